@@ -34,13 +34,21 @@ def report_of(result: Any) -> dict[str, Any]:
     return report
 
 
-def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path) -> None:
+def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path, monkeypatch) -> None:
     result = tracekit("analyze", reload)
     assert (result.status, result.err) == (0, "")
     summary, more = result.out.splitlines()[-2:]
     # One cause in five models is one finding.
     assert summary.startswith("1 finding (critical) in 5 models · est. savings up to 6.3 s")
     assert more == "more: -v  ·  tracekit view style_transfer_reload.trace"
+    part = tracekit("analyze", reload, "--from", "1")
+    assert "for the whole recording." in " ".join(part.out.split())
+    beyond = tracekit("analyze", reload, "--from", "100")
+    assert (beyond.status, beyond.out) == (2, "")
+    assert "the range from 100 s lies outside the recording, which is 16.5 s long" in beyond.err
+    monkeypatch.chdir(reload.parent.parent)
+    typed = f"{reload.parent.name}/{reload.name}"
+    assert tracekit("analyze", typed).out.splitlines()[-1] == f"more: -v  ·  tracekit view {typed}"
     assert "\x1b" not in result.out
 
 

@@ -98,7 +98,7 @@ COMMANDS = (
         "tracekit.cli.analyze:run",
         REPORT_FORMS,
         files=("zip",),
-        status="1 a finding at or above --fail-on, 2 not readable, 3 inconclusive",
+        status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
     ),
     Command(
         "view",
@@ -120,8 +120,8 @@ COMMANDS = (
             "tracekit compare before.trace after.trace",
             "tracekit compare --before a.trace b.trace --after c.trace d.trace",
         ),
-        "Findings that are fixed, new or still there, and whether each model improved, regressed, is unchanged "
-        "or inconclusive. For more than two builds: tracekit matrix.",
+        "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
+        "interval of the change of median latency says so. For more than two builds: tracekit matrix.",
         (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
@@ -143,7 +143,7 @@ COMMANDS = (
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",
         (*REPORT_FORMS, "junit", "sarif", GITHUB),
-        status="0 passed, 1 failed, 2 not readable, 3 inconclusive",
+        status="0 passed, 1 failed, 2 error, 3 inconclusive",
     ),
     Command(
         "inspect",
@@ -289,7 +289,7 @@ COMMANDS = (
         "complete words in the shell",
         (
             'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
-            "tracekit completion zsh > ~/.zfunc/_tracekit             # a folder of $fpath",
+            "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit",
             "tracekit completion fish > ~/.config/fish/completions/tracekit.fish",
         ),
         "Prints a script that completes commands, options, files and checks.",

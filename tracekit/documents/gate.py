@@ -39,6 +39,13 @@ def gate_document(gate: Gate) -> Document:
     )
 
 
+def one_line(gate: Gate) -> str:
+    """The verdict, and the first item that decided it."""
+    item = next((item for item in gate.items if item.verdict is gate.verdict), None)
+    decided = "" if item is None or item.verdict is Verdict.PASSED else f": {item.title}: {item.text}"
+    return f"tracekit check: {summary(gate)}{decided}"
+
+
 def summary(gate: Gate) -> str:
     """How many items have which verdict, the worst first; before them that of the whole, where no item has it."""
     counts = Counter(item.verdict for item in gate.items)

@@ -46,18 +46,15 @@ STYLES = {
     Role.LOW: "blue",
 }
 """Colors of the terminal's own palette, so that they suit its background."""
-ITEM_LINES = 2
-"""Lines of an item where the short text has a greatest length."""
 
 
 def text_of(document: Document, *, width: int, color: bool, verbose: bool = True) -> str:
     """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
     and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
-    limited = document.room is not None and not verbose
-    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose, ITEM_LINES if limited else None)
+    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
     lines, fits = writer.document(document)
     if not fits:
-        lines, _ = replace(writer, item_lines=1).document(document)
+        lines, _ = replace(writer, tight=True).document(document)
     return lines_text(lines, writer.layout.width, color)
 
 
@@ -75,8 +72,8 @@ def styled_line(line: Line, indent: int = 0) -> Text:
 class _Writer:
     layout: Layout
     verbose: bool
-    item_lines: int | None
-    """Most lines of an item; None for no limit, and 1 where there is no room."""
+    tight: bool = False
+    """Whether there is no room, so that lists are shorter."""
 
     def document(self, document: Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
@@ -148,9 +145,8 @@ class _Writer:
         brief = block.brief
         if brief == 0 and not self.verbose:
             return []
-        if brief is not None and self.item_lines == 1:
+        if brief is not None and self.tight:
             brief = (brief + 2) // 3
-        limit = self.item_lines if brief is not None else None
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
         shown, more = self._shown(block.entries, brief, indent)
         lines: list[Text] = []
@@ -158,7 +154,7 @@ class _Writer:
             head = styled_line(entry.head, indent)
             head.stylize(STYLES[block.role])
             begin = indent + (2 if head.plain.strip() else 0)
-            lines += self.layout.hanging(head, indent + 2, max_lines=limit) if head.plain.strip() else []
+            lines += self.layout.hanging(head, indent + 2) if head.plain.strip() else []
             for label, words in entry.facts:
                 line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
                 lines += self.layout.hanging(line, begin + room)
