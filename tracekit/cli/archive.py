@@ -176,7 +176,7 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
     )
     closing = "Texts that stay: docs/privacy.md" if hidden else "Nothing is redacted (--no-redact)."
     return Document(
-        str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(blocks), closing=closing
+        str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(*blocks), closing=closing
     )
 
 

@@ -38,10 +38,7 @@ def baseline_document(baseline: Baseline, floors: Floors) -> Document:
         Role.PLAIN,
         context=tuple(Paragraph(str(value), lead=label) for label, value in known if value is not None),
         blocks=present(
-            (
-                table("Models", columns, names_of(baseline.recordings)),
-                None if failed is None else Paragraph(alarms),
-            )
+            table("Models", columns, names_of(baseline.recordings)), None if failed is None else Paragraph(alarms)
         ),
     )
 

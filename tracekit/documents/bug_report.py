@@ -48,7 +48,7 @@ def issue_document(report: Report, reproduction: Reproduction) -> Document:
         if isinstance(block, Section) and block.name != "recording":
             blocks.append(_worst_first(block))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
-    return replace(document, blocks=present((*blocks, environment)))
+    return replace(document, blocks=present(*blocks, environment))
 
 
 def _worst_first(block: Section) -> Section:

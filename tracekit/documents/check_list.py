@@ -21,7 +21,7 @@ def checks_document(detectors: Sequence[ListedDetector]) -> Document:
         Column("finding", lambda each: each.page.finding_title, words=True),
     )
     rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
-    blocks = present((table("Checks", columns, rows),))
+    blocks = present(table("Checks", columns, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
 
 

@@ -72,24 +72,22 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
             Paragraph(comparison_words.not_recorded(comparison), Role.DIM),
         ),
         blocks=present(
-            (
-                section(
-                    "Not a fair comparison",
-                    table("Differences of the environment", UNFAIR, comparison.unfair),
-                    note="these differ, and can change latency by themselves",
-                    name="unfair",
-                ),
-                _models(compared),
-                section(
-                    "Models on one side",
-                    items(comparison_words.unmatched_models(comparison.models)),
-                    note="not compared",
-                    name="unmatched",
-                ),
-                section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
-                *figures,
-                section("Notes", items((*comparison.notes, comparison_words.method(comparison))), name="notes"),
-            )
+            section(
+                "Not a fair comparison",
+                table("Differences of the environment", UNFAIR, comparison.unfair),
+                note="these differ, and can change latency by themselves",
+                name="unfair",
+            ),
+            _models(compared),
+            section(
+                "Models on one side",
+                items(comparison_words.unmatched_models(comparison.models)),
+                note="not compared",
+                name="unmatched",
+            ),
+            section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
+            *figures,
+            section("Notes", items((*comparison.notes, comparison_words.method(comparison))), name="notes"),
         ),
     )
 

@@ -36,7 +36,7 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
         verdict=diagnosis.verdict,
         tone=Role.PLAIN,
         context=tuple(map(Paragraph, diagnosis.recording)),
-        blocks=present((*sections, *others)),
+        blocks=present(*sections, *others),
         closing=rest if names else "",
     )
 

@@ -35,7 +35,7 @@ def gate_document(gate: Gate) -> Document:
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present((table("What was checked", COLUMNS, gate.items), items(notes))),
+        blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
 
 

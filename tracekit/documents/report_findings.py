@@ -78,21 +78,19 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
         check=first.id,
         title=first.title,
         blocks=present(
-            (
-                _savings(group),
-                _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
-                items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
-                _where(group),
-                *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
-                Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
-                if more_sites > 0
-                else None,
-                *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
-                Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
-                _fix(group, opened=opened),
-                _evidence(group),
-                _measurements(group),
-            )
+            _savings(group),
+            _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
+            items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
+            _where(group),
+            *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
+            Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
+            if more_sites > 0
+            else None,
+            *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
+            Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
+            _fix(group, opened=opened),
+            _evidence(group),
+            _measurements(group),
         ),
         cost=(f" ({format_count(len(models), 'model')})" if models else "") + savings,
         more=Span(f"tracekit explain {first.id}", Role.CODE),
@@ -216,18 +214,20 @@ def _where(group: Group) -> Paragraph | None:
     return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
-def _fix(group: Group, *, opened: bool) -> Section:
+def _fix(group: Group, *, opened: bool) -> Section | None:
     """Why it matters and the fix, without its first paragraph if that says no more than the line above it."""
     fix, sources = group.fix.strip(), [Span(entry.title, link=entry.url) for entry in group.first.references]
     first, _, rest = fix.partition("\n\n")
     is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
-    blocks = (
+    return section(
+        "How to fix it",
         Paragraph(group.first.why),
         Prose(rest if is_said and rest else fix),
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
+        folded=True,
+        opened=opened,
     )
-    return Section("How to fix it", present(blocks), folded=True, opened=opened)
 
 
 def _evidence(group: Group) -> Section | None:

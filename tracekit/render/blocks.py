@@ -206,7 +206,7 @@ class Document:
 
 def section(title: str, *blocks: Block | None, **looks: Any) -> Section | None:
     """A section of the blocks that are there; None where none is."""
-    kept = present(blocks)
+    kept = present(*blocks)
     return Section(title, kept, **looks) if kept else None
 
 
@@ -227,7 +227,7 @@ def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = 
     return Items(listed, brief, role) if listed else None
 
 
-def present(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
+def present(*blocks: Block | None) -> tuple[Block, ...]:
     """The blocks that are there."""
     return tuple(block for block in blocks if block is not None)
 
