@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import columns
-from tracekit.documents.checks import not_evaluated_section, others_section
-from tracekit.documents.report_code import code_section, inferred_section
-from tracekit.documents.report_events import events_section
-from tracekit.documents.report_findings import findings_section
-from tracekit.documents.report_models import (
-    files_section,
-    hardware_section,
-    loads_section,
-    models_section,
-    over_time_section,
-    time_section,
-)
+from tracekit.documents import checks, columns, report_code, report_events, report_findings, report_models
 from tracekit.render.blocks import (
     Block,
     Column,
@@ -75,22 +63,22 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     coverage = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, Block | None], ...] = (
-        ("findings", findings_section(report)),
-        ("findings", inferred_section(report)),
-        ("models", models_section(models)),
-        ("models", hardware_section(models)),
-        ("time", time_section(models)),
-        ("models", loads_section(models)),
-        ("time", over_time_section(models)),
-        ("models", files_section(report)),
+        ("findings", report_findings.findings_section(report)),
+        ("findings", report_code.inferred_section(report)),
+        ("models", report_models.models_section(models)),
+        ("models", report_models.hardware_section(models)),
+        ("time", report_models.time_section(models)),
+        ("models", report_models.loads_section(models)),
+        ("time", report_models.over_time_section(models)),
+        ("models", report_models.files_section(report)),
         *(("models", block) for block in drawn),
-        ("findings", not_evaluated_section(remedies(report), report.results)),
+        ("findings", checks.not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
-        ("code", code_section(report.code, flame)),
-        ("events", events_section(report.aggregation)),
+        ("code", report_code.code_section(report.code, flame)),
+        ("events", report_events.events_section(report.aggregation)),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
-        ("coverage", others_section(report.results, "passed")),
-        ("coverage", others_section(report.results, "not_applicable")),
+        ("coverage", checks.others_section(report.results, "passed")),
+        ("coverage", checks.others_section(report.results, "not_applicable")),
         ("coverage", recording_section(report)),
     )
     judged = bool(summary.evaluated or summary.errors)

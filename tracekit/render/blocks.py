@@ -5,7 +5,7 @@ Text in a block may hold anything that a recording holds; back ends make it visi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -230,6 +230,14 @@ def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = 
 def present(*blocks: Block | None) -> tuple[Block, ...]:
     """The blocks that are there."""
     return tuple(block for block in blocks if block is not None)
+
+
+def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, each before those in it."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section | Card):
+            yield from walk(block.blocks)
 
 
 def spans(line: Line) -> tuple[Span, ...]:

@@ -5,7 +5,7 @@ hashes and allows nothing else, so that no text of a recording could run even if
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
@@ -31,6 +31,7 @@ from tracekit.render.blocks import (
     Table,
     plain,
     spans,
+    walk,
 )
 from tracekit.render.markup import Html, joined, tag
 from tracekit.render.prose import sentence
@@ -57,7 +58,7 @@ KINDS = {
 
 def page_of(document: Document, **_: Any) -> str:
     """The page, with a line break at the end."""
-    figures = list(_figures(document.blocks))
+    figures = [block for block in walk(document.blocks) if isinstance(block, Figure)]
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
@@ -113,14 +114,6 @@ def _below(title: str, paragraph: Paragraph) -> Paragraph:
     if not isinstance(paragraph.line, str):
         return paragraph
     return replace(paragraph, line=paragraph.line.removeprefix(f"{title} · "))
-
-
-def _figures(blocks: Iterable[Block]) -> Iterator[Figure]:
-    for block in blocks:
-        if isinstance(block, Figure):
-            yield block
-        elif isinstance(block, Section | Card):
-            yield from _figures(block.blocks)
 
 
 def line_markup(line: Line) -> Html:

@@ -24,6 +24,7 @@ from tracekit.render.blocks import (
     Span,
     Table,
     spans,
+    walk,
 )
 
 COMMENT_BYTES = 60_000
@@ -56,7 +57,12 @@ class _Part:
 def markdown_of(document: Document, *, max_bytes: int = COMMENT_BYTES, **_: Any) -> str:
     """The document, with a line break at the end: the verdict first. Where it has more bytes of UTF-8 than `max_bytes`,
     long tables and lists lose their last rows, and say how many; then folded parts are left out, and at last others."""
-    longest = min(max((len(rows) for rows in _listed(document.blocks)), default=0), max_bytes // ROW_BYTES)
+    listed = (
+        len(block.rows if isinstance(block, Table) else block.entries)
+        for block in walk(document.blocks)
+        if isinstance(block, Table | Items)
+    )
+    longest = min(max(listed, default=0), max_bytes // ROW_BYTES)
     parts = _written(document, longest)
     if _bytes(parts) <= max_bytes:
         return _joined(parts)
@@ -92,18 +98,6 @@ def _bytes(parts: Iterable[_Part]) -> int:
 
 def _joined(parts: Iterable[_Part]) -> str:
     return paragraphs(*(part.text for part in parts)) + "\n"
-
-
-def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
-    """What a document can show less of."""
-    for block in blocks:
-        match block:
-            case Table():
-                yield block.rows
-            case Items():
-                yield block.entries
-            case Section() | Card():
-                yield from _listed(block.blocks)
 
 
 def _written(document: Document, rows: int) -> list[_Part]:
