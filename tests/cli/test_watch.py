@@ -85,7 +85,8 @@ def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Pat
     result = watched(*(copied(samples / f"{name}.trace", tmp_path / f"{name}.trace") for name in names))
     first, second, third = (block[2] for block in blocks(result.out))
     assert first == "not compared: no earlier recording of StyleCam on iPhone 14 Pro here"
-    assert second == "since style_transfer_fixed.trace: 5 models unchanged · loads 5 → 373 · 1 finding new"
+    new = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
+    assert second == f"since style_transfer_fixed.trace: {new} · loads 5 → 373 · 5 models unchanged"
     assert third == "not compared: no earlier recording of Captions on iPhone Air here"
 
 
