@@ -58,9 +58,9 @@ def test_loads_of_all_models_are_added_up(measured):
 
 
 def test_what_got_worse_stands_before_what_is_as_it_was(measured):
-    text = text_of(compare([measured("style_transfer_fixed")], [measured("style_transfer_reload")]))
+    text = markdown_of(compare([measured("style_transfer_fixed")], [measured("style_transfer_reload")]))
     worst = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
-    assert text.splitlines()[0] == f"{worst} · loads 5 → 373 · 5 models unchanged"
+    assert text.startswith(f"**{worst} · loads 5 → 373 · 5 models unchanged**\n")
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
