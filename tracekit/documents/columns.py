@@ -33,10 +33,7 @@ def names(title: str, name: Callable[[Row], str | None], absent: str = formattin
 
 
 def numbers(
-    title: str,
-    value: Callable[[Row], Any],
-    form: Callable[[Any], str] = formatting.count,
-    **looks: Any,
+    title: str, value: Callable[[Row], Any], form: Callable[[Any], str] = formatting.count, **looks: Any
 ) -> Column[Row]:
     """Numbers, which sort by their value; `form` writes None too."""
     return Column(title, lambda row: form(value(row)), value, **looks)

@@ -60,11 +60,8 @@ def _row(entry: Analyzed) -> _Row:
     report = entry.report
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
-    totals, unreadable, savings_ns = (
-        count_checks(report.results),
-        unreadable_tables(report.tables),
-        report.summary.savings_ns,
-    )
+    totals, unreadable = count_checks(report.results), unreadable_tables(report.tables)
+    savings_ns = report.summary.savings_ns
     if not report.summary.evaluated:
         # A recording that was opened is not readable where that is why nothing is known of it.
         if unreadable:

@@ -65,10 +65,10 @@ def page_of(document: Document, **_: Any) -> str:
     context = [_below(document.title, paragraph) for paragraph in document.context]
     top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
     named = [block for block in document.blocks if isinstance(block, Section) and block.name]
-    links = [tag("a", visible(block.title), href=f"#{block.name}") for block in named]
     body = [top]
-    if len(links) >= LINKED:
+    if len(named) >= LINKED:
         skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
+        links = (tag("a", visible(block.title), href=f"#{block.name}") for block in named)
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
     script = _asset("report.js") if data else ""
@@ -130,9 +130,14 @@ def _span(span: Span) -> Html:
     if span.evidence:
         return tag("span", text, class_="place")
     if span.link:
-        return _link(span.link, text)
+        # A plug-in may name anything: other addresses stay text.
+        is_web = span.link.startswith(("https://", "http://"))
+        if is_web or span.link.startswith("#"):
+            return tag("a", text, href=span.link, rel="noreferrer" if is_web else None)
+        return joined([f"{text}: {visible(span.link)}"])
     if span.role is Role.CODE:
-        return tag("code", _breakable(text), data_quantity=quantity)
+        # A long name is broken at its dots.
+        return tag("code", joined(text.split("."), Html(".<wbr>")), data_quantity=quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -142,20 +147,6 @@ def _span(span: Span) -> Html:
     if span.role or quantity:
         return tag("span", sentence(text), class_=str(span.role) or None, data_quantity=quantity)
     return sentence(text)
-
-
-def _link(address: str, text: str) -> Html:
-    """A link to a part of the page or to the web. A plug-in may name anything; other addresses stay text."""
-    if address.startswith("#"):
-        return tag("a", text, href=address)
-    if address.startswith(("https://", "http://")):
-        return tag("a", text, href=address, rel="noreferrer")
-    return joined([f"{text}: {visible(address)}"])
-
-
-def _breakable(name: str) -> Html:
-    """A name that is broken at its dots where there is no room."""
-    return joined(name.split("."), Html(".<wbr>"))
 
 
 def _outer(block: Block) -> Html | None:
@@ -195,11 +186,8 @@ def _entry(entry: Entry) -> Html:
 def _card(block: Card) -> Html:
     kind = KINDS.get(block.tone, str(block.tone))
     badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
-    head = tag(
-        "header",
-        tag("h3", badge, " ", visible(block.title)),
-        tag("p", tag("code", block.check), class_="savings") if block.check else None,
-    )
+    check = tag("p", tag("code", block.check), class_="savings") if block.check else None
+    head = tag("header", tag("h3", badge, " ", visible(block.title)), check)
     name = f"finding-{block.check}" if block.check else None
     return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
 
@@ -233,10 +221,7 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
-    return [
-        "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
-        for column in columns
-    ]
+    return ["n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in columns]
 
 
 def _cell(column: Column[Any], row: Any, kind: str | None, title: str) -> Html:

@@ -45,9 +45,6 @@ def lines_text(lines: Iterable[Text], width: int, color: bool) -> str:
         color_system="standard",
         no_color=False,
         legacy_windows=False,
-        highlight=False,
-        markup=False,
-        emoji=False,
     )
     for line in lines:
         console.print(line)
