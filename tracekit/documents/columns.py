@@ -29,7 +29,7 @@ def names(title: str, name: Callable[[Row], str | None], absent: str = formattin
         known = name(row)
         return Span(known, Role.CODE) if known else absent
 
-    return words(title, text, **looks)
+    return words(title, text, is_name=True, **looks)
 
 
 def numbers(

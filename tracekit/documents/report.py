@@ -24,7 +24,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.render.forms import FILE_WIDTH, rendered
 from tracekit.report import formatting
-from tracekit.report.groups import count_checks, findings_in_words
+from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
 from tracekit.report.remedies import remedies
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
@@ -134,10 +134,8 @@ def summary_line(report: Report) -> str:
         status = "exit status 2" if unread else "exit status 3"
         return f"Inconclusive: {count} not evaluated{beside} · {status}"
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    not_evaluated = f"{totals.not_evaluated} not evaluated" if totals.not_evaluated else ""
-    errors = format_count(totals.errors, "error") if totals.errors else ""
-    rest = ", ".join(filter(None, (f"{format_count(totals.passed, 'check')} passed", not_evaluated, errors)))
-    return " · ".join(filter(None, (findings_in_words(totals), savings, rest, "; ".join(unread))))
+    parts = (findings_in_words(totals), savings, checks_in_words(totals), "; ".join(unread))
+    return " · ".join(filter(None, parts))
 
 
 def tone_of(report: Report) -> Role:

@@ -55,7 +55,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity("median", "p50_ns"),
         quantity("p95", "p95_ns", drop=2),
         quantity("fps", "fps", frames, drop=4),
-        words("where the time goes", _where_time_goes, drop=3),
+        Column("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
     )
     broken_down = parts_rows(known)
@@ -114,7 +114,7 @@ def _picture(row: PartsRow) -> str:
 def _legend(groups: Sequence[Group]) -> Figure:
     from tracekit.documents.pictures import group_class, legend
 
-    return Figure(legend({group_class(group): group.name for group in groups}), text=LEGEND)
+    return Figure(legend({group_class(group): group.name for group in groups}))
 
 
 def pace(model: ModelSummary) -> str:

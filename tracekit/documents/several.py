@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracekit.documents import columns
 from tracekit.documents.report import tone_of
 from tracekit.render.blocks import Column, Document, Role, Span, present, table
-from tracekit.report.groups import INCONCLUSIVE, count_checks, with_outcome
+from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, with_outcome
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
@@ -69,7 +69,7 @@ def _row(entry: Analyzed) -> _Row:
         checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
         return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
     checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
-    checks = checks or f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
+    checks = checks or checks_in_words(totals)
     words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
     kind = "with findings" if report.summary.findings else "without findings"
     verdict = Span(words, tone_of(report) if totals.findings else Role.GOOD)

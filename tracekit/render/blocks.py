@@ -63,6 +63,8 @@ class Column(Generic[Row]):
     """What a cell is sorted by, where that is not its text."""
     words: bool = False
     """Whether it holds words, which start at the left; else numbers, which end at the right."""
+    is_name: bool = False
+    """Whether text shortens them where there is no room; other words wrap."""
     drop: int = 0
     """0 always stays; otherwise the highest goes first where a table is too wide."""
     quantity: str = ""
@@ -71,6 +73,8 @@ class Column(Generic[Row]):
     """Whether the short text leaves it out."""
     heading: bool = False
     """Whether text shows it above the rows that have it in common, in place of a column."""
+    legend: str = ""
+    """What text says of its cells, below the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +178,6 @@ class Figure:
     """Rules that it adds to the style of the page."""
     data: str = ""
     """Elements at the end of the page that its script draws from; empty for a picture that needs no script."""
-    text: str = ""
-    """What text shows in its place."""
 
 
 Block = Table[Any] | Items | Paragraph | Prose | Section | Card | Figure

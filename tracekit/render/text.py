@@ -130,7 +130,7 @@ class _Writer:
             case Table():
                 return self._table(block, indent)
             case Figure():
-                return self.layout.hanging(Text(f"{' ' * indent}{block.text}", "dim"), indent) if block.text else []
+                return []
 
     def paragraph(self, block: Paragraph, indent: int, room: int) -> list[Text]:
         """Lines of a paragraph, below one another behind a lead of `room` cells."""
