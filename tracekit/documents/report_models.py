@@ -55,7 +55,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity("median", "p50_ns"),
         quantity("p95", "p95_ns", drop=2),
         quantity("fps", "fps", frames, drop=4),
-        Column("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
+        words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
     )
     broken_down = parts_rows(known)

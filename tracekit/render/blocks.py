@@ -74,7 +74,7 @@ class Column(Generic[Row]):
     heading: bool = False
     """Whether text shows it above the rows that have it in common, in place of a column."""
     legend: str = ""
-    """What text says of its cells, below the table."""
+    """What text says below the table of cells that are drawings."""
 
 
 @dataclass(frozen=True, slots=True)

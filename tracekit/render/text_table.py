@@ -127,7 +127,7 @@ def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _G
 
 
 def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room: int) -> list[int]:
-    """Fewest cells of each column: numbers are shown whole."""
+    """Fewest cells of each column: numbers and drawings are shown whole."""
     last = len(columns) - 1
 
     def words(at: int) -> int:
@@ -135,7 +135,8 @@ def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room:
             return WORDS_ROOM
         return NAME_ROOM if at else max(NAME_ROOM, int(room * FIRST_SHARE))
 
-    return [min(needed[column], words(at)) if column.words else needed[column] for at, column in enumerate(columns)]
+    wraps = [column.words and not column.legend for column in columns]
+    return [min(needed[column], words(at)) if wraps[at] else needed[column] for at, column in enumerate(columns)]
 
 
 def _row(cells: Sequence[Text], grid: _Grid, indent: int, *, at_bottom: bool = False) -> list[Text]:

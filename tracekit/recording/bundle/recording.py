@@ -70,8 +70,7 @@ def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformati
         return {}
     if not information:
         notes.append(
-            f"the bundle has no '{TEMPLATE}', so device, Instruments version, arguments and the "
-            "reason why recording ended are unknown"
+            f"device, Instruments version, arguments and end reason are unknown; the bundle has no '{TEMPLATE}'"
         )
     return information
 
