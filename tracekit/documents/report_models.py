@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
-from tracekit.analysis.quantities import mean_id
+from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, elapsed, found, names, numbers, quantity, words
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import formatting, over_time
@@ -18,6 +18,7 @@ from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import (
     MEANINGS,
+    SHOWN,
     TITLE,
     Group,
     PartsRow,
@@ -52,8 +53,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
-        quantity("median", "p50_ns"),
-        quantity("p95", "p95_ns", drop=2),
+        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(SHOWN)),
         quantity("fps", "fps", frames, drop=4),
         words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
