@@ -14,12 +14,12 @@ from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
 from tracekit.documents.comparison import comparison_document, facts, parts, summary
 from tracekit.documents.lanes import Drawing, lanes_of_both
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.trace.events import Kind
 
 
 def page_of(comparison, sides=None):
-    return rendered(comparison_document(comparison, lanes_of_both(comparison, sides)), "html", width=0)
+    return render(comparison_document(comparison, lanes_of_both(comparison, sides)), "html", width=0)
 
 
 PAIR = ("captions_concurrent", "sharpen_8bit")

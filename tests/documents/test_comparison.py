@@ -15,15 +15,15 @@ from tracekit.compare.comparison import compare
 from tracekit.compare.models import Presence
 from tracekit.compare.words import percent_change
 from tracekit.documents.comparison import comparison_document, parts
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 
 def text_of(comparison, width=100):
-    return rendered(comparison_document(comparison), "text", width=width)
+    return render(comparison_document(comparison), "text", width=width)
 
 
 def markdown_of(comparison):
-    return rendered(comparison_document(comparison), "markdown", width=100)
+    return render(comparison_document(comparison), "markdown", width=100)
 
 
 PAIRS = [
@@ -117,7 +117,7 @@ def test_of_many_recordings_the_first_are_named():
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_every_form_says_the_same_of_a_model_and_a_finding(measured, pair):
     comparison = compare([measured(pair[0])], [measured(pair[1])])
-    page = " ".join(html.fromstring(rendered(comparison_document(comparison), "html", width=0)).text_content().split())
+    page = " ".join(html.fromstring(render(comparison_document(comparison), "html", width=0)).text_content().split())
     forms = [" ".join(form.split()) for form in (text_of(comparison, 200), markdown_of(comparison), page)]
     for one in comparison.models:
         if one.presence is Presence.BOTH:

@@ -8,11 +8,11 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.documents.several import Analyzed, several_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 
 def text(entries: list[Analyzed], width: int) -> str:
-    return rendered(several_document(entries), "text", width=width, verbose=False)
+    return render(several_document(entries), "text", width=width, verbose=False)
 
 
 @pytest.fixture(scope="module")

@@ -32,10 +32,10 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result]) 
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    return section("Not evaluated", items(_not_evaluated(remedies, checks), REMEDIES), more, name="checks")
+    return section("Not evaluated", items(_remedies(remedies, checks), REMEDIES), more, name="checks")
 
 
-def _not_evaluated(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
+def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
     for remedy in remedies:
         parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
         words = (Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))

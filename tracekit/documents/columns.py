@@ -39,7 +39,7 @@ def numbers(
     return Column(title, lambda row: form(value(row)), value, **looks)
 
 
-def found(
+def optional(
     title: str,
     of: Callable[[Row], Thing | None],
     text: Callable[[Thing], Line],
@@ -49,13 +49,13 @@ def found(
 ) -> Column[Row]:
     """What is shown of something that a row may have, and sorted by; `absent` where it has none."""
 
-    def shown(row: Row) -> Line:
+    def text_or_absent(row: Row) -> Line:
         return absent if (thing := of(row)) is None else text(thing)
 
-    def sorted_by(row: Row) -> float | None:
+    def sort_value(row: Row) -> float | None:
         return None if (thing := of(row)) is None else value(thing)
 
-    return Column(title, shown, sorted_by, **looks)
+    return Column(title, text_or_absent, sort_value, **looks)
 
 
 def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) -> Column[Row]:

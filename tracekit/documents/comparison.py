@@ -74,7 +74,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
         context=(
             Paragraph(before, lead="before"),
             Paragraph(after, lead="after"),
-            Paragraph(not_recorded(comparison), Role.DIM),
+            Paragraph(unknown_facts(comparison), Role.DIM),
         ),
         blocks=present(
             section(
@@ -109,7 +109,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
     load_time = Figure("load time", _total(model.load_ns for model in compared), format_duration)
-    totals = _differing(_loads(compared), load_time) if len(compared) > 1 else ""
+    totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
@@ -150,7 +150,7 @@ def _answers(models: Iterable[ModelComparison]) -> set[Answer]:
     return {model.latency.answer for model in compared} | tails
 
 
-def not_recorded(comparison: Comparison) -> str:
+def unknown_facts(comparison: Comparison) -> str:
     """What could make the comparison unfair, and no recording shows."""
     return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would go unnoticed"
 
@@ -171,10 +171,10 @@ def facts(model: ModelComparison) -> str:
         "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
         "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
     }
-    return _differing(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
+    return _differences(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
 
 
-def _differing(*figures: Figure) -> str:
+def _differences(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 

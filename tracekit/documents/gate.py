@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents import columns
-from tracekit.documents.comparison import not_recorded
+from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
@@ -31,7 +31,7 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, not_recorded(compared))
+    notes = () if compared is None else (*compared.notes, unknown_facts(compared))
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),

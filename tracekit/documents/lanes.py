@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
 from tracekit.render.blocks import Block, Figure, Paragraph, Role, Section, section
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.report.formatting import moment
 from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
@@ -50,9 +50,9 @@ def lanes(
         tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
     )
     return Figure(
-        joined([heading, tag("div", id=name), _empty_lanes(timeline)]),
+        join([heading, tag("div", id=name), _empty_lanes(timeline)]),
         style=f"#{name}{{--lanes-height:{_height(timeline)}px}}",
-        data=joined(data),
+        data=join(data),
     )
 
 

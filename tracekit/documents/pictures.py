@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
 from tracekit.units import format_count, format_time
 
@@ -204,7 +204,7 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
         words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
     words.append(f"longest {format_time(int(calls.durations.max()))}")
     charts = tag("div", _distribution(calls), _over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
-    return joined([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+    return join([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
 
 
 def _calls(timeline: Timeline) -> Iterator[Calls]:

@@ -17,12 +17,12 @@ from tracekit.render.blocks import (
     Section,
     Span,
     items,
-    joined,
+    join,
     present,
     section,
     table,
 )
-from tracekit.render.forms import FILE_WIDTH, rendered
+from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
 from tracekit.report.remedies import remedies
@@ -158,7 +158,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
     facts: dict[str, Line | None] = {
         "recording": (Span(recording.source, Role.CODE), f" ({recording.input_type})"),
         "run": runs,
-        "target": joined((target, kind), ", "),
+        "target": join((target, kind), ", "),
         "arguments": Span(recording.arguments, Role.CODE) if recording.arguments else None,
         "device": ", ".join(filter(None, (recording.device_name, recording.device_model, system))),
         "template": recording.template,
@@ -183,4 +183,4 @@ def report_file(report: Report, form: str, timeline: Timeline | None = None) -> 
         from tracekit.report.serialize import to_json
 
         return to_json(report)
-    return rendered(report_document(report, timeline), form, width=FILE_WIDTH)
+    return render(report_document(report, timeline), form, width=FILE_WIDTH)

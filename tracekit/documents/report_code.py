@@ -19,7 +19,7 @@ from tracekit.render.blocks import (
     Span,
     Table,
     items,
-    joined,
+    join,
     section,
     table,
 )
@@ -106,7 +106,7 @@ def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...
     shown: tuple[Column[CallSite], ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, site.function or call_sites.place(site))),
-        columns.words("called by", lambda site: joined(map(_caller, site.called_by), ", ") or ABSENT),
+        columns.words("called by", lambda site: join(map(_caller, site.called_by), ", ") or ABSENT),
         columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
         columns.words("how often", _how_often),
         columns.words("busy with", _busy),

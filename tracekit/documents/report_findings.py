@@ -19,7 +19,7 @@ from tracekit.render.blocks import (
     Span,
     Table,
     items,
-    joined,
+    join,
     present,
     section,
     table,
@@ -79,7 +79,7 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
         title=first.title,
         blocks=present(
             _savings(group),
-            _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
+            _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
             _where(group),
             *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
@@ -137,7 +137,7 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     return f", {part} included above"
 
 
-def _measured(check: Result) -> Line:
+def _measurement(check: Result) -> Line:
     """What was measured of one model."""
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
@@ -158,7 +158,7 @@ def _metric(name: str, drop: int) -> Column[Result]:
     def of(check: Result) -> Metric | None:
         return next((metric for metric in check.metrics if metric.name == name), None)
 
-    return columns.found(name, of, _value, lambda metric: metric.value, drop=drop)
+    return columns.optional(name, of, _value, lambda metric: metric.value, drop=drop)
 
 
 def _value(metric: Metric) -> str:
@@ -191,7 +191,7 @@ def _details(check: Result, *, with_callers: bool) -> Line:
     callers = check.call_sites[:CALL_SITES] if with_callers else ()
     # Names in it keep their letters.
     sentences = (f"{words[:1].upper()}{words[1:]}." for words in map(caller_words, callers))
-    return joined((_measured(check), *sentences, *_relations(check)), " ")
+    return join((_measurement(check), *sentences, *_relations(check)), " ")
 
 
 def _relations(check: Result) -> Iterator[Line]:
@@ -211,7 +211,7 @@ def _where(group: Group) -> Paragraph | None:
         parts += _relations(group.first)
     # In the short text, the table of several models says it, and of a recording it says little.
     is_said = len(group.results) > 1 or group.first.pattern == Pattern.RECORDING
-    return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
+    return Paragraph(join(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
 def _fix(group: Group, *, opened: bool) -> Section | None:
@@ -266,14 +266,14 @@ SEVERITY: Column[Result] = columns.words(
 )
 COSTS: tuple[Column[Result], ...] = (
     Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
-    columns.found(
+    columns.optional(
         f"of its time\n{IN_CORE_ML}",
         lambda check: check.cost,
         lambda cost: f"{format_percent(cost.share)}{f' of {cost.of}' if cost.of else ''}",
         lambda cost: cost.share,
         drop=2,
     ),
-    columns.found("longest at", lambda check: _longest([check]), _moment, lambda entry: entry.start_ns, drop=1),
+    columns.optional("longest at", lambda check: _longest([check]), _moment, lambda entry: entry.start_ns, drop=1),
 )
 EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
     Column("start", _moment, lambda entry: entry.start_ns),
@@ -285,6 +285,6 @@ EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
 METRIC_COLUMNS: tuple[Column[tuple[Result, Metric]], ...] = (
     columns.names("model", lambda row: row[0].model, columns.RECORDING),
     columns.words("metric", lambda row: row[1].name),
-    columns.found("value", lambda row: row[1], _value, lambda metric: metric.value),
+    columns.optional("value", lambda row: row[1], _value, lambda metric: metric.value),
     Column("reported at", lambda row: formatting.condition(row[1])),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.documents.columns import absent_note, elapsed, found, names, numbers, quantity, words
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, optional, quantity, words
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import formatting, over_time
 from tracekit.report.formatting import ABSENT, frames
@@ -269,7 +269,7 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
     """A number that several models together have not."""
-    return found(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
+    return optional(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
 
 
 def _only(row: LoadsRow) -> ModelSummary | None:

@@ -79,6 +79,6 @@ def _row(entry: Analyzed) -> _Row:
 COLUMNS: tuple[Column[_Row], ...] = (
     columns.words("recording", lambda row: row.name),
     columns.words("verdict", lambda row: row.verdict),
-    columns.found("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
+    columns.optional("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
     columns.words("checks", lambda row: row.checks),
 )

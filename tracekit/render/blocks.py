@@ -253,7 +253,7 @@ def plain(line: Line) -> str:
     return "".join(span.text for span in spans(line))
 
 
-def joined(parts: Iterable[Line | None], between: str) -> Line:
+def join(parts: Iterable[Line | None], between: str) -> Line:
     """The lines that are there as one, with words between them."""
     found: list[Span] = []
     for part in parts:

@@ -33,7 +33,7 @@ from tracekit.render.blocks import (
     spans,
     walk,
 )
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.render.prose import sentence
 
 GENERATOR = f"tracekit {__version__}"
@@ -118,7 +118,7 @@ def _below(title: str, paragraph: Paragraph) -> Paragraph:
 
 def line_markup(line: Line) -> Html:
     """A line with its looks; what stands between backticks is code."""
-    return joined(map(_span, spans(line)))
+    return join(map(_span, spans(line)))
 
 
 def _span(span: Span) -> Html:
@@ -134,10 +134,10 @@ def _span(span: Span) -> Html:
         is_web = span.link.startswith(("https://", "http://"))
         if is_web or span.link.startswith("#"):
             return tag("a", text, href=span.link, rel="noreferrer" if is_web else None)
-        return joined([f"{text}: {visible(span.link)}"])
+        return join([f"{text}: {visible(span.link)}"])
     if span.role is Role.CODE:
         # A long name is broken at its dots.
-        return tag("code", joined(text.split("."), Html(".<wbr>")), data_quantity=quantity)
+        return tag("code", join(text.split("."), Html(".<wbr>")), data_quantity=quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -165,7 +165,7 @@ def _html(block: Block) -> Html | None:
             return prose.html_of(visible(block.source, multiline=True))
         case Items():
             if any(entry.facts for entry in block.entries):
-                return joined(map(_entry, block.entries))
+                return join(map(_entry, block.entries))
             return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case Card():
             return _card(block)
@@ -178,7 +178,7 @@ def _html(block: Block) -> Html | None:
 
 
 def _entry(entry: Entry) -> Html:
-    facts = [joined([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
+    facts = [join([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
     head = tag("h3", line_markup(entry.head)) if entry.head else None
     return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
 
@@ -196,7 +196,7 @@ def _section(block: Section, *, folded: bool) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if folded:
-        inner = joined((note, *body))
+        inner = join((note, *body))
         return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
@@ -213,7 +213,7 @@ def grid(block: Table[Any]) -> Html:
     body, looks = tag("tbody", *rows), "wide" if wide else "stacked"
     table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
-    return joined([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
+    return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
 def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:

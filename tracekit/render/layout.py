@@ -66,17 +66,17 @@ class Layout:
         """Where the text of a finding begins."""
         return LABEL_CELLS if self.width >= NARROW else 2
 
-    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
+    def hang(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
         """Lines of a text that goes on at `indent`. What has more than `max_lines` loses its last sentences or clauses,
         but never the first."""
-        lines = self._hanging(text, indent)
+        lines = self._wrap(text, indent)
         for end in reversed(list(_CLAUSE.finditer(text.plain))):
             if max_lines is None or len(lines) <= max_lines:
                 break
-            lines = self._hanging(text[: end.start()], indent)
+            lines = self._wrap(text[: end.start()], indent)
         return lines
 
-    def _hanging(self, text: Text, indent: int) -> list[Text]:
+    def _wrap(self, text: Text, indent: int) -> list[Text]:
         begin = len(text.plain) - len(text.plain.lstrip())
         body = text[begin:]
         first = self.width - begin

@@ -65,10 +65,10 @@ def markdown_of(document: Document, *, max_bytes: int = COMMENT_BYTES, **_: Any)
     longest = min(max(listed, default=0), max_bytes // ROW_BYTES)
     parts = _parts(document, longest)
     if _bytes(parts) <= max_bytes:
-        return _joined(parts)
+        return _text(parts)
     more = range(LEAST_ROWS + 1, longest)
     fitting = bisect_left(more, True, key=lambda rows: _bytes(_parts(document, rows)) > max_bytes)
-    return _joined(_without_last(_parts(document, LEAST_ROWS + fitting), max_bytes))
+    return _text(_without_last(_parts(document, LEAST_ROWS + fitting), max_bytes))
 
 
 def _without_last(parts: list[_Part], max_bytes: int) -> list[_Part]:
@@ -93,7 +93,7 @@ def _bytes(parts: Iterable[_Part]) -> int:
     return sum(len(part.text.encode("utf-8", "backslashreplace")) + 2 for part in parts)
 
 
-def _joined(parts: Iterable[_Part]) -> str:
+def _text(parts: Iterable[_Part]) -> str:
     return paragraphs(*(part.text for part in parts)) + "\n"
 
 

@@ -48,7 +48,7 @@ def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     inner = GAP if any(column.heading for column in block.columns) else 0
-    grid = _fitting(block, layout.width - indent - inner, styled)
+    grid = _fit(block, layout.width - indent - inner, styled)
     titles = [Text(visible(column.title, multiline=True), "dim") for column in grid.columns]
     lines = _row(titles, grid, indent + inner, at_bottom=True) if any(titles) else []
     done = 0
@@ -78,11 +78,11 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
     anything."""
     headings = [column for column in block.columns if column.heading]
     first, *others = (column for column in block.columns if not column.heading)
-    named = min(_needed(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
+    named = min(_width(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
     parts: list[list[Column[Any]]] = []
     used = room
     for column in others:
-        needed = _needed(column, [styled(column.text(row)) for row in block.rows])
+        needed = _width(column, [styled(column.text(row)) for row in block.rows])
         cells = min(needed, room - named) + GAP
         if used + cells > room + GAP or not parts:
             parts.append([])
@@ -99,17 +99,17 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
         yield replace(block, columns=(*headings, first, *part), rows=tuple(rows), parts=False)
 
 
-def _needed(column: Column[Any], texts: Sequence[Text]) -> int:
+def _width(column: Column[Any], texts: Sequence[Text]) -> int:
     """Cells of the widest text of a column."""
     titles = visible(column.title, multiline=True).split("\n")
     return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
 
 
-def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
+def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
     texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
     named = [column for column in block.columns if not column.heading]
     columns = [column for column in named if not block.rows or any(text.plain for text in texts[column])]
-    needed = {column: _needed(column, texts[column]) for column in columns}
+    needed = {column: _width(column, texts[column]) for column in columns}
     while sum(_least(columns, needed, room)) + GAP * (len(columns) - 1) > room:
         last = max(columns, key=lambda column: column.drop)
         if not last.drop:
