@@ -22,8 +22,9 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
     sections, others, names = [], [], []
     for branch in diagnosis.branches:
         facts = items(branch.facts, role=Role.DIM)
-        answered = [leaf for leaf in branch.leaves if not _is_open(leaf)]
-        beyond = [leaf for leaf in branch.leaves if _is_open(leaf)]
+        # What no check could answer.
+        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
+        answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         if answered:
             sections.append(section(branch.title, facts, _entries(answered, given)))
         if beyond:
@@ -39,11 +40,6 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
         blocks=present(*sections, *others),
         closing=rest if names else "",
     )
-
-
-def _is_open(leaf: LeafAnswer) -> bool:
-    """Whether no check could answer."""
-    return leaf.answer == Answer.UNKNOWN and not leaf.checks
 
 
 def _entries(leaves: Iterable[LeafAnswer], given: set[str]) -> Items:

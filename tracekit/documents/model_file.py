@@ -92,19 +92,14 @@ def model_file_document(report: ModelReport) -> Document:
 
 def _finding(check: Result) -> Card:
     """A finding, with its fix folded."""
-    fix = section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True)
-    return Card(
-        label=words.symptom(check),
-        tone=Role.BAD if words.symptom(check) == "LOADING" else Role.OPEN,
-        check=check.id,
-        title=check.title,
-        blocks=present(
-            Paragraph(check.summary),
-            Paragraph(fix_line(check.fix), lead="fix"),
-            Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
-            fix,
-        ),
+    label = words.symptom(check)
+    blocks = present(
+        Paragraph(check.summary),
+        Paragraph(fix_line(check.fix), lead="fix"),
+        Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
+        section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True),
     )
+    return Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, blocks)
 
 
 def _function(function: FunctionInfo, several: bool) -> Section | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.documents import checks, columns, report_code, report_events, report_findings, report_models
+from tracekit.documents.pictures import latency_section
 from tracekit.render.blocks import (
     Block,
     Column,
@@ -26,6 +27,7 @@ from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
 from tracekit.report.remedies import remedies
+from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
@@ -55,8 +57,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     recording, models, summary = report.recording, report.models, report.summary
     drawn: Sequence[Block | None] = ()
     if timeline is not None:
+        # Most reports are text, which draws nothing.
         from tracekit.documents.lanes import lanes_section
-        from tracekit.documents.pictures import latency_section
 
         drawn = (lanes_section(report, timeline), latency_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
@@ -180,7 +182,5 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:
     """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end."""
     if form == "json":
-        from tracekit.report.serialize import to_json
-
         return to_json(report)
     return render(report_document(report, timeline), form, width=FILE_WIDTH)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit.analysis.code.patterns import Api
+from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
@@ -23,7 +26,9 @@ from tracekit.render.blocks import (
     section,
     table,
 )
+from tracekit.render.markup import tag
 from tracekit.report import call_sites
+from tracekit.report.call_tree import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.units import format_count, format_percent, format_time
 
@@ -50,13 +55,10 @@ def inferred_section(report: Report) -> Section | None:
     shared = "".join(threads) if len(threads) == 1 else ""
     source = "sampled every 1 ms"
     found: list[Entry] = []
+    is_said = any(finding.id == "element-wise-access" for finding in report.findings)
     for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
-        sites = list(of_kind)
-        if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
-            # The finding says it.
-            continue
         by_function: dict[tuple[str | None, tuple[Place, ...], str], list[CallSite]] = {}
-        for site in sites[:PER_KIND]:
+        for site in [] if api == Api.ELEMENT and is_said else list(of_kind)[:PER_KIND]:
             by_function.setdefault((site.function, site.called_by, site.thread), []).append(site)
         found += [_function_entry(api, group, with_thread=not shared) for group in by_function.values()]
     note = f"{shared}; {source}" if shared else source
@@ -148,12 +150,6 @@ def _share(site: CallSite) -> str:
 
 def _functions(flame: Flame) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
     """The functions of the app with most samples, and room for the flame graph."""
-    import numpy as np
-
-    from tracekit.analysis.code.tree import in_functions, without_deeper
-    from tracekit.render.markup import tag
-    from tracekit.report.call_tree import DEEPER, MAX_LEVELS
-
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)
     heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]

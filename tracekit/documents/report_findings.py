@@ -145,12 +145,8 @@ def _measurement(check: Result) -> Line:
 def _by_model(group: Group) -> Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
     measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
-    shown: tuple[Column[Result], ...] = (
-        MODEL,
-        *((SEVERITY,) if len(group.severities) > 1 else ()),
-        *(_metric(name, 10 + at) for at, name in enumerate(measured)),
-        *COSTS,
-    )
+    severity = (SEVERITY,) if len(group.severities) > 1 else ()
+    shown = (MODEL, *severity, *(_metric(name, 10 + at) for at, name in enumerate(measured)), *COSTS)
     return table(f"What was measured for {group.first.id}", shown, group.results, brief=MODELS)
 
 
@@ -175,10 +171,9 @@ def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
     return sorted(evidence, key=lambda entry: (-_duration(entry), entry.start_ns))
 
 
-def _longest(checks: Iterable[Result]) -> Evidence | None:
+def _longest(*checks: Result) -> Evidence | None:
     """The longest interval of checks; None without any."""
-    every = (entry for check in checks for entry in check.evidence)
-    return max(every, key=_duration, default=None)
+    return max((entry for check in checks for entry in check.evidence), key=_duration, default=None)
 
 
 def _moment(entry: Evidence) -> Span:
@@ -203,7 +198,7 @@ def _relations(check: Result) -> Iterator[Line]:
 def _where(group: Group) -> Paragraph | None:
     """Where to look in the recording, and what else may have the same cause."""
     parts: list[Line] = []
-    if longest := _longest(group.results):
+    if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
         parts.append((words, Span(formatting.span(longest), evidence=group.first.id)))
@@ -273,7 +268,7 @@ COSTS: tuple[Column[Result], ...] = (
         lambda cost: cost.share,
         drop=2,
     ),
-    columns.optional("longest at", lambda check: _longest([check]), _moment, lambda entry: entry.start_ns, drop=1),
+    columns.optional("longest at", _longest, _moment, lambda entry: entry.start_ns, drop=1),
 )
 EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
     Column("start", _moment, lambda entry: entry.start_ns),

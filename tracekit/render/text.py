@@ -14,7 +14,6 @@ from tracekit.render.blocks import (
     Card,
     Document,
     Entry,
-    Figure,
     Items,
     Line,
     Paragraph,
@@ -129,7 +128,7 @@ class _Writer:
                 return self._card(block, indent)
             case Table():
                 return self._table(block, indent)
-            case Figure():
+            case _:
                 return []
 
     def paragraph(self, block: Paragraph, indent: int, room: int) -> list[Text]:
@@ -233,9 +232,8 @@ class _Writer:
 
     def _first(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
         """The rows that are shown, and a line on those that are not."""
-        if self.verbose or brief is None or len(rows) <= brief:
-            return rows, []
-        return rows[:brief], [_more(len(rows) - brief, indent)]
+        shown = rows if self.verbose or brief is None else rows[:brief]
+        return shown, [_more(len(rows) - len(shown), indent)] if len(shown) < len(rows) else []
 
 
 def _more(count: int, indent: int = 0) -> Text:
