@@ -50,6 +50,7 @@ CHANGES = 3
 """Most models of one answer that the verdict names."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
+UNFAIR_NOTE = "these differ, and can change latency by themselves"
 UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
     columns.words("what", lambda one: one.what),
     columns.words("before", lambda one: one.before),
@@ -66,6 +67,8 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
+    unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
     return Document(
         title=words.arrow(before, after),
@@ -77,19 +80,9 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
             Paragraph(unknown_facts(comparison), Role.DIM),
         ),
         blocks=present(
-            section(
-                "Not a fair comparison",
-                table("Differences of the environment", UNFAIR, comparison.unfair),
-                note="these differ, and can change latency by themselves",
-                name="unfair",
-            ),
+            section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
             _models(compared),
-            section(
-                "Models on one side",
-                items(_unmatched_models(comparison.models)),
-                note="not compared",
-                name="unmatched",
-            ),
+            section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
             section("Notes", items((*comparison.notes, _method(comparison))), name="notes"),

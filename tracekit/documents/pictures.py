@@ -42,8 +42,7 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     rectangles = []
     x = 0.0
     for part in slices:
-        width = part.share * 100
-        title = tag("title", f"{part.group.name} {part.words}")
+        title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
         rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
     return _svg(rectangles, "0 0 100 10", words, class_="parts")
@@ -91,10 +90,9 @@ class Scale:
 
     def __call__(self, values: IntArray | FloatArray) -> FloatArray:
         """Places of durations."""
+        shares: FloatArray = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         if self.logarithmic:
-            shares: FloatArray = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
-        else:
-            shares = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
+            shares = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
         return shares
 
     @property

@@ -87,9 +87,7 @@ class _Writer:
             room = document.room[1] - used - len(head) - len(tail) - 1
         lines, complete = head, True
         for block, known in pieces:
-            inner = known
-            if inner is None:
-                inner, complete = self._cards(block, room)
+            inner, complete = (known, complete) if known is not None else self._cards(block, room)
             lines += [*([Text()] if lines and inner and not isinstance(block, Paragraph) else []), *inner]
         lines += [*([Text()] if lines and tail else []), *tail]
         return lines, room is None or document.room is None or (complete and len(lines) <= document.room[0])
@@ -200,12 +198,10 @@ class _Writer:
             below = rows[shown:]
             if sum(map(len, below)) > spare + 1:
                 left_out = max(len(below) - spare, 0)
-        lines: list[Text] = []
-        for card in full[:shown]:
-            lines += [*([Text()] if lines else []), *card]
         short = [line for row in rows[shown : len(rows) - left_out] for line in row]
         short += [_more(left_out)] if left_out else []
-        for part in (short, rest):
+        lines: list[Text] = []
+        for part in (*full[:shown], short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
 
