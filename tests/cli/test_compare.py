@@ -49,7 +49,9 @@ def test_a_recording_counts_once(tracekit, samples):
 def test_a_regression_is_no_failure(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
     assert result.status == 0
-    assert result.out.splitlines()[0].startswith("regressed: SharpenFilter")
+    new, worse = result.out.splitlines()[:2]
+    assert new.startswith("2 new findings (high): excess-data-copies (SharpenFilter), est. savings 0.51 s · regressed:")
+    assert worse.startswith("  SharpenFilter +")
 
 
 def test_a_range_limits_what_is_compared(tracekit, samples):

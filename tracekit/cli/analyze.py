@@ -65,8 +65,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     data: dict[str, Callable[[], str | bytes]] = {"json": lambda: to_json(report)}
     if ARCHIVE in forms and timeline is not None:
         # Most reports go into no archive.
-        from tracekit.cli.archive import archive_of, listing
-        from tracekit.documents.bug_report import zip_of
+        from tracekit.cli.archive import archive_of, listing, zip_of
 
         archived = archive_of(arguments, analysis, timeline)
         if arguments.list:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import emit, has_color, narrate, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
-from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, rendered
+from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -66,7 +66,7 @@ def deliver(
     failures = []
     for path, name in files.items():
         try:
-            size = write_file(path, data[name]() if name in data else rendered(document(name), name, width=FILE_WIDTH))
+            size = write_file(path, data[name]() if name in data else render(document(name), name, width=FILE_WIDTH))
             if not arguments.quiet:
                 narrate(f"tracekit: wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
@@ -101,7 +101,7 @@ def print_document(
 ) -> None:
     """Print in a form of documents; `fallback` is the width where there is no terminal."""
     styled = form == "text" and has_color()
-    shown = rendered(document, form, width=width(fallback), color=styled, verbose=verbose)
+    shown = render(document, form, width=width(fallback), color=styled, verbose=verbose)
     emit(shown, styled=styled, utf8=form == "html")
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tracekit.compare.verdict import Item, Verdict
-from tracekit.documents import columns, comparison_words
+from tracekit.documents import columns
+from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
@@ -30,12 +31,12 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, comparison_words.not_recorded(compared))
+    notes = () if compared is None else (*compared.notes, unknown_facts(compared))
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present((table("What was checked", COLUMNS, gate.items), items(notes))),
+        blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
 
 
