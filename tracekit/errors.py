@@ -75,13 +75,14 @@ def suggest_name(name: str, names: Iterable[str]) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """The name that is meant: one with a slip, with letters swapped, or of which `name` is a word; empty: none."""
+    """The name meant: one with a slip or swapped letters, or that has `name` as a word or beginning; else none."""
     from difflib import SequenceMatcher
 
     def slips(word: str) -> int:
         """Letters of either that the other lacks. The first one is seldom wrong."""
         same = sum(block.size for block in SequenceMatcher(None, name, word).get_matching_blocks())
-        differing = 0 if sorted(word) == sorted(name) else len(name) + len(word) - 2 * same
+        is_meant = sorted(word) == sorted(name) or (len(name) > _FAR and word.startswith(name))
+        differing = 0 if is_meant else len(name) + len(word) - 2 * same
         return differing + (word[:1] != name[:1])
 
     listed = list(names)
