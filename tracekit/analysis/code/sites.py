@@ -128,7 +128,9 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
     if not len(spans):
         starts, ends = ([getattr(site, name) for site in sites] for name in ("first_ns", "last_ns"))
         spans = Intervals(np.array(starts, np.int64) - 1, np.array(ends, np.int64)).union()
-    return of_calls(trace, spans, {site.api for site in sites} - {Api.BETWEEN})
+    # On the stack, a reload is a load.
+    apis = {Api.LOAD if site.api == Api.RELOAD else site.api for site in sites}
+    return of_calls(trace, spans, apis - {Api.BETWEEN})
 
 
 def main_thread_sites(trace: Trace, *apis: Api) -> tuple[CallSite, ...]:
