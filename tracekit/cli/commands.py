@@ -92,8 +92,7 @@ COMMANDS = (
         "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
         (_PATHS,),
         "output open format json show verbose quiet model only skip budget fail-on",
-        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact "
-        "no-functions",
+        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
         REPORT_FORMS,
         files=("zip",),
@@ -126,6 +125,7 @@ COMMANDS = (
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run",
         REPORT_FORMS,
+        status="0 compared, even if slower; 2 error, 3 no model in common",
     ),
     Command(
         "check",

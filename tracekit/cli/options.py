@@ -217,7 +217,9 @@ OPTIONS: dict[str, Option] = {
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
-    "units": Option("all, cpuOnly, cpuAndGPU, cpuAndNeuralEngine; default: each", "UNITS", choices=COMPUTE_UNITS, many="append"),
+    "units": Option(
+        "all, cpuOnly, cpuAndGPU, cpuAndNeuralEngine; default: each", "UNITS", choices=COMPUTE_UNITS, many="append"
+    ),
     "predictions": Option(
         "predictions for each of --units (default: 50)",
         "N",
