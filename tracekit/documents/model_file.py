@@ -49,9 +49,9 @@ GROUPS: tuple[Column[WeightGroup], ...] = (
     columns.numbers("size", lambda group: group.bytes, format_bytes),
 )
 SAVINGS: tuple[Column[Saving], ...] = (
-    columns.words("could save about", lambda entry: entry.technique),
-    columns.numbers("saved", lambda entry: entry.saved_bytes, lambda size: f"−{format_bytes(size)}"),
-    columns.numbers("size then", lambda entry: entry.bytes, format_bytes, drop=1),
+    columns.words("compression", lambda entry: entry.technique),
+    columns.numbers("est. savings", lambda entry: entry.saved_bytes, format_bytes),
+    columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
 
 

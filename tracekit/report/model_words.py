@@ -140,7 +140,7 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
     for group in (model.weights.groups or ())[:GROUPS]:
         yield "", f"{format_bytes(group.bytes)}: {weight_group(group)}"
     if model.weights.savings:
-        saved = (f"{entry.technique} −{format_bytes(entry.saved_bytes)}" for entry in model.weights.savings)
+        saved = (f"{format_bytes(entry.saved_bytes)} ({entry.technique})" for entry in model.weights.savings)
         yield "could save", f"about {', '.join(saved)}"
     if model.custom_layers:
         yield "custom layers", ", ".join(model.custom_layers)

@@ -198,7 +198,7 @@ def test_state_is_told_by_name_and_shape(inspected) -> None:
         ("target_iOS26", "iOS18", "Nothing in its interface or weights needs that"),
         ("target_iOS15", "iOS18", "it could have Float16 inputs and outputs"),
         ("passed_state", "iOS18", "it could have states that the model keeps itself"),
-        ("network", "iOS17", "the form of an ML program"),
+        ("network", "iOS17", "the ML program format"),
     ],
 )
 def test_a_target_that_does_not_fit(inspected, name: str, target: str, words: str) -> None:

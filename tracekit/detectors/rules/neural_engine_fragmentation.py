@@ -53,9 +53,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return view.passed(
-            "Half of the predictions run on the Neural Engine in "
-            f"{tk.format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
-            f"{tk.format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
+            f"Median: {tk.format_count(int(np.median(pieces)), 'segment')} per prediction; idle gaps "
+            f"{tk.format_share(share)} of the time{_besides(queued_ns)}.",
             metrics,
         )
     return _finding(view, rows, gaps, idle, metrics, _besides(queued_ns))

@@ -51,7 +51,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
         )
         return view.finding(" ".join(signs), metrics, rows=shown)
-    return _unclear(view) or view.passed(f"The recording ended normally: {trace.run.end_reason}.", metrics)
+    return _unclear(view) or view.passed("The recording ended normally.", metrics)
 
 
 def _unclear(view: tk.RecordingView) -> tk.Outcome | None:
@@ -64,8 +64,8 @@ def _unclear(view: tk.RecordingView) -> tk.Outcome | None:
         return view.unknown(why, "Record again, and press Ctrl-C only once or set a time limit.")
     if view.trace.contents.has_table_of_contents:
         why = (
-            "It is unknown how the recording ended: the file that says so is missing, because xctrace was killed or "
-            "the copy is incomplete."
+            "It is unknown how the recording ended: 'form.template' is missing, because xctrace was killed or the "
+            "copy is incomplete."
         )
         return view.unknown(why, "Press Ctrl-C only once, and wait until the recording is saved.")
     why = "It is unknown how the recording ended: this input has no table of contents."

@@ -117,7 +117,7 @@ def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
     if not whole.is_long.any():
         worst = float(whole.ratio.max())
         if worst < whole.rule.ratio:
-            return f"The first prediction after a load takes at most {worst:.1f}x the median of those that follow."
+            return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
         return "First predictions after a load take slightly longer than others, too little to notice."
     slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
     if (whole.stands_out & alone).any():

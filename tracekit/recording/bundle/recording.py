@@ -70,8 +70,8 @@ def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformati
         return {}
     if not information:
         notes.append(
-            f"the bundle has no '{TEMPLATE}', so device, Instruments version, arguments and the "
-            "reason why recording ended are unknown"
+            f"the bundle is incomplete ('{TEMPLATE}' is missing), so device, Instruments version, arguments and end "
+            "reason are unknown"
         )
     return information
 
