@@ -182,8 +182,8 @@ COMMANDS = (
         "matrix",
         "recordings in one table",
         ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),
-        "Latency, loads, frame rate and Neural Engine share of each model in many recordings, the best of each row "
-        "marked. Paths with the same label share a column.",
+        "Latency, loads, load times, fps that they are fast enough for and Neural Engine share of models in many "
+        "recordings, the best of each row marked. Paths with the same label share a column.",
         (Argument("path", "PATH", "recordings, performance reports, or folders of either", "+"),),
         "label output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
