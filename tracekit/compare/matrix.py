@@ -142,9 +142,10 @@ def _has_warm(model: ModelMeasurements) -> bool:
 
 
 def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
+    shown = {name: value for name, value in model.quantities.items() if name not in hidden}
     return Figures(
         model.name,
-        {name: value for name, value in model.quantities.items() if name not in hidden} | {LOADS.id: model.loads or None},
+        shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
     )
 
