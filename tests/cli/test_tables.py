@@ -78,7 +78,7 @@ def test_a_narrow_terminal_keeps_state_rows_and_schema(tracekit, export: Path, m
         return lines[0].split()
 
     assert heading(80) == ["run", "position", "state", "rows", "columns", "schema"]
-    assert heading(40) == ["state", "rows", "schema"]
+    assert heading(30) == ["state", "rows", "schema"]
 
 
 def test_a_table_of_contents_without_tables_lists_none(tracekit, tmp_path: Path) -> None:
