@@ -61,7 +61,7 @@ def test_sizes_of_images_say_which_is_which(inspected) -> None:
     """In the redacted report, whose texts are copies."""
     report = report_on(inspected, "image_classifier")
     (row,) = [line.split(maxsplit=5) for line in text_of(report, 100).splitlines() if line.startswith("  input ")]
-    assert row[2:] == ["BGR", "image,", "8-bit", "320 × 299 (width × height), range: 320... × 299..."]
+    assert row[2:] == ["BGR", "image,", "8-bit", "320 × 299 (width × height), range: 320 or more × 299 or more"]
     listed = dict(card(report_on(inspected, "image_sizes").model))["input"]
     assert listed.endswith("8 × 8 (width × height), listed: 8 × 8 | 24 × 16")
     shape = json.loads(to_json(report))["model"]["functions"][0]["inputs"][0]["shape"]
@@ -71,7 +71,7 @@ def test_sizes_of_images_say_which_is_which(inspected) -> None:
 def test_stages_and_custom_layers_are_named(inspected) -> None:
     stages = text_of(report_on(inspected, "pipeline"), 100)
     assert "pipeline of 2 stages" in stages
-    assert "2 stage 2, neural network, 1 operation: between (Double) → y (Double)" in stages
+    assert "stage 2, neural network, 1 operation: between (Double) → y (Double)" in stages
     assert "custom layers: AppOwnLayer" in text_of(report_on(inspected, "custom_layer"), 100)
 
 

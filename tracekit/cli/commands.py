@@ -152,8 +152,8 @@ COMMANDS = (
             "tracekit inspect Model.mlpackage --system iOS16",
             "tracekit inspect report.mlperf.json --unit cpu",
         ),
-        "Facts of a model file (interface, precision, operations, systems) and what may keep it from loading or slow "
-        "it down; of an Xcode performance report, times and where operations run.",
+        "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
+        "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
         (
             Argument(
                 "path",

@@ -131,7 +131,7 @@ def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
 
 
 def _stages(model: ModelInfo) -> Iterator[Line]:
-    for number, stage in enumerate(model.stages, 1):
+    for stage in model.stages:
         main = stage.functions[0]
         inputs, outputs = (
             ", ".join(f"{entry.name} ({words.feature_type(entry)})" for entry in entries)
@@ -140,7 +140,7 @@ def _stages(model: ModelInfo) -> Iterator[Line]:
         flow = f": {inputs} → {outputs}" if inputs or outputs else ""
         total = sum(main.operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
-        yield f"{number} {stage.name}, {stage.kind}{count}{flow}"
+        yield f"{stage.name}, {stage.kind}{count}{flow}"
 
 
 def _remedies(checks: Sequence[Result]) -> list[Remedy]:

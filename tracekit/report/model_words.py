@@ -134,8 +134,8 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
             yield "operations", f"{total:,}: {histogram(function.operations, OPERATIONS)}"
     if len(model.functions) > FUNCTIONS:
         yield "", format_count(len(model.functions) - FUNCTIONS, "more function")
-    for number, stage in enumerate(model.stages, 1):
-        yield f"stage {number}", f"{stage.name}, {stage.kind}"
+    for stage in model.stages:
+        yield "stage", f"{stage.name}, {stage.kind}"
     yield "weights", weight_size(model.weights)
     for group in (model.weights.groups or ())[:GROUPS]:
         yield "", f"{format_bytes(group.bytes)}: {weight_group(group)}"

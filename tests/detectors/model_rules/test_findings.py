@@ -145,7 +145,7 @@ def test_an_image_that_vision_scales_has_no_range_of_shapes_to_avoid(inspected) 
 
 def test_ranges_of_images_say_which_size_comes_first(inspected) -> None:
     finding = answer(inspected("image_range"), "flexible-shapes")
-    assert "`picture` (8... × 4...64, width × height): a range of shapes" in finding.summary
+    assert "`picture` (8 or more × 4...64, width × height): a range of shapes" in finding.summary
 
 
 def test_the_upper_bound_of_a_range_counts(inspected) -> None:
