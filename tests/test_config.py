@@ -51,7 +51,7 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         skip = ["cold-load"]
         fail-on = "high"
         budget = "50fps"
-        expect = "ane"
+        expect = "neural-engine"
         [checks.reload-before-predict]
         min_loads = 5
         [models."Caption*"]
@@ -183,7 +183,7 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     ("flag", "value", "detector", "wish"),
     [
         ("--budget", "30fps", "missed-deadline", "budget"),
-        ("--expect", "ane", "unexpected-device", "expected compute unit"),
+        ("--expect", "neural-engine", "unexpected-device", "expected compute unit"),
     ],
 )
 def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recording, capsys, flag, value, detector, wish):

@@ -17,12 +17,15 @@ from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
 from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
 from tracekit.detectors.options import ModelSettings, Number, Settings, check_settings, configure
 from tracekit.detectors.outcomes import Severity
+from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.selection import ModelChecks, choose
-from tracekit.errors import UsageError, unknown, unknown_check
+from tracekit.errors import UsageError, unknown
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),
-    "expect": Key('"ane"', "compute unit that models should run on: ane, gpu or cpu; for unexpected-device"),
+    "expect": Key(
+        '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for unexpected-device"
+    ),
     "skip": Key('["slow-after-idle"]', "checks to skip"),
     **FLOOR_KEYS,
 }

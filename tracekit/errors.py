@@ -15,6 +15,8 @@ from collections.abc import Iterable
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
+_FAR = 3
+"""Letters that differ where another name is meant, fewest. Heuristic: `lint` is not `init`, nor `ksh` `zsh`."""
 
 
 class TracekitError(Exception):
@@ -54,12 +56,6 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     return UsageError(f"unknown {what} '{name}'{suggest_name(name, names)} (available: {shown}{more})")
 
 
-def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
-    """Error for a check that does not exist. There are too many to list them."""
-    near = suggest_name(name, ids)
-    return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
-
-
 def suggest_path(path: str) -> str:
     """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
     from pathlib import Path
@@ -79,9 +75,20 @@ def suggest_name(name: str, names: Iterable[str]) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    import difflib
+    """The name meant: one with a slip or swapped letters, or that has `name` as a word or beginning; else none."""
+    from difflib import SequenceMatcher
 
-    return next(iter(difflib.get_close_matches(name, list(names), n=1)), "")
+    def slips(word: str) -> int:
+        """Letters of either that the other lacks. The first one is seldom wrong."""
+        same = sum(block.size for block in SequenceMatcher(None, name, word).get_matching_blocks())
+        is_meant = sorted(word) == sorted(name) or (len(name) > _FAR and word.startswith(name))
+        differing = 0 if is_meant else len(name) + len(word) - 2 * same
+        return differing + (word[:1] != name[:1])
+
+    listed = list(names)
+    words = {word: each for each in reversed(listed) for word in each.split("-")} | {each: each for each in listed}
+    near = min(words, key=slips, default="")
+    return words[near] if near and slips(near) < min(_FAR + len(name) // 10, len(name)) else ""
 
 
 def words_of(error: BaseException) -> str:

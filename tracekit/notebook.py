@@ -79,9 +79,9 @@ class NotebookReport(Report):
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
         from tracekit.documents.report import report_document
-        from tracekit.render.forms import FILE_WIDTH, rendered
+        from tracekit.render.forms import FILE_WIDTH, render
 
-        text = rendered(report_document(self), "text", width=FILE_WIDTH, verbose=False)
+        text = render(report_document(self), "text", width=FILE_WIDTH, verbose=False)
         return f"<pre>{escape(text)}</pre>"
 
 

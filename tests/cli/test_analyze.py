@@ -34,13 +34,26 @@ def report_of(result: Any) -> dict[str, Any]:
     return report
 
 
-def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path) -> None:
+SUMMARY = (
+    "1 finding (critical) in 5 models · est. savings up to 6.3 s · 26 checks passed, 7 not evaluated, 4 not applicable"
+)
+
+
+def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path, monkeypatch) -> None:
     result = tracekit("analyze", reload)
     assert (result.status, result.err) == (0, "")
-    summary, more = result.out.splitlines()[-2:]
+    *summary, more = result.out.splitlines()[-3:]
     # One cause in five models is one finding.
-    assert summary.startswith("1 finding (critical) in 5 models · est. savings up to 6.3 s")
+    assert " ".join(summary) == SUMMARY
     assert more == "more: -v  ·  tracekit view style_transfer_reload.trace"
+    part = tracekit("analyze", reload, "--from", "1")
+    assert "for the whole recording." in " ".join(part.out.split())
+    beyond = tracekit("analyze", reload, "--from", "100")
+    assert (beyond.status, beyond.out) == (2, "")
+    assert "the range from 100 s lies outside the recording, which is 16.5 s long" in beyond.err
+    monkeypatch.chdir(reload.parent.parent)
+    typed = f"{reload.parent.name}/{reload.name}"
+    assert tracekit("analyze", typed).out.splitlines()[-1] == f"more: -v  ·  tracekit view {typed}"
     assert "\x1b" not in result.out
 
 
@@ -49,7 +62,7 @@ def test_the_whole_report_is_there_on_demand(tracekit, reload: Path) -> None:
     assert "17.17 ms" in result.out
     assert "6.41 s" in result.out
     assert "EVENTS BY MODEL" in result.out
-    assert result.out.splitlines()[-2].startswith("1 finding (critical) in 5 models")
+    assert " ".join(result.out.splitlines()[-3:-1]) == SUMMARY
 
 
 def test_parts_are_shown_alone_and_in_full(tracekit, reload: Path) -> None:
@@ -66,8 +79,7 @@ def test_parts_are_shown_alone_and_in_full(tracekit, reload: Path) -> None:
 def test_quiet_prints_the_summary_line_alone(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload, "-q")
     assert result.err == ""
-    (line,) = result.out.splitlines()
-    assert line.startswith("1 finding (critical) in 5 models")
+    assert " ".join(result.out.splitlines()) == SUMMARY
 
 
 @pytest.mark.parametrize(
@@ -173,7 +185,7 @@ def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, 
     result = tracekit("analyze", reload, *(part for file in files for part in ("-o", file)))
     assert result.status == 0
     assert result.out.startswith("1 finding (critical) in 5 models")
-    assert len(result.out.splitlines()) == 2
+    assert " ".join(result.out.splitlines()[:-1]) == SUMMARY
     assert result.err.splitlines() == [f"tracekit: wrote {file}" for file in files]
     assert files[0].read_text(encoding="utf-8").startswith("1 finding (critical) in 5 models")
     assert files[1].read_text(encoding="utf-8").startswith("**1 finding (critical) in 5 models")

@@ -155,14 +155,14 @@ def test_a_compute_unit_can_be_expected_of_all_models_or_of_one(tracekit, clean:
         return {check["model"] for check in report["results"] if check["outcome"] == "finding"}
 
     assert elsewhere() == set()
-    assert elsewhere("--expect", "ane") == set()
+    assert elsewhere("--expect", "neural-engine") == set()
     assert elsewhere("--expect", "cpu") == {"Watercolor", "InkWash", "Pointillism", "Mosaic", "StainedGlass"}
-    assert elsewhere("--expect", "ane", "--expect", "Mosaic=cpu") == {"Mosaic"}
+    assert elsewhere("--expect", "neural-engine", "--expect", "Mosaic=cpu") == {"Mosaic"}
 
 
 @pytest.mark.parametrize(
     ("expectation", "words"),
-    [("npu", "write ane, gpu or cpu"), ("Mosiac=ane", "did you mean 'Mosaic'?")],
+    [("npu", "write cpu, gpu or neural-engine"), ("Mosiac=gpu", "did you mean 'Mosaic'?")],
 )
 def test_an_expectation_that_makes_no_sense_is_refused(tracekit, clean: Path, expectation: str, words: str) -> None:
     result = tracekit("analyze", clean, "--expect", expectation)

@@ -112,3 +112,15 @@ def test_the_recording_is_no_place_to_write(tracekit, reload: Path) -> None:
 def test_a_recording_in_which_nothing_can_be_judged_keeps_its_status(tracekit, blind: Path, tmp_path: Path) -> None:
     assert tracekit("analyze", blind, "-o", tmp_path / "x.zip").status == 3
     assert (tmp_path / "x.zip").exists()
+
+
+def test_an_archive_is_no_recording_and_has_each_form_itself(tracekit, samples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "findings.zip"
+    assert tracekit("analyze", samples / "sharpen_float16.trace", "-o", path).status == 0
+    again = tracekit("analyze", path)
+    assert (again.status, again.out) == (2, "")
+    assert "findings.zip is an archive of findings" in again.err
+    assert "pass the recording" in again.err
+    both = tracekit("analyze", samples / "sharpen_float16.trace", "--format", "html", "-o", path)
+    assert (both.status, both.out) == (2, "")
+    assert both.err.startswith("tracekit: --format is for what is printed")

@@ -70,8 +70,24 @@ def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(trace
     result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.sarif")
     assert result.status == 2
     assert 'as "16ms"' in " ".join(result.out.split())
+    # What failed is one line.
+    (line,) = tracekit("check", samples / "sharpen_8bit.trace", "-q").out.splitlines()
+    assert line.startswith("tracekit check: 1 error: settings: tracekit.toml: 'check.limits.")
     (sarif,) = json.loads((folder / "a.sarif").read_text())["runs"][0]["results"]
     assert sarif["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
+
+
+def test_each_severity_has_a_name_of_its_own_and_loads_have_a_limit(tracekit, samples, project):
+    project('[check.findings]\ncritical = 0\nhigh = 0\n[check.limits."*"]\nloads = 1\n')
+    reload, fixed = samples / "style_transfer_reload.trace", samples / "style_transfer_fixed.trace"
+    items = json.loads(tracekit("check", reload, "--json").out)["items"]
+    failed = {item["model"]: item["value"] for item in items if item["subject"] == "loads"}
+    # 373 loads of five models, and then each model kept after its first.
+    assert (sum(failed.values()), len(failed)) == (373, 5)
+    assert tracekit("check", fixed).status == 0
+    titles = [line.split()[1:3] for line in tracekit("check", reload).out.splitlines()]
+    assert ["critical", "findings"] in titles
+    assert ["high", "findings"] in titles
 
 
 def test_sarif_without_settings_is_refused_before_anything_is_read(tracekit, project, tmp_path):

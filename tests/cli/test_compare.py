@@ -49,7 +49,9 @@ def test_a_recording_counts_once(tracekit, samples):
 def test_a_regression_is_no_failure(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
     assert result.status == 0
-    assert result.out.splitlines()[0].startswith("regressed: SharpenFilter")
+    new, worse = result.out.splitlines()[:2]
+    assert new.startswith("2 new findings (high): excess-data-copies (SharpenFilter), est. savings 0.51 s · regressed:")
+    assert worse.startswith("  SharpenFilter +")
 
 
 def test_a_range_limits_what_is_compared(tracekit, samples):
@@ -126,7 +128,10 @@ def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
 def test_a_range_without_any_event_is_an_error(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
     assert result.status == 2
-    assert "no load or prediction starts from 900 s" in result.err
+    assert "the range from 900 s lies outside the recording, which is 5.2 s long" in result.err
+    empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
+    assert empty.status == 2
+    assert "no load or prediction starts before 1e-06 s" in empty.err
 
 
 def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):

@@ -38,4 +38,6 @@ def test_bash_completes_commands_files_and_ids(tracekit, tmp_path) -> None:
     assert completed("tracekit", "an") == ["analyze"]
     assert completed("tracekit", "analyze", "rec") == ["recording.xml"]
     assert completed("tracekit", "analyze", "--fail-on", "h") == ["high"]
+    assert completed("tracekit", "analyze", "--show", "f") == ["findings"]
+    assert completed("tracekit", "stacks", "--format", "s") == ["speedscope"]
     assert completed("tracekit", "explain", "reload") == ["reload-before-predict"]

@@ -44,6 +44,9 @@ def test_an_unknown_id_names_the_nearest(tracekit) -> None:
     assert result.status == 2
     assert "did you mean 'reload-before-predict'?" in result.err
     assert "List them with `tracekit explain`" in result.err
+    for word in ("reload", "relod"):
+        assert "did you mean 'reload-before-predict'?" in tracekit("explain", word).err
+    assert "did you mean" not in tracekit("explain", "lint").err
 
 
 def test_without_a_check_all_are_listed_a_line_each(tracekit) -> None:
@@ -53,6 +56,11 @@ def test_without_a_check_all_are_listed_a_line_each(tracekit) -> None:
     for detector in (*DETECTORS, *MODEL_DETECTORS):
         (line,) = (line for line in lines if line.split()[:1] == [detector.id])
         assert detector.page.finding_title[:20] in line
+
+
+def test_the_list_fits_a_pipe(tracekit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    assert max(map(len, tracekit("explain").out.splitlines())) <= 80
 
 
 def test_json_holds_default_unit_and_basis(tracekit) -> None:

@@ -41,6 +41,7 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
     ]
     assert tracekit("check", path).status == 0
     assert tracekit("check", samples / f"{slow}.trace").status == 1
+    assert "\nloads = 1  # loads, cold and cached: 1 in " in Path("tracekit.toml").read_text("utf-8")
 
 
 def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:

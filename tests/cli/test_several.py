@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from tracekit.cli.inputs import inputs_of
+from tracekit.cli.inputs import inputs_of, is_recording
 
 
 @pytest.fixture
@@ -31,8 +32,12 @@ def test_bundles_folders_and_loose_files_are_told_apart(samples: Path, reload_xm
     assert names([reload_xml]) == [(reload_xml.name, 1)]
     assert names([one, reload_xml, *tables]) == [("sharpen_8bit.trace", 1), (reload_xml.name, 1), (tables[0].name, 3)]
     assert names([Path("-")]) == [("standard input", 1)]
-    # A folder of recordings is each of them.
-    assert [name for name, _ in names([samples])] == sorted(path.name for path in samples.glob("*.trace"))
+    # A folder of recordings is each of them, in whatever form, and what was written about them is none.
+    assert [name for name, _ in names([samples])] == sorted(path.name for path in samples.iterdir() if path.is_dir())
+    with zipfile.ZipFile(tmp_path / "findings.zip", "w") as archive:
+        archive.writestr("report.md", "x")
+    assert is_recording(two)
+    assert not is_recording(tmp_path / "findings.zip")
 
 
 def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path, broken: Path) -> None:

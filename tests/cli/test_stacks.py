@@ -67,12 +67,14 @@ def test_the_whole_recording(lines: Callable[..., list[str]]) -> None:
     assert lines() == ["App.draw;read 1", "App.load;read 1", "App.work;read 1"]
 
 
-def test_a_part_of_it(lines: Callable[..., list[str]]) -> None:
+def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines("--from", "0.4", "--to", "0.9") == ["App.draw;read 1"]
     assert lines("--to", "0.5") == ["App.load;read 1"]
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
     assert lines("--thread", "WORKER") == ["App.work;read 1"]
     assert lines("--thread", "10", "--frames", "app") == ["App.work 1"]
+    assert dispatch(["stacks", recording, "--thread", "mian"]) == 2
+    assert "unknown thread 'mian'; did you mean 'main'? (available: main, 9, 10)" in capsys.readouterr().err
     assert lines("--invert", "--from", "1") == ["read;App.work 1"]
 
 

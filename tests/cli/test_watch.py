@@ -69,7 +69,8 @@ def test_a_new_recording_is_four_lines_and_compared_with_the_last_of_its_app(wat
             "140 predictions",
             "HIGH excess-data-copies: inputs and outputs are copied and converted in every prediction (1 model), "
             "est. savings up to 0.51 s · 1 more finding",
-            "since good one.trace: regressed: SharpenFilter +43% · 2 findings new",
+            "since good one.trace: 2 new findings (high): excess-data-copies (SharpenFilter), est. savings 0.51 s · "
+            "regressed: SharpenFilter +43%",
             f"next: tracekit analyze {tmp_path}/slow.trace  ·  tracekit compare '{tmp_path}/good one.trace' "
             f"{tmp_path}/slow.trace",
         ]
@@ -85,7 +86,8 @@ def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Pat
     result = watched(*(copied(samples / f"{name}.trace", tmp_path / f"{name}.trace") for name in names))
     first, second, third = (block[2] for block in blocks(result.out))
     assert first == "not compared: no earlier recording of StyleCam on iPhone 14 Pro here"
-    assert second == "since style_transfer_fixed.trace: 5 models unchanged · loads 5 → 373 · 1 finding new"
+    new = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
+    assert second == f"since style_transfer_fixed.trace: {new} · loads 5 → 373 · 5 models unchanged"
     assert third == "not compared: no earlier recording of Captions on iPhone Air here"
 
 

@@ -15,7 +15,7 @@ from tracekit.compare.settings import Floors
 from tracekit.compare.storage import MalformedError, from_plain, to_plain
 from tracekit.documents.baseline import baseline_document
 from tracekit.errors import TracekitError, UsageError
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 NAMES = ["style_transfer_reload", "style_transfer_fixed", "sharpen_8bit", "captions_concurrent", "not_instrumented"]
 
@@ -175,5 +175,5 @@ def test_a_baseline_holds_how_far_its_recordings_differ(measured):
 def test_a_name_is_one_line_of_what_a_baseline_holds(measured):
     one = measured("sharpen_8bit")
     hostile = replace(one, models=(replace(one.models[0], name="Net\nNone of 9 recordings would fail"),))
-    lines = rendered(baseline_document(baseline_of([hostile]), Floors()), "text", width=100).splitlines()
+    lines = render(baseline_document(baseline_of([hostile]), Floors()), "text", width=100).splitlines()
     assert [line for line in lines if "would fail" in line] == [line for line in lines if "Net" in line]

@@ -19,15 +19,20 @@ from tracekit.errors import UsageError
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("ane", (None, 1)), (" GPU ", (None, 2)), ("Segmenter=cpu", ("Segmenter", 3)), ("a=b= ane", ("a=b", 1))],
+    [
+        ("neural-engine", (None, 1)),
+        (" GPU ", (None, 2)),
+        ("Segmenter=cpu", ("Segmenter", 3)),
+        ("a=b= neural-engine", ("a=b", 1)),
+    ],
 )
 def test_a_unit_for_all_models_or_one(text, expected):
     assert parse_expectation(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "npu", "1", "=ane", "Model=", "Model", "all"])
+@pytest.mark.parametrize("text", ["", "ane", "npu", "1", "=gpu", "Model=", "Model", "all"])
 def test_no_other_unit_is_accepted(text):
-    with pytest.raises(UsageError, match="write ane, gpu or cpu"):
+    with pytest.raises(UsageError, match="write cpu, gpu or neural-engine"):
         parse_expectation(text)
 
 
@@ -38,7 +43,10 @@ def test_the_option_takes_every_unit_and_no_other_number():
 
 def test_expectations_outweigh_settings_and_later_ones_earlier_ones():
     general, special = with_expectations(
-        [], ["ane", "gpu", "A=ane", "A=cpu"], {EXPECT_KEY: 1, "cold-load.ratio": 3}, {"A": {EXPECT_KEY: 1}, "*": {}}
+        [],
+        ["neural-engine", "gpu", "A=neural-engine", "A=cpu"],
+        {EXPECT_KEY: 1, "cold-load.ratio": 3},
+        {"A": {EXPECT_KEY: 1}, "*": {}},
     )
     assert general == {EXPECT_KEY: 2, "cold-load.ratio": 3}
     assert special == {"*": {}, "A": {EXPECT_KEY: 3}}

@@ -12,15 +12,14 @@ from tracekit.api import analysis_of
 from tracekit.compare import words
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
-from tracekit.documents import comparison_words
-from tracekit.documents.comparison import comparison_document
+from tracekit.documents.comparison import comparison_document, facts, parts, summary
 from tracekit.documents.lanes import Drawing, lanes_of_both
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.trace.events import Kind
 
 
 def page_of(comparison, sides=None):
-    return rendered(comparison_document(comparison, lanes_of_both(comparison, sides)), "html", width=0)
+    return render(comparison_document(comparison, lanes_of_both(comparison, sides)), "html", width=0)
 
 
 PAIR = ("captions_concurrent", "sharpen_8bit")
@@ -48,9 +47,9 @@ def test_every_answer_is_text(measured):
     text = text_of(page)
     (model,) = comparison.models
     for part in (
-        comparison_words.summary(comparison),
-        comparison_words.parts(model),
-        comparison_words.facts(model),
+        summary(comparison),
+        parts(model),
+        facts(model),
         words.sample_counts(model.latency),
     ):
         assert part in text

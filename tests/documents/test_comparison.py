@@ -14,17 +14,16 @@ from tracekit.compare import words
 from tracekit.compare.comparison import compare
 from tracekit.compare.models import Presence
 from tracekit.compare.words import percent_change
-from tracekit.documents import comparison_words
-from tracekit.documents.comparison import comparison_document
-from tracekit.render.forms import rendered
+from tracekit.documents.comparison import comparison_document, parts
+from tracekit.render.forms import render
 
 
 def text_of(comparison, width=100):
-    return rendered(comparison_document(comparison), "text", width=width)
+    return render(comparison_document(comparison), "text", width=width)
 
 
 def markdown_of(comparison):
-    return rendered(comparison_document(comparison), "markdown", width=100)
+    return render(comparison_document(comparison), "markdown", width=100)
 
 
 PAIRS = [
@@ -54,8 +53,14 @@ def test_loads_of_all_models_are_added_up(measured):
     pair = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
     text = text_of(pair)
     assert "all models  loads 373 → 5, load time 6.41 s →" in text
-    assert text.splitlines()[0] == "5 models unchanged · loads 373 → 5 · 1 finding fixed"
+    assert text.splitlines()[0] == "loads 373 → 5 · 1 finding fixed · 5 models unchanged"
     assert text.count("unchanged within ±5%") == 5
+
+
+def test_what_got_worse_stands_before_what_is_as_it_was(measured):
+    text = markdown_of(compare([measured("style_transfer_fixed")], [measured("style_transfer_reload")]))
+    worst = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
+    assert text.startswith(f"**{worst} · loads 5 → 373 · 5 models unchanged**\n")
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
@@ -112,11 +117,11 @@ def test_of_many_recordings_the_first_are_named():
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_every_form_says_the_same_of_a_model_and_a_finding(measured, pair):
     comparison = compare([measured(pair[0])], [measured(pair[1])])
-    page = " ".join(html.fromstring(rendered(comparison_document(comparison), "html", width=0)).text_content().split())
+    page = " ".join(html.fromstring(render(comparison_document(comparison), "html", width=0)).text_content().split())
     forms = [" ".join(form.split()) for form in (text_of(comparison, 200), markdown_of(comparison), page)]
     for one in comparison.models:
         if one.presence is Presence.BOTH:
-            said = (words.answer(one.latency), words.sample_counts(one.latency), comparison_words.parts(one))
+            said = (words.answer(one.latency), words.sample_counts(one.latency), parts(one))
             assert all(part in form for part in said for form in forms)
     assert all(note in form for note in comparison.notes for form in forms)
     assert all(change.id in form for change in comparison.findings for form in forms)

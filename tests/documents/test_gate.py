@@ -9,19 +9,19 @@ from rich.cells import cell_len
 
 from support.gates import GATE
 from tracekit.documents.gate import gate_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of
 
 VERDICT = "tracekit check: 2 failed, 1 inconclusive, 1 not counted, 1 passed"
 
 
 def test_the_verdict_is_the_first_line():
-    assert rendered(gate_document(GATE), "text", width=100).splitlines()[0] == VERDICT
+    assert render(gate_document(GATE), "text", width=100).splitlines()[0] == VERDICT
 
 
 @pytest.mark.parametrize("width", [40, 100])
 def test_no_line_is_wider_than_the_screen(width):
-    assert max(map(cell_len, rendered(gate_document(GATE), "text", width=width).splitlines())) <= width
+    assert max(map(cell_len, render(gate_document(GATE), "text", width=width).splitlines())) <= width
 
 
 def test_markdown_begins_with_the_verdict():

@@ -12,11 +12,11 @@ from rich.cells import cell_len
 from tracekit.compare.matrix import Figures, Source, labels_of, matrix, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.matrix import matrix_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 
 def written(table, form, width=100):
-    return rendered(matrix_document(table), form, width=width)
+    return render(matrix_document(table), form, width=width)
 
 
 SAMPLES = ("sharpen_8bit", "sharpen_float16", "style_transfer_reload", "not_instrumented")

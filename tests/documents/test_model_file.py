@@ -11,14 +11,14 @@ from support.models import MODELS
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.versions import parse_target
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import card
 from tracekit.report.serialize import to_json
 
 
 def text_of(report, width, verbose=False):
-    return rendered(model_file_document(report), "text", width=width, verbose=verbose)
+    return render(model_file_document(report), "text", width=width, verbose=verbose)
 
 
 NAMES = [name.partition(".")[0] for name in MODELS] + ["multifunction"]
@@ -100,7 +100,7 @@ def test_the_estimates_are_what_coremltools_makes(inspected) -> None:
 
 
 def test_markdown_holds_the_fix_and_all_checks(inspected) -> None:
-    text = rendered(model_file_document(report_on(inspected, "passed_state")), "markdown", width=100)
+    text = render(model_file_document(report_on(inspected, "passed_state")), "markdown", width=100)
     assert "### Speed: State is passed in and out of every prediction" in text
     assert "ct.StateType(" in text
     assert "| input | `cache_in` | Float32 | 2 × 64 × 32 |" in text

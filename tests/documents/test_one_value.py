@@ -31,7 +31,7 @@ from tracekit.documents.performance import performance_report_document
 from tracekit.documents.report import report_document
 from tracekit.model_files.performance.read import report_of
 from tracekit.render.blocks import Card, Document, Role, Section, Table, plain, spans
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.report.formatting import ABSENT, duration, frames
 from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
@@ -118,11 +118,11 @@ def collected(trace, report):
     sources = sources_of([measured])
     side_by_side = matrix(sources, labels_of(sources, [None]))
     numbers.add("matrix", ((row.figure, row.model, row.values[0]) for row in side_by_side.rows))
-    page = html.fromstring(rendered(matrix_document(side_by_side), "html", width=100))
+    page = html.fromstring(render(matrix_document(side_by_side), "html", width=100))
     numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
     compared = compare([measured], [measured])
     # Each table stands below "All figures of MODEL".
-    page = html.fromstring(rendered(comparison_document(compared), "html", width=100))
+    page = html.fromstring(render(comparison_document(compared), "html", width=100))
     numbers.add(
         "comparison", shown_in(page, lambda cell: cell.xpath("ancestor::details/summary")[0].text_content()[15:])
     )
@@ -179,7 +179,7 @@ def tables_of(blocks):
 def printed(table, column):
     """What the text back end prints of a column, a line for each row."""
     alone = replace(table, columns=(column,), total=False, parts=False, cards=False, brief=None)
-    lines = rendered(Document("", "", Role.PLAIN, blocks=(alone,)), "text", width=100).splitlines()
+    lines = render(Document("", "", Role.PLAIN, blocks=(alone,)), "text", width=100).splitlines()
     return lines[len(lines) - len(table.rows) :]
 
 
@@ -236,7 +236,7 @@ def test_the_numbers_of_a_performance_report_are_the_same_in_inspect_and_in_a_ma
     side_by_side = matrix(sources, labels_of(sources, [None]))
     (model,) = {row.model for row in side_by_side.rows}
     numbers.add("matrix", ((row.figure, model, row.values[0]) for row in side_by_side.rows))
-    numbers.add("inspect", shown_in(html.fromstring(rendered(document, "html", width=100)), lambda _: model))
+    numbers.add("inspect", shown_in(html.fromstring(render(document, "html", width=100)), lambda _: model))
     assert not numbers.differing
     assert numbers.places("p50_ns") == numbers.places("load_ns") == {"inspect", "matrix"}
     assert check_text(document) > 0

@@ -21,7 +21,7 @@ from tracekit.documents.gate import gate_document
 from tracekit.documents.report import summary_document
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.render.blocks import plain
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import summarize
@@ -77,8 +77,8 @@ def in_view(report):
 def forms(report):
     """Every form of a report as text."""
     return {
-        "summary": rendered(summary_document(report), "text", width=120),
-        "overview": rendered(several_document([Analyzed("a.trace", report, "")]), "text", width=120),
+        "summary": render(summary_document(report), "text", width=120),
+        "overview": render(several_document([Analyzed("a.trace", report, "")]), "text", width=120),
         "short": short_text(report),
         "text": long_text(report),
         "Markdown": markdown(report),
@@ -141,5 +141,5 @@ def test_answers_and_verdicts_use_the_words_of_a_report(samples):
     ]
     for document in documents:
         for form in ("text", "markdown", "html"):
-            assert not words_in(rendered(document, form, width=100))[1]
+            assert not words_in(render(document, form, width=100))[1]
     assert {str(verdict) for verdict in Verdict} == {"error", "failed", "inconclusive", "not counted", "passed"}

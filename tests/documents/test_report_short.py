@@ -12,7 +12,7 @@ import tracekit
 from support.analyses import kept_analysis
 from support.forms import short_text
 from tracekit.documents.report import LINES, summary_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.report.report import Report
 from tracekit.report.verdict import summarize
 from tracekit.testing import Model, Process, Scenario, write_export
@@ -51,7 +51,7 @@ def test_lines_fit_any_width(reports, name: str, width: int) -> None:
 def test_the_summary_comes_last_and_every_finding_has_its_command(reports, name: str) -> None:
     report = reports[name]
     text = short_text(report)
-    assert text.endswith(rendered(summary_document(report), "text", width=100, verbose=False))
+    assert text.endswith(render(summary_document(report), "text", width=100, verbose=False))
     for check in report.results:
         if check.outcome == "finding":
             assert f"tracekit explain {check.id}" in text

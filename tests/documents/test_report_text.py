@@ -270,6 +270,44 @@ def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> 
     ]
 
 
+FIX_WITH_COMMENTS = """Keep it:
+
+```swift
+// Load the model once, and keep it for as long as the app predicts.
+let model = load()  // opens the model and gets its program
+```
+"""
+
+
+def test_a_comment_that_wraps_goes_on_as_a_comment(full: Report) -> None:
+    check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_COMMENTS)
+    lines = plain(replace(full, results=(check,)), 42).splitlines()
+    at = lines.index("      // Load the model once, and keep it")
+    assert lines[at + 1 : at + 5] == [
+        "      // for as long as the app predicts.",
+        "      // opens the model and gets its",
+        "      // program",
+        "      let model = load()",
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_bars_are_whole_and_have_a_legend_or_neither_is_there(width: int, verbose: bool, samples: Path) -> None:
+    for name in ("sharpen_8bit", "style_transfer_fixed"):
+        lines = plain(kept_analysis(samples / f"{name}.trace").report, width, verbose=verbose).splitlines()
+        bars = [bar for line in lines for bar in re.findall("[█▓▒░…]{3,}", line)]
+        assert all(len(bar) == 20 and "…" not in bar for bar in bars)
+        assert bool(bars) == any("compute units, ▒ data" in line for line in lines)
+
+
+def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
+    report = kept_analysis(samples / "style_transfer_reload.trace").report
+    for width in (60, 80):
+        lines = plain(report, width, verbose=False).splitlines()
+        assert not any(line.endswith("…") for line in lines)
+
+
 @pytest.mark.parametrize(
     ("extra_savings_ns", "shown"),
     [

@@ -8,11 +8,11 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.documents.several import Analyzed, several_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 
 def text(entries: list[Analyzed], width: int) -> str:
-    return rendered(several_document(entries), "text", width=width, verbose=False)
+    return render(several_document(entries), "text", width=width, verbose=False)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def entries(samples: Path) -> list[Analyzed]:
 
 
 def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
-    titles, *lines, blank, summary = text(entries, 110).splitlines()
+    titles, *lines, blank, summary = text(entries, 120).splitlines()
     assert titles.split() == ["recording", "verdict", "est.", "savings", "checks"]
     reload, fixed, sharpen, blind, gone = lines
     assert reload.split("  ")[0] == "style_transfer_reload.trace"

@@ -176,9 +176,9 @@ def test_json_in_every_encoding_is_read(tmp_path, encoding: str) -> None:
 
 
 def test_other_things(tmp_path) -> None:
-    assert "no such file or folder" in refusal(tmp_path / "gone.mlmodel")
+    assert "no such file or directory" in refusal(tmp_path / "gone.mlmodel")
     assert "is not a Core ML model" in refusal(tmp_path)
-    assert "no such file or folder: 'a?b'" in refusal(Path("a\0b"))
+    assert "'a?b': no such file or directory" in refusal(Path("a\0b"))
 
 
 def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> None:

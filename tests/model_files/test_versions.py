@@ -34,6 +34,11 @@ def test_the_newest_version_that_loads_on_a_system(text: str, version: int) -> N
     assert parse_target(text).version == version
 
 
+def test_a_system_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(UsageError, match=r"--system iOS99: no such system \(known: iOS 11 to 27, .*visionOS 1 to 27\)"):
+        parse_target("iOS99")
+
+
 @pytest.mark.parametrize("text", ["", "iOS", "16", "Android14", "iOS16x", "iOS 16.1.2.3", "iOS" + "9" * 50])
 def test_other_targets_are_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match="such as iOS16"):

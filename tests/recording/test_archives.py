@@ -116,7 +116,7 @@ def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: 
 
 
 def test_an_archive_of_nothing_and_one_of_a_bundle_say_so(write: Write) -> None:
-    with pytest.raises(UnreadableRecording, match=r"'a.zip' contains no `xctrace export` XML"):
+    with pytest.raises(UnreadableRecording, match=r"'a.zip' contains no recording; pass a .trace"):
         open_recording(write(packed(), "a.zip"))
     with pytest.raises(UnreadableRecording, match=r"'a.zip' is an unfinished recording"):
         open_recording(write(packed(("run.trace/corespace/run1/x", b"\0"), ("run.trace/open.creq", b"\0")), "a.zip"))

@@ -117,8 +117,8 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     (tmp_path / "run.trace").mkdir()
     (tmp_path / "shelf" / "run.trace").mkdir(parents=True)
     for path, sentence in (
-        (tmp_path / "folder", r"contains no `xctrace export` XML.*notes.xml.* is not XML.*xcrun xctrace export"),
-        (tmp_path / "void", r"'void' contains no `xctrace export` XML; if you have a \.trace"),
+        (tmp_path / "folder", r"contains no recording.*notes.xml.* is not XML.*xcrun xctrace export"),
+        (tmp_path / "void", r"'void' contains no recording; pass a \.trace bundle, or XML"),
         (
             tmp_path / "run.trace",
             r"'run.trace' is named like a trace bundle but contains nothing of one; check the path",
@@ -128,7 +128,7 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
             r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",
         ),
         (tmp_path / "absent.xml", r"^[^']*absent\.xml: no such file or directory$"),
-        (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
+        (write("hello", "a.txt"), r"'a.txt' is not XML; pass a .trace bundle, or XML"),
         (write(b"\x1f\x8b\x08", "a.gz"), r"'a.gz' is a gzip file"),
         (write("", "empty"), r"'empty' is empty"),
         (write("<other/>", "other.xml"), r"begins with the element 'other', where an export begins with"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.render.prose import html_of, sentence
 
 HOSTILE = "</p><script>x</script> \" onclick='y' & <img src=x>"
@@ -20,7 +20,7 @@ def test_a_text_stays_text_wherever_it_is_put() -> None:
 
 def test_finished_markup_is_not_escaped_again() -> None:
     assert tag("p", tag("b", "a<b"), " & ") == "<p><b>a&lt;b</b> &amp; </p>"
-    assert isinstance(joined([Html("<i>"), "<"]), Html)
+    assert isinstance(join([Html("<i>"), "<"]), Html)
 
 
 def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:

@@ -199,7 +199,7 @@ def test_a_budget_may_name_a_model_that_is_not_shown(two):
     assert [check.outcome for check in report.results] == ["finding"]
 
 
-@pytest.mark.parametrize("count", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
+@pytest.mark.parametrize("count", [{"budget": "x=1ms"}, {"expect": "x=gpu"}])
 def test_errors_about_models_do_not_name_those_of_others(two, count):
     with pytest.raises(UsageError, match=r"available: Net, Other\); 'tracekit analyze --no-redact'") as refused:
         judge(two, request_of(**count))

@@ -11,7 +11,7 @@ from support.analyses import kept_analysis
 from tracekit.cli.main import main
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.diagnosis import diagnosis_document
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 
 
@@ -79,7 +79,7 @@ def test_a_recording_that_cannot_be_judged_answers_nothing(samples):
 @pytest.mark.parametrize("width", [40, 100])
 def test_the_text_fits_its_width_and_tells_a_long_reason_once(samples, width):
     diagnosis = diagnose(kept_analysis(samples / "not_instrumented.trace").report)
-    text = rendered(diagnosis_document(diagnosis), "text", width=width)
+    text = render(diagnosis_document(diagnosis), "text", width=width)
     assert max(map(len, text.splitlines())) <= width
     assert " ".join(text.split()).count("the likely cause is a target without") == 1
     for branch in TREE:
@@ -88,14 +88,14 @@ def test_the_text_fits_its_width_and_tells_a_long_reason_once(samples, width):
 
 def test_a_finding_leads_to_its_page(samples):
     diagnosis = diagnose(kept_analysis(samples / "sharpen_8bit.trace").report)
-    text = rendered(diagnosis_document(diagnosis), "text", width=100)
+    text = render(diagnosis_document(diagnosis), "text", width=100)
     assert "fix tracekit explain excess-data-copies" in " ".join(text.split())
 
 
 def test_each_page_has_a_command_of_its_own(capsys):
     slow = LeafAnswer("2b", Answer.SEEN, ("Slow.",), ("latency-jitter", "missed-deadline"), "")
     diagnosis = Diagnosis("run.trace", "2 findings.", (), (BranchAnswer("2 It is slow", (), (slow,)),))
-    line = rendered(diagnosis_document(diagnosis), "text", width=100).splitlines()[-1]
+    line = render(diagnosis_document(diagnosis), "text", width=100).splitlines()[-1]
     for page in line.split("fix")[1].strip().split(", "):
         assert main(page.split()[1:]) == 0
     assert capsys.readouterr().out.count("## On the timeline") == 2

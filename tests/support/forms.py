@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.documents.report import report_document, report_file
-from tracekit.render.forms import rendered
+from tracekit.render.forms import render
 
 if TYPE_CHECKING:
     from tracekit.report.report import Report
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def short_text(report: Report, *, width: int = 100, color: bool = False) -> str:
     """What `tracekit analyze` prints."""
-    return rendered(report_document(report), "text", width=width, color=color, verbose=False)
+    return render(report_document(report), "text", width=width, color=color, verbose=False)
 
 
 def long_text(report: Report, *, width: int = 100, color: bool = False) -> str:
     """What `tracekit analyze -v` prints."""
-    return rendered(report_document(report), "text", width=width, color=color)
+    return render(report_document(report), "text", width=width, color=color)
 
 
 def markdown(report: Report) -> str:

@@ -29,7 +29,7 @@ from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import parse_target
-from tracekit.render.forms import FORMS, rendered
+from tracekit.render.forms import FORMS, render
 from tracekit.report.model_report import model_report
 from tracekit.report.serialize import schema_text, to_json
 
@@ -99,7 +99,7 @@ def inspect(path: Path) -> str:
             target = parse_target("iOS16")
             judgments = run_model_detectors(model, target)
             report = model_report(model, judgments, target)
-            for text in (rendered(model_file_document(report), form, width=80) for form in FORMS):
+            for text in (render(model_file_document(report), form, width=80) for form in FORMS):
                 assert text.endswith("\n")
             SCHEMA.validate(json.loads(to_json(report)))
     except UnreadableModel as error:

@@ -155,7 +155,7 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
-def _numbered(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
+def _number(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
     """The number of each row's combination of codes, in the order in which they appear: shape (rows,). -1 is a code
     like others. O(rows)."""
     number, count = np.zeros(1, np.int64), 1
@@ -177,7 +177,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
         return
     apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
     cells = [categorical(frame[key]) for key in dict.fromkeys(["lane", name, "kind", "model", "level"])]
-    group = _numbered([each.codes for each in cells] + [frame["guessed"].to_numpy(), apart])
+    group = _number([each.codes for each in cells] + [frame["guessed"].to_numpy(), apart])
     order = np.argsort(group, kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)

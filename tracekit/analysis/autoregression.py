@@ -97,14 +97,14 @@ class StateCopies:
 def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
     rows = data_rows(predictions, data, COPY_KINDS)
-    copies = rows.where(rows.linked)
+    copies = rows.where(rows.is_linked)
     times, group = copies.times_inside, copies.position
     is_input = is_any(copies.kind, Kind.INPUT_COPY)
     middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
     first_half = times.starts < middle[group]
     goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 
-    def covered(chosen: BoolArray) -> IntArray:
+    def cover(chosen: BoolArray) -> IntArray:
         return times.where(chosen).covered_by_group(group[chosen], len(predictions))
 
     smallest = np.full(len(predictions), np.iinfo(np.int64).max)
@@ -113,9 +113,9 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     np.minimum.at(smallest, group[is_input], lengths)
     np.maximum.at(largest, group[is_input], lengths)
     return StateCopies(
-        into=covered(goes_in),
-        out=covered(~goes_in),
-        both=covered(np.ones(len(group), dtype=bool)),
+        into=cover(goes_in),
+        out=cover(~goes_in),
+        both=cover(np.ones(len(group), dtype=bool)),
         has_small_input=smallest <= SMALL_INPUT * largest,
         rows=copies.label,
     )

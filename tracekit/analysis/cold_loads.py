@@ -72,7 +72,7 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     if not plain.any():
         none = np.zeros(len(loads), dtype=bool)
         return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
-    named, unnamed = _prepared(loads, trace)
+    named, unnamed = _preparation(loads, trace)
     durations = loads["duration_ns"].to_numpy()
     usual = medians_of_others(durations, np.arange(len(durations)))
     enough = (len(loads) > rule.compared) & (durations >= rule.min_ns)
@@ -83,7 +83,7 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
 
 
-def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
+def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
     names_it = rows["model"].isin(texts_in(loads["model"])).to_numpy(dtype=bool)

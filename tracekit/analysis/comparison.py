@@ -121,7 +121,7 @@ def differences(
     one name are matched in the order in which they come, since their numbers mean nothing across recordings. Where one
     side distinguishes warm predictions, they are compared by themselves as well. O(n log n).
     """
-    rows_before, rows_after = _keyed(before), _keyed(after)
+    rows_before, rows_after = _by_key(before), _by_key(after)
     result = []
     for key in dict.fromkeys((*rows_before, *rows_after)):
         for one, other in zip_longest(rows_before.get(key, ()), rows_after.get(key, ())):
@@ -148,7 +148,7 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     )
 
 
-def _keyed(rows: Iterable[AggregationRow]) -> dict[_Key, list[AggregationRow]]:
+def _by_key(rows: Iterable[AggregationRow]) -> dict[_Key, list[AggregationRow]]:
     by_key: dict[_Key, list[AggregationRow]] = defaultdict(list)
     for row in rows:
         name = row.process.rpartition(" (")[0] or row.process if row.process is not None else ""

@@ -49,7 +49,7 @@ class DataRows:
         )
 
     @property
-    def linked(self) -> BoolArray:
+    def is_linked(self) -> BoolArray:
         """Shape (rows,): the row has one prediction."""
         has_one: BoolArray = self.position < len(self.called)
         return has_one
@@ -72,7 +72,7 @@ class DataRows:
         Never more than the summed duration of the predictions: a row of no single prediction counts once, and only
         while no other row covers any of them, since it may lie in the prediction that has that row. O(n log n).
         """
-        times, linked = self.times_inside, self.linked
+        times, linked = self.times_inside, self.is_linked
         total = int(times.where(linked).covered_by_group(self.position[linked], len(self.called)).sum())
         if linked.all():
             return total
@@ -132,11 +132,11 @@ def summarize_copies(
     """
     rows = data_rows(predictions, data, COPY_KINDS)
     # Without predictions there is nothing that an ambiguous row could lie in.
-    counted = rows.linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
+    counted = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     outside, copies = rows.where(~counted), rows.where(counted)
     predicted, total = int(predictions["duration_ns"].sum()), copies.covered_ns
     by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
-    large = _outstanding(copies, large_ratio, large_ns)
+    large = _longest(copies, large_ratio, large_ns)
     return CopySummary(
         predicted_ns=predicted,
         covered_ns=total,
@@ -182,7 +182,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     all of them conversions. O(n log n) in the rows of `data`.
     """
     rows = data_rows(predictions, data, CONVERSION_KINDS)
-    possible = rows.linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
+    possible = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     is_cast = is_any(rows.kind, Kind.DATA_CAST)
     converting = np.unique(rows.position[is_cast & (rows.times.durations >= min_ns) & possible])
     counted = np.isin(rows.position, converting) & possible
@@ -198,10 +198,10 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     )
 
 
-def _outstanding(copies: DataRows, ratio: float, min_ns: int) -> BoolArray:
+def _longest(copies: DataRows, ratio: float, min_ns: int) -> BoolArray:
     """Input copies at least `min_ns` long and `ratio` times the median of the others of their prediction."""
     durations, group = copies.times.durations, copies.position
-    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & copies.linked)
+    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & copies.is_linked)
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
     first = np.searchsorted(owner, owner, side="left")

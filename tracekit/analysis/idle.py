@@ -198,7 +198,7 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     if not usual:
         return Pacing.UNCLEAR
     # A call that is beats long passes these whatever sets the pace.
-    passed = np.minimum(_passed(distance_ns, usual), busy_ns // usual)
+    passed = np.minimum(_skips(distance_ns, usual), busy_ns // usual)
     return _pacing_by_gaps(distance_ns, busy_ns - passed * usual)
 
 
@@ -258,7 +258,7 @@ def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray | FloatArray) -> Pa
     if count < 3 or not usual:
         return Pacing.UNCLEAR
     distance = _of_one_beat(distance_ns, usual)
-    busy = _clipped(busy_ns)
+    busy = _clip(busy_ns)
     gap = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
@@ -276,10 +276,10 @@ _BEATS = (1, 2, 3)
 
 def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
     """Shape (steps,): the distances without all but one of the beats that they pass, the outermost drawn in."""
-    return _clipped(distance_ns - _passed(distance_ns, beat) * beat)
+    return _clip(distance_ns - _skips(distance_ns, beat) * beat)
 
 
-def _passed(distance_ns: IntArray, beat: float) -> FloatArray:
+def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
     """Shape (steps,): beats that each distance passes beyond the first."""
     passed: FloatArray = np.maximum(np.rint(distance_ns / beat), 1) - 1
     return passed
@@ -307,7 +307,7 @@ def spread(values: FloatArray | IntArray) -> float:
     return (high - low) / 2 / middle if middle > 0 else float("inf")
 
 
-def _clipped(values: FloatArray | IntArray) -> FloatArray:
+def _clip(values: FloatArray | IntArray) -> FloatArray:
     """Values with the outermost twentieth on each side drawn in."""
     low, high = sample_quantiles(values, 0.05, 0.95)
     return np.clip(np.asarray(values, np.float64), low, high)

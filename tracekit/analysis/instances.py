@@ -51,8 +51,8 @@ class Traits:
 
     def kinds(self) -> IntArray:
         """Calls numbered by what sets their instances apart; what is unknown counts as what most calls have."""
-        known = (_filled(values, values >= 0) for values in (*self.ran.T, self.pid))
-        columns = (_filled(self.inputs, self.inputs > 0), *known)
+        known = (_fill(values, values >= 0) for values in (*self.ran.T, self.pid))
+        columns = (_fill(self.inputs, self.inputs > 0), *known)
         return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def difference(self) -> str:
@@ -106,7 +106,7 @@ def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     return pid
 
 
-def _filled(values: IntArray, known: BoolArray) -> IntArray:
+def _fill(values: IntArray, known: BoolArray) -> IntArray:
     """`values` with the most frequent of the known ones in place of those that are not known."""
     if not known.any():
         return values

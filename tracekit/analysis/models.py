@@ -72,7 +72,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     warm follows from all rows, whether they count or not. O(n log n) in the rows of the trace.
     """
     models = shown_models(trace, shown)
-    of_trace = _OfTrace(breakdown(trace), _working(trace), first_after_load(trace.activity), core_ml_calls(trace))
+    of_trace = _OfTrace(breakdown(trace), _work_of_units(trace), first_after_load(trace.activity), core_ml_calls(trace))
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
@@ -110,7 +110,7 @@ def _without_zeros(summary: ModelSummary) -> ModelSummary:
     return replace(summary, loads=summary.loads or None, predictions=predictions, quantities=quantities)
 
 
-def _working(trace: Trace) -> CoveredTime | None:
+def _work_of_units(trace: Trace) -> CoveredTime | None:
     """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
     recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
     return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
@@ -130,13 +130,13 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
     edges = np.searchsorted(code[order], np.arange(len(names) + 1))
 
     @cache
-    def chosen(level: str, wanted: Sequence[Kind]) -> BoolArray:
+    def choose(level: str, wanted: Sequence[Kind]) -> BoolArray:
         return is_any(activity["level"], level) & is_any(kinds, *wanted)
 
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
         number = names.get(name)
         of_model = order[:0] if number is None else order[edges[number] : edges[number + 1]]
-        return rows.take(of_model[chosen(level, wanted)[of_model]])
+        return rows.take(of_model[choose(level, wanted)[of_model]])
 
     return rows_of
 

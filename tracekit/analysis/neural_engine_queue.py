@@ -125,13 +125,13 @@ def engine_waits(
     handover, ways = _usual(trace)
     late = pieces.begin - pieces.ready > _usual_way(pieces, np.zeros(len(pieces.ready), np.int64), ways)
     queued = pieces.met & late & (np.abs(pieces.begin - pieces.reach) <= handover)
-    low = np.maximum(pieces.ready, line.opened(handover)[pieces.timeline_row])[queued]
+    low = np.maximum(pieces.ready, line.busy_since(handover)[pieces.timeline_row])[queued]
     start, prediction = pieces.begin[queued], pieces.prediction[queued]
     waited = low < start
     low, start = low[waited], start[waited]
     executed, own, windows = (
-        line.used(handover),
-        line.used(handover, _may_be_own(trace, hardware)),
+        line.use(handover),
+        line.use(handover, _may_be_own(trace, hardware)),
         Intervals(low, start),
     )
     return EngineWaits(prediction[waited], low, start, executed.covered_within(windows) - own.covered_within(windows))
@@ -284,12 +284,12 @@ class _Timeline:
     reaching: IntArray
     """Label of the row with that end; -1 for the first."""
 
-    def opened(self, handover_ns: int) -> IntArray:
+    def busy_since(self, handover_ns: int) -> IntArray:
         """Shape (rows,): since when the engine has been busy without a break longer than this. O(rows)."""
         opens = self.start > self.reach_before + handover_ns
         return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
 
-    def used(self, handover_ns: int, labels: IntArray | None = None) -> Intervals:
+    def use(self, handover_ns: int, labels: IntArray | None = None) -> Intervals:
         """When the engine worked for the rows with these labels, None for all, each with the hand-over that follows it.
         O(rows)."""
         follows = (self.start > self.reach_before) & (self.start <= self.reach_before + handover_ns)

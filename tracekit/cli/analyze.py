@@ -17,7 +17,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
 from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import is_terminal, narrate
 from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
@@ -26,7 +26,7 @@ from tracekit.documents.report import PARTS, report_document, report_file, summa
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
@@ -55,6 +55,8 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         if set(files.values()) - {ARCHIVE}:
             raise UsageError("--list shows what an archive would contain; give it alone, or with -o findings.zip")
         files = files or {Path("findings.zip"): ARCHIVE}
+    if ARCHIVE in files.values():
+        refuse(arguments, "format", "is for what is printed; the archive has the report in every form")
     request = request_from(arguments)
     analysis = _analysis(arguments, entry, request)
     forms = {arguments.format, *files.values()}
@@ -63,8 +65,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     data: dict[str, Callable[[], str | bytes]] = {"json": lambda: to_json(report)}
     if ARCHIVE in forms and timeline is not None:
         # Most reports go into no archive.
-        from tracekit.cli.archive import archive_of, listing
-        from tracekit.documents.bug_report import zip_of
+        from tracekit.cli.archive import archive_of, listing, zip_of
 
         archived = archive_of(arguments, analysis, timeline)
         if arguments.list:
@@ -80,12 +81,21 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
+        more=_more(entry.paths),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
+
+
+def _more(paths: Sequence[str]) -> str:
+    """The command that shows more of these paths, as a shell takes it; empty where a report may be passed on and a path
+    would name the user."""
+    if not is_terminal() and any(Path(path).is_absolute() for path in paths):
+        return ""
+    return command("view" if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
@@ -119,7 +129,7 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _lost):
+    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _result_of_lost):
         if folder is not None and entry.report is not None:
             write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), _text(entry, form))
         # The lanes of many recordings take much memory, and are written by now.
@@ -137,7 +147,7 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     return min(statuses, key=order.index)
 
 
-def _lost(entry: Input) -> Analyzed:
+def _result_of_lost(entry: Input) -> Analyzed:
     return Analyzed(entry.name, None, PROCESS_DIED)
 
 
@@ -184,7 +194,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
         return ExitStatus.UNUSABLE
     if not report.summary.evaluated:
         return ExitStatus.INCONCLUSIVE
-    reached = _reached(report, fail_on)
+    reached = _findings_from(report, fail_on)
     if reached and fail_on is not None:
         if not quiet:
             narrate(f"tracekit: {_gate_words(reached, fail_on)}")
@@ -192,7 +202,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
     return ExitStatus.DONE
 
 
-def _reached(report: Report, fail_on: str | None) -> list[Result]:
+def _findings_from(report: Report, fail_on: str | None) -> list[Result]:
     """Findings of this severity or worse; none without a gate."""
     if fail_on is None:
         return []

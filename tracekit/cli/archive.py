@@ -1,18 +1,30 @@
-"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain."""
+"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain.
+
+The files are made in memory, so that they can be listed before anything is written. The same report gives the same
+bytes in the same environment: nothing in them depends on the time of day.
+"""
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import json
 import platform
 import shlex
+import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tracekit.documents.bug_report import BugFile, Reproduction, bug_files
+from tracekit.characters import visible
+from tracekit.documents.bug_report import Reproduction, issue_text
+from tracekit.documents.report import report_file
 from tracekit.recording.digest import Digest, digest_of
+from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
-from tracekit.report.redact import private_facts, redact_text
+from tracekit.report.redact import NEVER_INCLUDED, PrivateFacts, private_facts, redact_text, replacement_counts
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
 
@@ -20,19 +32,89 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tracekit.api import Analysis
+    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every file in the archive: the first that the format knows."""
+_COLUMNS = ("check", "severity", "model", "start_ns", "end_ns", "duration_ns", "event", "table", "row")
+
+
+@dataclass(frozen=True, slots=True)
+class BugFile:
+    """One file of the archive."""
+
+    name: str
+    about: str
+    data: bytes
 
 
 def archive_of(arguments: Namespace, analysis: Analysis, timeline: Timeline) -> tuple[BugFile, ...]:
-    """The files of the archive."""
+    """The files of the archive, the one to read first and the manifest last. `timeline` is redacted as the report
+    is."""
     digest = digest_of(arguments.path)
     reproduction = Reproduction(
         command=_command(arguments, analysis),
         identity=_identity(digest),
         machine=f"Python {platform.python_version()}, {platform.system()}",
     )
-    facts = private_facts(analysis.trace)
-    return bug_files(analysis.report, timeline, facts, digest=digest, reproduction=reproduction)
+    report = analysis.report
+    as_json = report_file(report, "json")
+    files = [
+        _file("report.md", "text for the issue", issue_text(report, reproduction)),
+        _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
+        _file("report.json", "the whole report, for scripts", as_json),
+        _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
+    ]
+    manifest = {
+        "tool": {"name": report.tool.name, "version": report.tool.version},
+        "recording": {"name": report.recording.source, "digest": None if digest is None else asdict(digest)},
+        "redaction": _redaction(report, as_json, private_facts(analysis.trace)),
+        "files": [
+            {"name": each.name, "bytes": len(each.data), "sha256": hashlib.sha256(each.data).hexdigest()}
+            for each in files
+        ],
+    }
+    text = json.dumps(manifest, indent=2) + "\n"
+    return (*files, _file("manifest.json", "hashes of all files, and what was redacted", text))
+
+
+def _file(name: str, about: str, text: str) -> BugFile:
+    return BugFile(name, about, text.encode("utf-8", "backslashreplace"))
+
+
+def _redaction(report: Report, as_json: str, facts: PrivateFacts) -> dict[str, Any]:
+    """What is not in the files, and how often something stands for a private text."""
+    if not report.recording.redacted:
+        return {"applied": False}
+    replaced = replacement_counts(as_json, facts)
+    return {"applied": True, "never_included": list(NEVER_INCLUDED), "replaced_in_report": replaced}
+
+
+def _evidence_csv(report: Report) -> str:
+    """The intervals that the report keeps of each finding, in its order: one line each, times in ns since the start of
+    the run. Cells that a spreadsheet would run begin with an apostrophe."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(_COLUMNS)
+    for check in report.results:
+        for entry in check.evidence if check.outcome == "finding" else ():
+            times = (entry.start_ns, entry.end_ns, entry.end_ns - entry.start_ns)
+            texts = (check.id, check.severity, check.model, entry.label, entry.table)
+            cells = [harmless(visible(text or "")) for text in texts]
+            writer.writerow([*cells[:3], *times, *cells[3:], entry.row])
+    return stream.getvalue()
+
+
+def zip_of(files: Sequence[BugFile]) -> bytes:
+    """The files as a zip archive without dates, users or permissions of this machine."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for each in files:
+            entry = zipfile.ZipInfo(each.name, _DATE)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, each.data, zipfile.ZIP_DEFLATED, 9)
+    return stream.getvalue()
 
 
 def _command(arguments: Namespace, analysis: Analysis) -> str:
@@ -94,7 +176,7 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
     )
     closing = "Texts that stay: docs/privacy.md" if hidden else "Nothing is redacted (--no-redact)."
     return Document(
-        str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(blocks), closing=closing
+        str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(*blocks), closing=closing
     )
 
 

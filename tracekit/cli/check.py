@@ -25,7 +25,7 @@ from tracekit.compare.renderers.workflow_commands import workflow_commands
 from tracekit.compare.settings import line_of
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
-from tracekit.documents.gate import gate_document
+from tracekit.documents.gate import gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> ExitStatus:
         gate = _gate(arguments, config)
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
-        outputs.write(_stopped("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
+        outputs.write(_gate_of_problem("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
         raise
     outputs.write(gate)
     return STATUS[gate.verdict]
@@ -70,7 +70,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         request = request_from(arguments, config=config)
     except TracekitError as error:
-        return _stopped("config", str(error))
+        return _gate_of_problem("config", str(error))
     recordings, problems = _readable_and_others(arguments, request)
     settings, baseline, missing = request.settings, None, False
     try:
@@ -89,7 +89,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
             problems=problems,
         )
     except TracekitError as error:
-        return _stopped("input", str(error))
+        return _gate_of_problem("input", str(error))
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -112,7 +112,7 @@ def _problem(subject: str, text: str) -> Item:
     return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
-def _stopped(subject: str, text: str) -> Gate:
+def _gate_of_problem(subject: str, text: str) -> Gate:
     return gate_of([_problem(subject, text)])
 
 
@@ -161,7 +161,7 @@ class Outputs:
             "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
         }
         shown = Namespace(**vars(self._arguments) | ({"format": None} if for_github else {}))
-        deliver(shown, self._files, lambda _: gate_document(gate), data, whole=not shown.quiet)
+        deliver(shown, self._files, lambda _: gate_document(gate), data, brief=one_line(gate), whole=not shown.quiet)
         if failures:
             raise failures[0]
 

@@ -118,8 +118,8 @@ COMMANDS = (
             "tracekit compare before.trace after.trace",
             "tracekit compare --before a.trace b.trace --after c.trace d.trace",
         ),
-        "Findings that are fixed, new or still there, and whether each model improved, regressed, is unchanged "
-        "or inconclusive. For more than two builds: tracekit matrix.",
+        "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
+        "interval of the change of median latency says so. For more than two builds: tracekit matrix.",
         (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
@@ -289,7 +289,7 @@ COMMANDS = (
         "print a completion script",
         (
             'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
-            "tracekit completion zsh > ~/.zfunc/_tracekit             # a folder of $fpath",
+            "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit",
             "tracekit completion fish > ~/.config/fish/completions/tracekit.fish",
         ),
         "Prints a script that completes commands, options, files and checks.",

@@ -66,13 +66,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
     options, rest = parser.parse_known_args(arguments)
     if rest:
-        raise _unexpected(options.command, rest[0])
+        raise _error_on_word(options.command, rest[0])
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
     return options
 
 
-def _unexpected(name: str | None, word: str) -> UsageError:
+def _error_on_word(name: str | None, word: str) -> UsageError:
     """Error for a word that the command does not take: the option that was meant, or the commands that have it."""
     command = next((each for each in COMMANDS if each.name == name), None)
     prog = f"tracekit {name}" if command else "tracekit"
@@ -81,12 +81,12 @@ def _unexpected(name: str | None, word: str) -> UsageError:
     option = word.removeprefix("--").partition("=")[0]
     others = [each.name for each in COMMANDS if option in each.options]
     if command is None or option not in OPTIONS or not others:
-        known = ["--help", "--version"] if command is None else [f"--{each}" for each in command.options]
+        known = ["--help", *(["--version"] if command is None else [f"--{each}" for each in command.options])]
         return UsageError(
             f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', known)} (see '{prog} --help')"
         )
-    having = ", ".join(others)
-    return UsageError(f"{prog} has no option --{option}, which is of {having} (see '{prog} --help-all')")
+    having = f"{', '.join(others)} {'has' if len(others) == 1 else 'have'} it"
+    return UsageError(f"{prog} has no option --{option}; {having} (see '{prog} --help-all')")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.output import emit, has_color, standard_output, width
-from tracekit.detectors.pages import own_page
-from tracekit.errors import unknown_check
+from tracekit.cli.output import emit, has_color, is_terminal, width
+from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from tracekit.detectors.framework import ListedDetector
 
-WIDEST = 100
-"""Longer lines of prose are hard to read, however wide the terminal."""
+LIST_WIDTH, WIDEST = 80, 100
+"""Of the list in a pipe, and of a page: longer lines of prose are hard to read, however wide the terminal."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -26,9 +25,7 @@ def run(arguments: Namespace) -> ExitStatus:
         _print_list(arguments)
         return ExitStatus.DONE
     page = "\n".join(printable(own_page(name) or _page_of_plug_in(name)) for name in arguments.checks)
-    stream = standard_output()
-    on_terminal = stream is not None and stream.isatty()
-    emit(_laid_out(page) if on_terminal else page, styled=on_terminal)
+    emit(_laid_out(page) if is_terminal() else page, styled=is_terminal())
     return ExitStatus.DONE
 
 
@@ -46,7 +43,7 @@ def _print_list(arguments: Namespace) -> None:
         facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
         emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        print_document(checks_document(detectors))
+        print_document(checks_document(detectors), fallback=LIST_WIDTH)
 
 
 def _page_of_plug_in(name: str) -> str:

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 VIEWERS = ("perfetto", "chrome")
 """Forms of timelines, as `tracekit.report.viewers.registry.VIEWERS` has them."""
 HELP = """\
-tracekit export run.trace                               list the tables
-tracekit export run.trace --folder tables               all tables: --format csv, jsonl, parquet or xml
-tracekit export run.trace --schema NAME -o table.csv    one table: .csv, .jsonl, .parquet or .xml
-tracekit export run.trace -o run.pftrace --open         the timeline, for the Perfetto UI; also run.json
-tracekit export --json-schema report                    the schema of --json: report, model, performance
+tracekit export run.trace                             list the tables
+tracekit export run.trace --folder tables             all tables, as --format
+tracekit export run.trace --schema NAME -o table.csv  one table, in that format
+tracekit export run.trace -o run.pftrace --open       the timeline; also .json
+tracekit export --json-schema report                  the schema of --json
+Formats of tables: csv, jsonl, parquet, xml; schemas: report, model, performance
 """
 """What can be exported."""
 _OF_TIMELINES = "open model process from to signpost config no-config"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import emit, has_color, narrate, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
-from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, rendered
+from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -53,18 +53,20 @@ def deliver(
     brief: Document | str | None = None,
     whole: bool = False,
     verbose: bool | None = None,
+    more: str = "",
 ) -> None:
     """Write each file, then print in one form, and open the page that is wanted. `document` gives what is said in a
     readable form, `data` the others.
 
     With `-q`, and where there are files, only `brief` is printed unless `-v` or `--format` asks for more; by default,
     the verdict. `whole` is for what is always printed. `verbose` prints the long text, as files hold it; None: where
-    `-v` says so. A file that cannot be written keeps no other from being written. Raises the first failure at the end.
+    `-v` says so. `more` replaces the command that a text names for more. A file that cannot be written keeps no other
+    from being written. Raises the first failure at the end.
     """
     failures = []
     for path, name in files.items():
         try:
-            size = write_file(path, data[name]() if name in data else rendered(document(name), name, width=FILE_WIDTH))
+            size = write_file(path, data[name]() if name in data else render(document(name), name, width=FILE_WIDTH))
             if not arguments.quiet:
                 narrate(f"tracekit: wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
@@ -77,23 +79,29 @@ def deliver(
         if isinstance(brief, str):
             emit(f"{brief}\n")
         else:
-            print_document(brief)
+            print_document(_with_more(brief, more))
     else:
         form = form_of(arguments)
         if form in data:
             emit(str(data[form]()), utf8=form != "text")
         else:
-            print_document(document(form), form, verbose=long)
+            print_document(_with_more(document(form), more), form, verbose=long)
     if failures:
         raise failures[0]
     if getattr(arguments, "open", False):
         _open_page(next(path for path, name in files.items() if name == "html"))
 
 
-def print_document(document: Document, form: str = "text", *, verbose: bool = False) -> None:
-    """Print in a form of documents."""
+def _with_more(document: Document, more: str) -> Document:
+    return replace(document, more=more) if more and document.more else document
+
+
+def print_document(
+    document: Document, form: str = "text", *, verbose: bool = False, fallback: int = FILE_WIDTH
+) -> None:
+    """Print in a form of documents; `fallback` is the width where there is no terminal."""
     styled = form == "text" and has_color()
-    shown = rendered(document, form, width=width(FILE_WIDTH), color=styled, verbose=verbose)
+    shown = render(document, form, width=width(fallback), color=styled, verbose=verbose)
     emit(shown, styled=styled, utf8=form == "html")
 
 

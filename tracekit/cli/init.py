@@ -34,7 +34,7 @@ WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}
 """What a limit leaves between itself and what was measured, as a share. Heuristic: recordings of one build differ less;
 how long a load takes depends on what else the disk is asked for."""
-KEPT = ("p95", "load")
+KEPT = ("p95", "load", "loads")
 """Limits that are set where they were measured: most recordings hold what they are about."""
 MODELS = 20
 """Most models that get limits: the busiest ones."""
@@ -87,15 +87,15 @@ def _measurements(arguments: Namespace) -> Measurements:
 def _settings(recording: Measurements | None) -> Iterator[str]:
     """Lines of the file of settings."""
     yield TOML_HEAD
-    yield from _commented(KEYS)
+    yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'
-    yield from _commented(KEYS_OF_MODELS)
+    yield from _comment_lines(KEYS_OF_MODELS)
     yield "\n[check]  # what `tracekit check` checks recordings against"
-    yield from _commented(CHECK_KEYS)
+    yield from _comment_lines(CHECK_KEYS)
     yield from _findings(recording)
     if recording is None:
         yield '\n#[check.limits."*"]  # for models whose names match'
-        yield from _commented(LIMITS)
+        yield from _comment_lines(LIMITS)
     else:
         models = figures_of([recording])
         for model in models[:MODELS]:
@@ -103,7 +103,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
         if len(models) > MODELS:
             yield f"\n# {format_count(len(models) - MODELS, 'more model')} in {recording.source}: no limits"
     yield "\n#[[check.suppress]]  # a known finding, for a time"
-    yield from _commented(SUPPRESSION)
+    yield from _comment_lines(SUPPRESSION)
     yield "\n# Thresholds of checks with their defaults; `tracekit explain CHECK` says where each number comes from."
     for detector in listed_detectors():
         infos = option_infos(detector)
@@ -111,7 +111,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
         yield from (f"#{info.name} = {info.default!r}  # {info.unit}" for info in infos)
 
 
-def _commented(keys: Mapping[str, Key]) -> Iterator[str]:
+def _comment_lines(keys: Mapping[str, Key]) -> Iterator[str]:
     for name, key in keys.items():
         yield f"#{name} = {key.example}  # {key.about}"
 
@@ -121,7 +121,7 @@ def _findings(recording: Measurements | None) -> Iterator[str]:
     recording alone."""
     if recording is None:
         yield "\n#[check.findings]  # findings allowed"
-        yield from _commented(FINDINGS)
+        yield from _comment_lines(FINDINGS)
         return
     yield f"\n[check.findings]  # findings allowed: those in {recording.source}"
     for severity in FINDINGS:
@@ -142,7 +142,7 @@ def _limits(model: ModelFigures, source: str) -> Iterator[str]:
     yield f"\n[check.limits.{name}]"
     for limit, key in LIMITS.items():
         measured = model.figures.get(limit)
-        if measured is None or (limit in TIMES and not measured.value):
+        if measured is None or (limit in (*TIMES, "loads") and not measured.value):
             yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
         else:
             headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"

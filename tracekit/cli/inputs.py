@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracekit.errors import UsageError
+from tracekit.recording.sources import is_bundle
 
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
@@ -14,6 +15,8 @@ REPORT = ".json"
 MODELS = (".mlpackage", ".mlmodel", ".mlmodelc")
 _SNIFFED = 4_000
 """Bytes of a file that say what it is."""
+_MEMBER_NAME, FIRST_MEMBER = 30, b"report.md"
+"""Where the name of the first member stands in an archive, and which it is in one of findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,12 @@ class Input:
 
 def inputs_of(paths: Sequence[str]) -> list[Input]:
     """The recordings that paths mean, in their order: each bundle, folder and archive is one, loose files are one
-    together, and a folder of bundles is each of these."""
+    together, and a folder of recordings is each of these."""
     loose = tuple(path for path in paths if not _is_recording(path))
     inputs: list[Input] = []
     for path in paths:
         if _is_recording(path):
-            inputs += [Input(Path(each).name, (each,)) for each in (_bundles_in(path) or [path])]
+            inputs += [Input(Path(each).name, (each,)) for each in (_recordings_in(path) or [path])]
         elif all(entry.paths != loose for entry in inputs):
             name = "standard input" if list(loose) == ["-"] else Path(loose[0]).name
             inputs.append(Input(name, loose))
@@ -39,8 +42,8 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 
 
 def recordings_in(*paths: str) -> list[str]:
-    """The recordings that paths mean: the bundles in a folder, else the JSON reports in it, else the path itself."""
-    return [recording for path in paths for recording in (_bundles_in(path) or _reports_in(path) or [path])]
+    """The recordings that paths mean: those in a folder, else the JSON reports in it, else the path itself."""
+    return [recording for path in paths for recording in (_recordings_in(path) or _reports_in(path) or [path])]
 
 
 def _is_recording(path: str) -> bool:
@@ -51,9 +54,30 @@ def _is_recording(path: str) -> bool:
         return False
 
 
-def _bundles_in(path: str) -> list[str]:
-    """Bundles directly in a folder that is none itself; empty for anything else."""
-    return [entry for entry in _entries(path) if entry.endswith((BUNDLE, f"{BUNDLE}.zip"))]
+def is_recording(path: Path) -> bool:
+    """Whether something in a folder is a recording by its look: a bundle, a folder with exported XML, or an archive."""
+    try:
+        # Hidden names are those of copies that are not complete.
+        if path.name.startswith("."):
+            return False
+        if path.is_dir():
+            return is_bundle(path) or any(entry.suffix == ".xml" for entry in path.iterdir())
+        return path.suffix in (BUNDLE, *ARCHIVES) and path.is_file() and not _is_own_archive(path)
+    except OSError:
+        return False
+
+
+def _is_own_archive(path: Path) -> bool:
+    """Whether a file is what `tracekit analyze -o findings.zip` wrote: its first member is the report."""
+    with path.open("rb") as stream:
+        return path.suffix in ARCHIVES and stream.read(_MEMBER_NAME + len(FIRST_MEMBER))[_MEMBER_NAME:] == FIRST_MEMBER
+
+
+def _recordings_in(path: str) -> list[str]:
+    """Recordings directly in a folder that is none itself; empty for anything else."""
+    entries = _entries(path)
+    is_export = any(entry.endswith(".xml") for entry in entries)
+    return [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
 
 
 def _reports_in(path: str) -> list[str]:
@@ -89,6 +113,7 @@ _RECORDING, _MODEL = "a recording; use `tracekit analyze {}`", "a model file; us
 _BASELINE = "a baseline; use `tracekit check RECORDING --baseline {}`"
 _REPORT = "a JSON report, which `tracekit compare`, `check` and `matrix` take in place of its recording"
 _MODEL_REPORT = "a JSON report on a model file, which no command reads"
+_FINDINGS = "an archive of findings, which no command reads; pass the recording that it is about"
 _PERFORMANCE = "a performance report; use `tracekit inspect {}`"
 
 
@@ -110,7 +135,11 @@ def _kind(file: Path) -> str | None:
         return _MODEL
     if file.suffix in (BUNDLE, ".xml") or (file.is_dir() and any(file.glob("*.xml"))):
         return _RECORDING
-    if file.suffix != REPORT or not file.is_file():
+    if not file.is_file():
+        return None
+    if _is_own_archive(file):
+        return _FINDINGS
+    if file.suffix != REPORT:
         return None
     with file.open("rb") as stream:
         beginning = stream.read(_SNIFFED).decode("utf-8", "replace")

@@ -89,10 +89,10 @@ def measure_all(
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     wanted = Wanted(folder, lanes, performance, report)
     work = partial(measure_one, wanted=wanted)
-    return list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
+    return list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost))
 
 
-def _lost(path: str) -> Measured:
+def _result_of_lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 

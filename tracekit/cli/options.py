@@ -4,7 +4,7 @@ take it. Imports nothing that a run needs."""
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace, _ActionsContainer
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class Option:
             return []
         return False if not self.value and self.const is True else self.default
 
-    def shown(self, name: str) -> str:
+    def usage(self, name: str) -> str:
         """As help shows it."""
         value = f"[{self.value}]" if self.nargs == "?" else f"{self.value} ..." if self.nargs == "+" else self.value
         return f"{self.short}, --{name} {value}".removeprefix(", ").rstrip()
@@ -84,17 +84,12 @@ class Option:
         parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
 
 
-def given(arguments: Namespace, names: Iterable[str]) -> list[str]:
-    """Those of the named options that the command line has, as they are written."""
-    options = ((name, OPTIONS[name]) for name in names)
-    values = vars(arguments)
-    return [f"--{name}" for name, each in options if values.get(each.dest_of(name), each.unset) != each.unset]
-
-
 def refuse(arguments: Namespace, names: str, reason: str) -> None:
     """Raise `UsageError` for an option that means nothing here; `names` are those, with spaces between them."""
-    for option in given(arguments, names.split()):
-        raise UsageError(f"{option} {reason}")
+    for name in names.split():
+        option = OPTIONS[name]
+        if vars(arguments).get(option.dest_of(name), option.unset) != option.unset:
+            raise UsageError(f"--{name} {reason}")
 
 
 def one_of(what: str, choices: Sequence[str]) -> Callable[[str], str]:
@@ -132,7 +127,10 @@ def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
 
 def _names(text: str) -> list[str]:
     """One name, or several with commas between them."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise ArgumentTypeError(f"expected a name, found {text!r}")
+    return names
 
 
 def _parts(text: str) -> list[str]:
@@ -198,7 +196,7 @@ OPTIONS: dict[str, Option] = {
     "skip": Option("skip this check (repeatable)", "CHECK", type=_names, many="extend"),
     "set": Option("change a threshold", "CHECK.OPTION=VALUE", dest="settings", type=_setting, many="append"),
     "budget": Option("deadline: 16.7ms or 30fps; a bare number is ms", "[MODEL=]TIME", many="append"),
-    "expect": Option("compute unit to run on: ane, gpu, cpu", "[MODEL=]UNIT", many="append"),
+    "expect": Option("unit to run on: cpu, gpu or neural-engine", "[MODEL=]UNIT", many="append"),
     "fail-on": Option("fail at: critical, high, medium or low (exit 1)", "SEVERITY", choices=SEVERITIES),
     "config": Option("config file (default: tracekit.toml, if any)", "FILE"),
     "no-config": Option("ignore config files"),

@@ -156,6 +156,12 @@ def is_interactive() -> bool:
         return False
 
 
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    stream = standard_output()
+    return stream is not None and stream.isatty()
+
+
 def width(fallback: int) -> int:
     """Columns of standard output: `COLUMNS` if set, else the terminal's, else `fallback`."""
     return shutil.get_terminal_size((fallback, 0)).columns

@@ -139,7 +139,7 @@ def command_help(command: Command, *, everything: bool = False) -> str:
     names = command.options if everything else command.main.split()
     for argument in command.arguments:
         lines += textwrap.wrap(f"{argument.shown}: {argument.help}", max(width, 40), subsequent_indent="  ")
-    rows = [(OPTIONS[name].shown(name), OPTIONS[name].help) for name in names]
+    rows = [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in names]
     room = max((len(shown) for shown, _ in rows), default=0) + 2
     lines += ["", *(f"  {shown:<{room}}{text}" for shown, text in rows)] if rows else []
     lines += [""] if command.forms or command.more or command.status else []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of, write_file
+from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPUTE_UNITS
 from tracekit.cli.output import narrate
 from tracekit.compare.matrix import matrix, source_of_report
@@ -30,6 +31,7 @@ def run(arguments: Namespace) -> ExitStatus:
         if not arguments.quiet:
             narrate(f"tracekit: {text}")
 
+    check_model(arguments.path)
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.folder or ".")
     outputs = files_of(arguments, [arguments.path])

@@ -20,7 +20,7 @@ from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
 from tracekit.documents.call_stacks import call_stacks_document
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> ExitStatus:
         )
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
-    chosen = _chosen(trace, sampled, arguments, part)
+    chosen = _mask_of_choice(trace, sampled, arguments, part)
 
     def tree(frames: str = Frames.ALL) -> CallTree:
         drawn = call_tree(sampled, chosen, Frames(arguments.frames or frames), invert=arguments.invert)
@@ -105,7 +105,7 @@ def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
     return f"{title}; {of_all - in_tree:,} more without a call stack to show" if of_all > in_tree else title
 
 
-def _chosen(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | None) -> BoolArray:
+def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | None) -> BoolArray:
     """Samples that the arguments choose: shape (samples,)."""
     samples = sampled.samples
     chosen = np.ones(len(samples), np.bool_)
@@ -118,16 +118,19 @@ def _chosen(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | N
     elif arguments.thread is not None:
         named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
         numbered = samples["tid"].astype(str) == arguments.thread
+        if not (named | numbered).any():
+            label = "tid" if arguments.redact else "thread"
+            raise unknown("thread", arguments.thread, (MAIN_THREAD, *samples[label].astype(str).unique()))
         chosen &= (named | numbered).to_numpy(np.bool_)
     if arguments.models:
-        names = {name for pattern in arguments.models for name in _named(trace, pattern, redact=arguments.redact)}
+        names = {name for pattern in arguments.models for name in _models_like(trace, pattern, redact=arguments.redact)}
         chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if arguments.finding is not None:
         chosen &= _of_finding(trace, arguments.finding)
     return chosen
 
 
-def _named(trace: Trace, pattern: str, *, redact: bool) -> frozenset[str]:
+def _models_like(trace: Trace, pattern: str, *, redact: bool) -> frozenset[str]:
     """Models with this name. Raises `UsageError` where none has it."""
     names = matching(model_names(trace), pattern)
     if not names:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import check_recordings
-from tracekit.cli.output import narrate, standard_output
+from tracekit.cli.output import is_terminal, narrate
 from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Open the terminal UI."""
-    output = standard_output()
-    if not (sys.stdin is not None and sys.stdin.isatty() and output is not None and output.isatty()):
+    if not (sys.stdin is not None and sys.stdin.isatty() and is_terminal()):
         raise UsageError("view needs a terminal; without one, use `tracekit analyze`")
     paths = tuple(path for path in (arguments.path, arguments.other) if path is not None)
     if "-" in paths:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 PAGE = "https://ui.perfetto.dev"
-_BY_HAND = f"open {PAGE} and drag the file into the page"
 HOST, PORT = "127.0.0.1", 9001
 """The only address without https that the page may fetch from."""
 WAIT_SECONDS = 120
@@ -101,14 +100,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing on standard error."""
 
 
+def _by_hand(file: Path) -> str:
+    return f"open {PAGE} and drag {file} into the page"
+
+
 def open_in_perfetto(file: Path) -> None:
-    """Open a file in a browser and return when the page has it. Raises `TracekitError` where it never comes for it."""
+    """Open a file in a browser and return when the page has it, or where no browser can be started. Raises
+    `TracekitError` where the page never comes for it."""
     try:
         server = _Server(file)
     except OSError as error:
         raise TracekitError(
             f"cannot serve {file} at {HOST}:{PORT}, the only address that the Perfetto UI accepts: "
-            f"{error.strerror or error}; {_BY_HAND}"
+            f"{error.strerror or error}; {_by_hand(file)}"
         ) from error
     with server:
         address = f"{PAGE}/#!/?url=http://{HOST}:{PORT}{server.path}"
@@ -118,9 +122,10 @@ def open_in_perfetto(file: Path) -> None:
             "this machine (Ctrl-C to stop)"
         )
         if not webbrowser.open(address):
-            narrate("tracekit: no browser could be started; open the address above yourself")
+            narrate(f"tracekit: no browser could be started; {_by_hand(file)}")
+            return
         give_up = monotonic() + WAIT_SECONDS
         while not server.is_done:
             if monotonic() > give_up:
-                raise TracekitError(f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; {_BY_HAND}")
+                raise TracekitError(f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; {_by_hand(file)}")
             server.handle_request()

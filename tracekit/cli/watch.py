@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.inputs import ARCHIVES
+from tracekit.cli.inputs import is_recording
 from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.reading import tell_unreadable
@@ -22,7 +22,6 @@ from tracekit.compare.comparison import Comparison, compare, same_content
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
-from tracekit.recording.sources import is_bundle
 from tracekit.render.layout import lines_text
 from tracekit.render.text import styled_line
 from tracekit.units import format_count
@@ -64,7 +63,7 @@ def run(arguments: Namespace) -> ExitStatus:
     path, history = Path(arguments.path), History(arguments)
     if not path.exists():
         raise UsageError(f"{path}: no such file or directory{suggest_path(str(path))}")
-    if not path.is_dir() or _is_recording(path):
+    if not path.is_dir() or is_recording(path):
         is_read = history.report_on(path, _mark_of(path), _marks(path.parent))
         return ExitStatus.DONE if is_read else ExitStatus.UNUSABLE
     count = 0
@@ -170,20 +169,12 @@ def _marks(folder: Path) -> dict[Path, Mark]:
     marks = {}
     for path in paths:
         try:
-            # Hidden names are those of copies that are not complete.
-            if not path.name.startswith(".") and _is_recording(path):
+            if is_recording(path):
                 marks[path] = _mark_of(path)
         except OSError:
             # It went away meanwhile, or is not this user's to read.
             continue
     return marks
-
-
-def _is_recording(path: Path) -> bool:
-    """Whether a path is a recording by its look: a bundle, a folder with exported XML, or an archive."""
-    if path.is_dir():
-        return is_bundle(path) or any(entry.suffix == ".xml" for entry in path.iterdir())
-    return path.suffix in ARCHIVES and path.is_file()
 
 
 def _mark_of(path: Path) -> Mark:

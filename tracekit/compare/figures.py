@@ -83,6 +83,8 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
+    if name == "loads":
+        return model.loads
     if name == "copies":
         return model.copies_per_prediction
     if name == "in-flight":
@@ -99,6 +101,7 @@ def missing(name: str) -> str:
     return {
         "load": "no load was recorded",
         "cold-load": "no cold load was recorded",
+        "loads": "no load was recorded",
         "copies": "copies were not recorded",
         "in-flight": "predictions in flight were not recorded",
         "neural-engine": "the work of the compute units was not recorded",

@@ -36,8 +36,8 @@ FLOOR_KEYS = {
 
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
-NUMBERS = ("copies", "in-flight")
-"""Limits that are counts: the most copies per prediction, and predictions in flight at once."""
+NUMBERS = ("loads", "copies", "in-flight")
+"""Limits that are counts: the most loads, copies per prediction, and predictions in flight at once."""
 SHARES = ("neural-engine",)
 """Limits that are shares from 0 to 1: the least share of compute on the Neural Engine."""
 LIMITS = {
@@ -45,6 +45,7 @@ LIMITS = {
     "p95": Key('"20ms"', "95th percentile of latency"),
     "load": Key('"100ms"', "median cached load"),
     "cold-load": Key('"2s"', "median cold load"),
+    "loads": Key("1", "loads, cold and cached"),
     "copies": Key("2", "copies and conversions per prediction"),
     "in-flight": Key("2", "most predictions in flight at once"),
     "neural-engine": Key("0.9", "least share of compute on the Neural Engine"),

@@ -42,4 +42,6 @@ class Item:
     @property
     def title(self) -> str:
         """Model and what was checked of it."""
+        if self.setting[:1] == ("findings",) and len(self.setting) > 1:
+            return f"{self.about} findings"
         return f"{self.model} {self.subject}" if self.model else self.subject

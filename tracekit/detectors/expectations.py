@@ -1,5 +1,5 @@
-"""What people expect of their models, of all or of one (`Segmenter=ane`): a time budget of a prediction (`16.7ms`,
-`33.3`, `30fps`), and a compute unit (`ane`, `gpu`, `cpu`)."""
+"""What people expect of their models, of all or of one (`Segmenter=gpu`): a time budget of a prediction (`16.7ms`,
+`33.3`, `30fps`), and a compute unit (`cpu`, `gpu`, `neural-engine`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracekit.errors import UsageError
 EXPECT_KEY = "unexpected-device.expected_unit"
 """Option that holds the number of the unit."""
 
-UNIT_NUMBERS: dict[str, int] = {"ane": 1, "gpu": 2, "cpu": 3}
+UNIT_NUMBERS: dict[str, int] = {"neural-engine": 1, "gpu": 2, "cpu": 3}
 """Numbers of the units in that option; 0 is none."""
 
 
@@ -25,7 +25,7 @@ def parse_expectation(text: str) -> tuple[str | None, int]:
     pattern, equals, unit = text.rpartition("=")
     number = UNIT_NUMBERS.get(unit.strip().casefold())
     if number is None or (equals and not pattern):
-        raise UsageError(f"expectation '{text}': write ane, gpu or cpu, or MODEL=ane")
+        raise UsageError(f"expectation '{text}': write cpu, gpu or neural-engine, or MODEL=gpu")
     return pattern if equals else None, number
 
 

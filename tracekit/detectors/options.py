@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from tracekit.errors import UsageError, unknown, unknown_check
+from tracekit.detectors.pages import unknown_check
+from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import ListedDetector

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from tracekit.errors import UsageError, suggest_name
 
 _FIX = "\n## Fix\n"
 _LINK = re.compile(r"\[(.*)\]\((.*)\)", re.DOTALL)
@@ -150,6 +153,16 @@ def _value(text: str) -> str:
 
 GENERATED = Path(__file__).with_name("generated.json")
 """What a page takes from the code of its rule, by id: `folder`, `needs`, `thresholds`. `make docs` writes it."""
+
+
+def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
+    """Error for a check that is none of these: the command that runs it, or the check that may be meant."""
+    facts = json.loads(GENERATED.read_text("utf-8")).get(name)
+    if facts is not None:
+        of, runs = ("model files", "inspect") if facts["folder"] == "model_rules" else ("recordings", "analyze")
+        return UsageError(f"'{name}' is a check of {of}; `tracekit {runs}` runs it")
+    near = suggest_name(name, ids)
+    return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
 def own_page(rule: str) -> str | None:

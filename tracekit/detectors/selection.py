@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.detectors.options import ModelSettings, Number, Settings, model_skips, settings_of_model
-from tracekit.errors import UsageError, unknown_check
+from tracekit.detectors.pages import unknown_check
+from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import Metadata

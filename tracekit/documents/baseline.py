@@ -10,6 +10,7 @@ from tracekit.compare.against_baseline import false_alarms
 from tracekit.compare.comparison import LABELS
 from tracekit.compare.figures import names_of
 from tracekit.compare.measurements import Environment, of_model
+from tracekit.documents.columns import words
 from tracekit.render.blocks import Column, Document, Paragraph, Role, present, table
 from tracekit.units import format_count, format_duration
 
@@ -24,10 +25,7 @@ def baseline_document(baseline: Baseline, floors: Floors) -> Document:
     environment = baseline.recordings[0].environment
     known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
     count = format_count(len(baseline.recordings), "recording")
-    columns: tuple[Column[str], ...] = (
-        Column("model", lambda name: name, words=True),
-        Column("", lambda name: _words(baseline, name), words=True),
-    )
+    columns: tuple[Column[str], ...] = (words("model", str), words("", lambda name: _words(baseline, name)))
     failed = false_alarms(baseline, floors)
     rest = "; add recordings, or set min-change" if failed else ""
     alarms = f"Checked against the others, {failed or 'none'} of {count} would fail{rest}."
@@ -38,10 +36,7 @@ def baseline_document(baseline: Baseline, floors: Floors) -> Document:
         Role.PLAIN,
         context=tuple(Paragraph(str(value), lead=label) for label, value in known if value is not None),
         blocks=present(
-            (
-                table("Models", columns, names_of(baseline.recordings)),
-                None if failed is None else Paragraph(alarms),
-            )
+            table("Models", columns, names_of(baseline.recordings)), None if failed is None else Paragraph(alarms)
         ),
     )
 
@@ -52,6 +47,6 @@ def _words(baseline: Baseline, name: str) -> str:
     if not medians:
         return "no prediction with a known latency"
     count = sum(len(model.latency_ns) for model in models)
-    words = f"{format_count(count, 'prediction')}, median {format_duration(statistics.median(medians))}"
+    said = f"{format_count(count, 'prediction')}, median {format_duration(statistics.median(medians))}"
     spread = baseline.spread(name)
-    return words if spread is None else f"{words}, recordings differ by {spread * 100:.1f}% (standard deviation)"
+    return said if spread is None else f"{said}, recordings differ by {spread * 100:.1f}% (standard deviation)"

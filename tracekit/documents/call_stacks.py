@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents.report_code import app_functions
 from tracekit.render.blocks import Document, Figure, Paragraph, Role, present
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.report.viewers.lane_columns import flame_payload
 
 if TYPE_CHECKING:
@@ -20,6 +20,6 @@ def call_stacks_document(flame: Flame, source: str, words: str) -> Document:
         tag("script", Html(meta), type="application/json", id="flame-meta"),
         tag("script", Html(columns), type="text/plain", id="flame-columns"),
     )
-    blocks = present((*app_functions(flame, f"{words}."), Figure("", data=joined(data))))
+    blocks = present(*app_functions(flame, f"{words}."), Figure("", data=join(data)))
     context = (Paragraph("Samples measure CPU time: waiting threads are not sampled", Role.DIM),)
     return Document(f"Call stacks of {source}", "", Role.PLAIN, context, blocks)

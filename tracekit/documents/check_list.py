@@ -8,6 +8,7 @@ from typing import Any
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import Pattern
+from tracekit.documents.columns import words
 from tracekit.render.blocks import Column, Document, Role, present, table
 
 APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
@@ -15,13 +16,10 @@ APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (t
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
     """Id and finding of each check, those of recordings first."""
-    columns: tuple[Column[ListedDetector], ...] = (
-        Column("about", _about, words=True, heading=True),
-        Column("check", _name, words=True),
-        Column("finding", lambda each: each.page.finding_title, words=True),
-    )
+    finding: Column[ListedDetector] = words("finding", lambda each: each.page.finding_title)
+    columns = (words("about", _about, heading=True), words("check", _name), finding)
     rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
-    blocks = present((table("Checks", columns, rows),))
+    blocks = present(table("Checks", columns, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
 
 

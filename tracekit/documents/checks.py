@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Line, Role, Section, Span, items, section, table
 from tracekit.report.formatting import OUTCOMES
-from tracekit.report.groups import MANY, Remedy, with_outcome
+from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result]) 
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    return section("Not evaluated", items(_not_evaluated(remedies, checks), REMEDIES), more, name="checks")
+    return section("Not evaluated", items(_remedies(remedies, checks), REMEDIES), more, name="checks")
 
 
-def _not_evaluated(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
+def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
     for remedy in remedies:
         parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
         words = (Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
@@ -48,7 +48,10 @@ def _not_evaluated(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iter
 def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     """Checks that found nothing, and why."""
     answers, words = with_outcome(checks, outcome), OUTCOMES[outcome].capitalize()
-    title = f"{words} ({format_count(len({check.id for check in answers}), 'check')})"
+    # What counts under another outcome answers so for some of the models.
+    counted = list(outcome_by_check(checks).values()).count(outcome)
+    more = len({check.id for check in answers}) - counted
+    title = f"{words} ({format_count(counted, 'check')}{f', {more} more for some models' if more else ''})"
     # What is about a model file names no model.
     shown = [column for column in COLUMNS if column.title != "model" or any(check.model for check in checks)]
     return section(title, table(f"{words} checks", shown, answers), folded=True)

@@ -29,20 +29,17 @@ def names(title: str, name: Callable[[Row], str | None], absent: str = formattin
         known = name(row)
         return Span(known, Role.CODE) if known else absent
 
-    return words(title, text, **looks)
+    return words(title, text, is_name=True, **looks)
 
 
 def numbers(
-    title: str,
-    value: Callable[[Row], Any],
-    form: Callable[[Any], str] = formatting.count,
-    **looks: Any,
+    title: str, value: Callable[[Row], Any], form: Callable[[Any], str] = formatting.count, **looks: Any
 ) -> Column[Row]:
     """Numbers, which sort by their value; `form` writes None too."""
     return Column(title, lambda row: form(value(row)), value, **looks)
 
 
-def found(
+def optional(
     title: str,
     of: Callable[[Row], Thing | None],
     text: Callable[[Thing], Line],
@@ -52,13 +49,13 @@ def found(
 ) -> Column[Row]:
     """What is shown of something that a row may have, and sorted by; `absent` where it has none."""
 
-    def shown(row: Row) -> Line:
+    def text_or_absent(row: Row) -> Line:
         return absent if (thing := of(row)) is None else text(thing)
 
-    def sorted_by(row: Row) -> float | None:
+    def sort_value(row: Row) -> float | None:
         return None if (thing := of(row)) is None else value(thing)
 
-    return Column(title, shown, sorted_by, **looks)
+    return Column(title, text_or_absent, sort_value, **looks)
 
 
 def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) -> Column[Row]:

@@ -127,26 +127,14 @@ def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
         counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
         said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
-    return Figure(
-        name=MODEL[quantity].label if quantity else "cached load",
-        pair=Pair(change.before_ns, change.after_ns),
-        form=format_duration,
-        quantity=quantity,
-        answer=said,
-        interval=words.interval(change) or ABSENT,
-        low=change.low,
-    )
+    name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
+    interval = words.interval(change) or ABSENT
+    return Figure(name, pair, format_duration, quantity, answer=said, interval=interval, low=change.low)
 
 
 def _part(part: PartChange, population: Population) -> Figure:
     key = next(key for key, title in PART_TITLES.items() if title == part.part)
     mean = PARTS[mean_id(key, population)]
-    return Figure(
-        name=mean.label,
-        pair=Pair(part.before_ns, part.after_ns),
-        form=format_duration,
-        quantity=mean.id,
-        answer=str(part.answer),
-        interval=" to ".join(map(words.signed_duration, (part.low_ns, part.high_ns))),
-        low=part.low_ns,
-    )
+    pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
+    answer = str(part.answer)
+    return Figure(mean.label, pair, format_duration, mean.id, False, answer, " to ".join(interval), part.low_ns)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import Answer
-from tracekit.compare.models import Basis, ModelComparison, Presence
-from tracekit.documents import columns, comparison_words
-from tracekit.documents.compared_figures import figures_section
+from tracekit.compare.latency import Answer, LatencyChange
+from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
+from tracekit.documents import columns
+from tracekit.documents.compared_figures import Figure, exact_figures, figures_section
 from tracekit.render.blocks import (
     Block,
     Column,
     Document,
     Entry,
-    Line,
     Paragraph,
     Role,
     Section,
@@ -27,7 +26,7 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_names
+from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison, EnvironmentDifference
@@ -45,6 +44,13 @@ TONES: dict[str, Role] = {
 """Looks of answers and statuses."""
 SOURCES = 6
 """Most recordings of a side that are named; how many more there are is said."""
+PARTS = 4
+"""Most parts of a breakdown that are given in words."""
+CHANGES = 3
+"""Most models of one answer that the verdict names."""
+NOTABLE = 0.01
+"""Least difference of a part that is given, as a share of the latency before."""
+UNFAIR_NOTE = "these differ, and can change latency by themselves"
 UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
     columns.words("what", lambda one: one.what),
     columns.words("before", lambda one: one.before),
@@ -53,50 +59,40 @@ UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
 FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
-    columns.words("models", lambda one: comparison_words.finding_models(one) or columns.RECORDING, drop=1),
-    columns.words("details", lambda one: comparison_words.finding_details(one) or ABSENT),
+    columns.words("models", lambda one: _finding_models(one) or columns.RECORDING, drop=1),
+    columns.words("details", lambda one: _finding_details(one) or ABSENT),
 )
 
 
 def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
+    unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
     return Document(
         title=words.arrow(before, after),
-        verdict=comparison_words.summary(comparison),
+        verdict=summary(comparison),
         tone=_tone(comparison),
         context=(
             Paragraph(before, lead="before"),
             Paragraph(after, lead="after"),
-            Paragraph(comparison_words.not_recorded(comparison), Role.DIM),
+            Paragraph(unknown_facts(comparison), Role.DIM),
         ),
         blocks=present(
-            (
-                section(
-                    "Not a fair comparison",
-                    table("Differences of the environment", UNFAIR, comparison.unfair),
-                    note="these differ, and can change latency by themselves",
-                    name="unfair",
-                ),
-                _models(compared),
-                section(
-                    "Models on one side",
-                    items(comparison_words.unmatched_models(comparison.models)),
-                    note="not compared",
-                    name="unmatched",
-                ),
-                section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
-                *figures,
-                section("Notes", items((*comparison.notes, comparison_words.method(comparison))), name="notes"),
-            )
+            section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
+            _models(compared),
+            section("Models on one side", unmatched, note="not compared", name="unmatched"),
+            section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
+            *figures,
+            section("Notes", items((*comparison.notes, _method(comparison))), name="notes"),
         ),
     )
 
 
 def _tone(comparison: Comparison) -> Role:
     """The look of the worst answer."""
-    tones = {TONES[each] for each in comparison_words.answers(comparison.models)}
+    tones = {TONES[each] for each in _answers(comparison.models)}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
@@ -105,7 +101,8 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    totals = comparison_words.totals(compared)
+    load_time = Figure("load time", _total(model.load_ns for model in compared), format_duration)
+    totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
@@ -120,13 +117,131 @@ def _model(model: ModelComparison, every: bool) -> Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
-    facts: tuple[tuple[str, Line], ...] = (
-        ("why", words.reason(change)),
-        ("where", comparison_words.parts(model)),
-        ("p95", comparison_words.p95(model)),
-        ("also", comparison_words.facts(model)),
-        ("from", words.sample_counts(change) + basis),
-    )
+    labeled = {
+        "why": words.reason(change),
+        "where": parts(model),
+        "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.ratio is not None else "",
+        "also": facts(model),
+        "from": words.sample_counts(change) + basis,
+    }
     answer = Span(words.answer(change), TONES[change.answer])
-    head = (Span(name, Role.STRONG), "  ", answer, f"  {comparison_words.change_words(change)}")
-    return Entry(head, tuple((label, text) for label, text in facts if text))
+    head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
+    return Entry(head, tuple((label, text) for label, text in labeled.items() if text))
+
+
+def _change_words(change: LatencyChange) -> str:
+    """Both latencies, the change and its interval."""
+    interval = words.interval(change)
+    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
+    return f"{numbers} ({interval})" if interval else numbers
+
+
+def _answers(models: Iterable[ModelComparison]) -> set[Answer]:
+    """What is said of the models on both sides: of their medians, and of percentiles that changed."""
+    compared = [model for model in models if model.presence is Presence.BOTH]
+    tails = {model.p95.answer for model in compared} & words.CHANGED
+    return {model.latency.answer for model in compared} | tails
+
+
+def unknown_facts(comparison: Comparison) -> str:
+    """What could make the comparison unfair, and no recording shows."""
+    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would go unnoticed"
+
+
+def parts(model: ModelComparison) -> str:
+    """Where the difference lies: the parts that changed for certain, largest first; empty where none did."""
+    min_difference_ns = NOTABLE * (model.latency.before_ns or 0)
+    changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= min_difference_ns]
+    changed.sort(key=lambda part: -abs(part.difference_ns))
+    return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns)}" for part in changed[:PARTS])
+
+
+def facts(model: ModelComparison) -> str:
+    """Loads, copies and the like that differ, in one line; empty where none does."""
+    loads, *others = exact_figures(model)
+    times = {
+        "load time": model.load_ns,
+        "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
+        "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
+    }
+    return _differences(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
+
+
+def _differences(*figures: Figure) -> str:
+    return ", ".join(figure.words for figure in figures if figure.differs)
+
+
+def _loads(models: Iterable[ModelComparison]) -> Figure:
+    """Loads of all models together."""
+    return Figure("loads", _total(model.loads for model in models))
+
+
+def _total(pairs: Iterable[Pair]) -> Pair:
+    known = tuple(pairs)
+    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
+
+
+def _finding_models(change: FindingChange) -> str:
+    """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
+    named = [name for name in change.models if name is not None]
+    return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
+
+
+def _finding_details(change: FindingChange) -> str:
+    """What a finding could save on the side that has it, and why it cannot be compared; empty where neither is
+    known."""
+    after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
+    savings_ns = after_ns or change.savings_before_ns
+    savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
+    return ", ".join(filter(None, (savings, change.reason)))
+
+
+def summary(comparison: Comparison) -> str:
+    """The comparison in one line: what is worse, what is better, and at last what is as it was."""
+    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    return " · ".join(_summary(comparison, compared)) or "nothing to compare"
+
+
+def _summary(comparison: Comparison, compared: Sequence[ModelComparison]) -> Iterator[str]:
+    if not compared and comparison.models:
+        yield "no model in common"
+    statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
+    counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
+    if new := statuses[FindingStatus.NEW]:
+        where = f" ({models})" if (models := _finding_models(new[0])) else ""
+        worst = ", ".join(filter(None, (f"{new[0].id}{where}", _finding_details(new[0]))))
+        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({new[0].severity}): {worst}"
+    for wanted in (Answer.REGRESSED, Answer.IMPROVED):
+        if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
+            yield f"{wanted}: {format_names(names, CHANGES)}"
+    if (loads := _loads(compared)).differs:
+        yield loads.words
+    for status, count in counts.items():
+        if count and status is not FindingStatus.NEW:
+            yield f"{format_count(count, 'finding')} {status}"
+    for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
+        if count := sum(one.latency.answer is wanted and one.p95.answer not in words.CHANGED for one in compared):
+            yield f"{format_count(count, 'model')} {wanted}"
+
+
+def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
+    """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
+    if model.latency.answer is wanted:
+        return f"{model.name} {words.percent_change(model.latency.ratio)}"
+    return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
+
+
+def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
+    """Sentences on models that only one side holds, with what may bring them together."""
+    sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
+    names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
+    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
+    return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
+
+
+def _method(comparison: Comparison) -> str:
+    """How the answers were found, in one sentence."""
+    how = "circular block bootstrap of the median of log latency"
+    if max(len(comparison.before), len(comparison.after)) > 1:
+        how = "Welch's t interval on the logarithms of the recordings' medians"
+    return f"Method {comparison.method}: {how}; see `tracekit compare --help`."

@@ -23,8 +23,9 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
     sections, others, names = [], [], []
     for branch in diagnosis.branches:
         facts = items(branch.facts, role=Role.DIM)
-        answered = [leaf for leaf in branch.leaves if not _is_open(leaf)]
-        beyond = [leaf for leaf in branch.leaves if _is_open(leaf)]
+        # What no check could answer.
+        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
+        answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         if answered:
             sections.append(section(branch.title, facts, _entries(answered, given, shown)))
         if beyond:
@@ -37,14 +38,9 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
         verdict=diagnosis.verdict,
         tone=Role.PLAIN,
         context=tuple(map(Paragraph, diagnosis.recording)),
-        blocks=present((*sections, *others)),
+        blocks=present(*sections, *others),
         closing=rest if names else "",
     )
-
-
-def _is_open(leaf: LeafAnswer) -> bool:
-    """Whether no check could answer."""
-    return leaf.answer == Answer.UNKNOWN and not leaf.checks
 
 
 def _entries(leaves: Iterable[LeafAnswer], given: set[str], shown: int | None) -> Items:

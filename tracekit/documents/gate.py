@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tracekit.compare.verdict import Item, Verdict
-from tracekit.documents import columns, comparison_words
+from tracekit.documents import columns
+from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
@@ -30,13 +31,20 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, comparison_words.not_recorded(compared))
+    notes = () if compared is None else (*compared.notes, unknown_facts(compared))
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present((table("What was checked", COLUMNS, gate.items), items(notes))),
+        blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
+
+
+def one_line(gate: Gate) -> str:
+    """The verdict, and the first item that decided it."""
+    item = next((item for item in gate.items if item.verdict is gate.verdict), None)
+    decided = "" if item is None or item.verdict is Verdict.PASSED else f": {item.title}: {item.text}"
+    return f"tracekit check: {summary(gate)}{decided}"
 
 
 def summary(gate: Gate) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
-from tracekit.render.blocks import Block, Figure, Paragraph, Role, Section, section
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
+from tracekit.render.markup import Html, join, tag
 from tracekit.report.formatting import moment
 from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
@@ -28,9 +28,8 @@ SIDES = ("lanes", "lanes-after")
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
     """Where the script draws the lanes, and why some show nothing."""
-    return section(
-        "Timeline", no_script("Everything else is complete"), lanes(report, fit_page(timeline)), name="timeline"
-    )
+    drawn = lanes(report, fit_page(timeline))
+    return section("Timeline", no_script("Everything else is complete"), drawn, name="timeline")
 
 
 def no_script(rest: str) -> Figure:
@@ -49,11 +48,8 @@ def lanes(
         tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
         tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
     )
-    return Figure(
-        joined([heading, tag("div", id=name), _empty_lanes(timeline)]),
-        style=f"#{name}{{--lanes-height:{_height(timeline)}px}}",
-        data=joined(data),
-    )
+    markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
+    return Figure(markup, f"#{name}{{--lanes-height:{_height(timeline)}px}}", join(data))
 
 
 def _empty_lanes(timeline: Timeline) -> Html | None:
@@ -93,12 +89,8 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
     if None not in starts:
         at = arrow(*(moment(start or 0) for start in starts))
         aligned = f"One scale, aligned at the first prediction ({at}). Times are those of each recording."
-    blocks: tuple[Block, ...] = (
-        Paragraph(aligned, Role.DIM),
-        no_script("All answers are above"),
-        *_lanes(comparison, sides),
-    )
-    return Section("Timeline", blocks, name="timeline")
+    figures = (no_script("All answers are above"), *_lanes(comparison, sides))
+    return Section("Timeline", (Paragraph(aligned, Role.DIM), *figures), name="timeline")
 
 
 def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Iterator[Figure]:
@@ -119,10 +111,8 @@ def _first_call(timeline: Timeline) -> int | None:
 
 def _bounds(sides: tuple[Drawing, Drawing]) -> list[tuple[int, int, int]]:
     """Start, end and origin of each side in its own time, so that both are as long and their origins stand together."""
-    timelines = [side.timeline for side in sides]
-    first_calls = [_first_call(timeline) for timeline in timelines]
+    first_calls = [_first_call(side.timeline) for side in sides]
     origins = [0, 0] if None in first_calls else [start or 0 for start in first_calls]
-    pairs = list(zip(timelines, origins, strict=True))
-    before = max(origin - timeline.start_ns for timeline, origin in pairs)
-    after = max(timeline.end_ns - origin for timeline, origin in pairs)
+    before = max(origin - side.timeline.start_ns for side, origin in zip(sides, origins, strict=True))
+    after = max(side.timeline.end_ns - origin for side, origin in zip(sides, origins, strict=True))
     return [(origin - before, origin + after, origin) for origin in origins]

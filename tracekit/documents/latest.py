@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.documents import comparison_words
+from tracekit.documents.comparison import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
@@ -68,4 +68,4 @@ def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) ->
     _, comparison = earlier
     differing = ", ".join(one.what for one in comparison.unfair)
     unfair = f" · not a fair comparison: different {differing}" if differing else ""
-    return f"since {comparison.before[0]}: {comparison_words.summary(comparison)}{unfair}"
+    return f"since {comparison.before[0]}: {summary(comparison)}{unfair}"

@@ -47,7 +47,7 @@ def matrix_document(matrix: Matrix) -> Document:
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
-    return Document(title, "", Role.PLAIN, blocks=present((empty, grid, items(matrix.notes))))
+    return Document(title, "", Role.PLAIN, blocks=present(empty, grid, items(matrix.notes)))
 
 
 def _facts(recordings: Sequence[Recordings]) -> Iterator[_Line]:

@@ -72,43 +72,34 @@ def model_file_document(report: ModelReport) -> Document:
         tone=tone,
         context=(Paragraph(words.context(model), Role.DIM),),
         blocks=present(
-            (
-                *(_finding(check) for check in with_outcome(report.results, "finding")),
-                *functions[:FUNCTIONS],
-                section(format_count(len(hidden), "more function"), *hidden, folded=True),
-                section("Stages", items(_stages(model), STAGES)),
-                section(
-                    "Weights",
-                    Paragraph(words.weight_size(model.weights)),
-                    table("Weights by how they are stored", GROUPS, model.weights.groups or (), brief=STORED),
-                    table("What compression could save", SAVINGS, model.weights.savings),
-                ),
-                section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
-                not_evaluated_section(_remedies(report.results), report.results),
-                section("Metadata", items((*metadata, loads_on)), folded=True),
-                *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
-            )
+            *(_finding(check) for check in with_outcome(report.results, "finding")),
+            *functions[:FUNCTIONS],
+            section(format_count(len(hidden), "more function"), *hidden, folded=True),
+            section("Stages", items(_stages(model), STAGES)),
+            section(
+                "Weights",
+                Paragraph(words.weight_size(model.weights)),
+                table("Weights by how they are stored", GROUPS, model.weights.groups or (), brief=STORED),
+                table("What compression could save", SAVINGS, model.weights.savings),
+            ),
+            section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
+            not_evaluated_section(_remedies(report.results), report.results),
+            section("Metadata", items((*metadata, loads_on)), folded=True),
+            *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
         ),
     )
 
 
 def _finding(check: Result) -> Card:
     """A finding, with its fix folded."""
-    fix = section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True)
-    return Card(
-        label=words.symptom(check),
-        tone=Role.BAD if words.symptom(check) == "LOADING" else Role.OPEN,
-        check=check.id,
-        title=check.title,
-        blocks=present(
-            (
-                Paragraph(check.summary),
-                Paragraph(fix_line(check.fix), lead="fix"),
-                Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
-                fix,
-            )
-        ),
+    label = words.symptom(check)
+    blocks = present(
+        Paragraph(check.summary),
+        Paragraph(fix_line(check.fix), lead="fix"),
+        Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
+        section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True),
     )
+    return Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, blocks)
 
 
 def _function(function: FunctionInfo, several: bool) -> Section | None:

@@ -55,14 +55,12 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
         tone=Role.GOOD,
         context=(Paragraph(words.context(report), Role.DIM),),
         blocks=present(
-            (
-                _times(report),
-                _units(inspected) if report.operations else None,
-                section("Not on the Neural Engine", items(_elsewhere(report)), name="elsewhere"),
-                section("Costliest operations", costliest, note="estimated", name="costliest"),
-                _operations(report, listed, unit),
-                section("Notes", items((*report.notes, words.PLAN_NOTE if report.operations else "")), name="notes"),
-            )
+            _times(report),
+            _units(inspected) if report.operations else None,
+            section("Not on the Neural Engine", items(_elsewhere(report)), name="elsewhere"),
+            section("Costliest operations", costliest, note="estimated", name="costliest"),
+            _operations(report, listed, unit),
+            section("Notes", items((*report.notes, words.PLAN_NOTE if report.operations else "")), name="notes"),
         ),
     )
 

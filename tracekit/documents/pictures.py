@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
 from tracekit.units import format_count, format_time
 
@@ -42,8 +42,7 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     rectangles = []
     x = 0.0
     for part in slices:
-        width = part.share * 100
-        title = tag("title", f"{part.group.name} {part.words}")
+        title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
         rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
     return _svg(rectangles, "0 0 100 10", words, class_="parts")
@@ -91,10 +90,9 @@ class Scale:
 
     def __call__(self, values: IntArray | FloatArray) -> FloatArray:
         """Places of durations."""
+        shares: FloatArray = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         if self.logarithmic:
-            shares: FloatArray = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
-        else:
-            shares = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
+            shares = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
         return shares
 
     @property
@@ -204,7 +202,7 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
         words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
     words.append(f"longest {format_time(int(calls.durations.max()))}")
     charts = tag("div", _distribution(calls), _over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
-    return joined([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+    return join([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
 
 
 def _calls(timeline: Timeline) -> Iterator[Calls]:

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import columns
-from tracekit.documents.checks import not_evaluated_section, others_section
-from tracekit.documents.report_code import code_section, inferred_section
-from tracekit.documents.report_events import events_section
-from tracekit.documents.report_findings import findings_section
-from tracekit.documents.report_models import (
-    files_section,
-    hardware_section,
-    loads_section,
-    models_section,
-    over_time_section,
-    time_section,
-)
+from tracekit.documents import checks, columns, report_code, report_events, report_findings, report_models
+from tracekit.documents.pictures import latency_section
 from tracekit.render.blocks import (
     Block,
     Column,
@@ -29,15 +18,16 @@ from tracekit.render.blocks import (
     Section,
     Span,
     items,
-    joined,
+    join,
     present,
     section,
     table,
 )
-from tracekit.render.forms import FILE_WIDTH, rendered
+from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
-from tracekit.report.groups import count_checks, findings_in_words
+from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
 from tracekit.report.remedies import remedies
+from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
@@ -67,30 +57,30 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     recording, models, summary = report.recording, report.models, report.summary
     drawn: Sequence[Block | None] = ()
     if timeline is not None:
+        # Most reports are text, which draws nothing.
         from tracekit.documents.lanes import lanes_section
-        from tracekit.documents.pictures import latency_section
 
         drawn = (lanes_section(report, timeline), latency_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
     coverage = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, Block | None], ...] = (
-        ("findings", findings_section(report)),
-        ("findings", inferred_section(report)),
-        ("models", models_section(models)),
-        ("models", hardware_section(models)),
-        ("time", time_section(models)),
-        ("models", loads_section(models)),
-        ("time", over_time_section(models)),
-        ("models", files_section(report)),
+        ("findings", report_findings.findings_section(report)),
+        ("findings", report_code.inferred_section(report)),
+        ("models", report_models.models_section(models)),
+        ("models", report_models.hardware_section(models)),
+        ("time", report_models.time_section(models)),
+        ("models", report_models.loads_section(models)),
+        ("time", report_models.over_time_section(models)),
+        ("models", report_models.files_section(report)),
         *(("models", block) for block in drawn),
-        ("findings", not_evaluated_section(remedies(report), report.results)),
+        ("findings", checks.not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
-        ("code", code_section(report.code, flame)),
-        ("events", events_section(report.aggregation)),
+        ("code", report_code.code_section(report.code, flame)),
+        ("events", report_events.events_section(report.aggregation)),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
-        ("coverage", others_section(report.results, "passed")),
-        ("coverage", others_section(report.results, "not_applicable")),
+        ("coverage", checks.others_section(report.results, "passed")),
+        ("coverage", checks.others_section(report.results, "not_applicable")),
         ("coverage", recording_section(report)),
     )
     judged = bool(summary.evaluated or summary.errors)
@@ -99,7 +89,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         verdict=summary_line(report) if judged else summary.verdict,
         tone=tone_of(report),
         context=(Paragraph(context_line(recording, report.tool.config), Role.DIM),),
-        blocks=present(block for part, block in parts if part in show),
+        blocks=present(*(block for part, block in parts if part in show)),
         closing=summary_line(report),
         more=view_command(report),
         room=(LINES if summary.evaluated else INCONCLUSIVE_LINES, LINES),
@@ -146,10 +136,8 @@ def summary_line(report: Report) -> str:
         status = "exit status 2" if unread else "exit status 3"
         return f"Inconclusive: {count} not evaluated{beside} · {status}"
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    not_evaluated = f"{totals.not_evaluated} not evaluated" if totals.not_evaluated else ""
-    errors = format_count(totals.errors, "error") if totals.errors else ""
-    rest = ", ".join(filter(None, (f"{format_count(totals.passed, 'check')} passed", not_evaluated, errors)))
-    return " · ".join(filter(None, (findings_in_words(totals), savings, rest, "; ".join(unread))))
+    parts = (findings_in_words(totals), savings, checks_in_words(totals), "; ".join(unread))
+    return " · ".join(filter(None, parts))
 
 
 def tone_of(report: Report) -> Role:
@@ -172,7 +160,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
     facts: dict[str, Line | None] = {
         "recording": (Span(recording.source, Role.CODE), f" ({recording.input_type})"),
         "run": runs,
-        "target": joined((target, kind), ", "),
+        "target": join((target, kind), ", "),
         "arguments": Span(recording.arguments, Role.CODE) if recording.arguments else None,
         "device": ", ".join(filter(None, (recording.device_name, recording.device_model, system))),
         "template": recording.template,
@@ -194,7 +182,5 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:
     """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end."""
     if form == "json":
-        from tracekit.report.serialize import to_json
-
         return to_json(report)
-    return rendered(report_document(report, timeline), form, width=FILE_WIDTH)
+    return render(report_document(report, timeline), form, width=FILE_WIDTH)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit.analysis.code.patterns import Api
+from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
@@ -19,29 +22,19 @@ from tracekit.render.blocks import (
     Span,
     Table,
     items,
-    joined,
+    join,
     section,
     table,
 )
-from tracekit.report.call_sites import (
-    ELEMENTS,
-    LABELS,
-    THREADS,
-    CodeInfo,
-    busy_words,
-    calls_words,
-    line_of,
-    main_work,
-    no_calls_sentence,
-    place,
-    sampling_sentence,
-    symbols_sentence,
-)
+from tracekit.render.markup import tag
+from tracekit.report import call_sites
+from tracekit.report.call_tree import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
+    from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report
 
@@ -58,17 +51,14 @@ def inferred_section(report: Report) -> Section | None:
     code = report.code
     if code is None or not code.inferred or not code.call_sites:
         return None
-    threads = {THREADS.get(site.thread, "") for site in code.call_sites}
+    threads = {call_sites.THREADS.get(site.thread, "") for site in code.call_sites}
     shared = "".join(threads) if len(threads) == 1 else ""
     source = "sampled every 1 ms"
     found: list[Entry] = []
+    is_said = any(finding.id == "element-wise-access" for finding in report.findings)
     for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
-        sites = list(of_kind)
-        if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
-            # The finding says it.
-            continue
         by_function: dict[tuple[str | None, tuple[Place, ...], str], list[CallSite]] = {}
-        for site in sites[:PER_KIND]:
+        for site in [] if api == Api.ELEMENT and is_said else list(of_kind)[:PER_KIND]:
             by_function.setdefault((site.function, site.called_by, site.thread), []).append(site)
         found += [_function_entry(api, group, with_thread=not shared) for group in by_function.values()]
     note = f"{shared}; {source}" if shared else source
@@ -79,9 +69,9 @@ def _function_entry(api: str, sites: Sequence[CallSite], *, with_thread: bool) -
     """A function of the app, who calls it, and the calls that it makes line by line."""
     first = sites[0]
     callers = () if api == Api.ELEMENT else first.called_by
-    parts = [first.function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
-    parts += [THREADS[first.thread]] if with_thread and first.thread in THREADS else []
-    head: Line = (Span(LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
+    parts = [first.function or "no function of the app", *(f"called by {call_sites.place(each)}" for each in callers)]
+    parts += [call_sites.THREADS[first.thread]] if with_thread and first.thread in call_sites.THREADS else []
+    head: Line = (Span(call_sites.LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
     return Entry(head, (_elements(sites),) if api == Api.ELEMENT else tuple(map(_calls, sites)))
 
 
@@ -91,35 +81,39 @@ def _calls(site: CallSite) -> tuple[str, str]:
     if site.calls == 1:
         times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
     words = f"≥ {format_count(site.calls or 0, 'call')}, {times}; {format_count(site.samples, 'sample')}"
-    busy = main_work(site)
-    return line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
+    busy = call_sites.main_work(site)
+    return call_sites.line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
 
 
 def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
     """Element access in one line: its places are parts of one loop."""
     lines = [str(site.line) for site in sites[1:] if site.line is not None]
-    where = ", ".join([line_of(sites[0]), *lines]) if sites[0].line is not None else ""
-    return where, f"{format_count(sum(site.samples for site in sites), 'sample')} in {ELEMENTS}"
+    where = ", ".join([call_sites.line_of(sites[0]), *lines]) if sites[0].line is not None else ""
+    return where, f"{format_count(sum(site.samples for site in sites), 'sample')} in {call_sites.ELEMENTS}"
 
 
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
     """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
     stacks."""
-    functions = app_functions(flame, _samples(flame)) if flame is not None else ()
+    functions: tuple[Paragraph | Table[int] | Figure | None, ...] = ()
+    if flame is not None:
+        functions = app_functions(
+            flame, f"{format_count(len(flame.times), 'sample')} of running threads of the target."
+        )
     calls = _call_sites(info) if info is not None else ()
     return section("Code", *calls, *functions, folded=True, name="code")
 
 
 def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...]:
     """The places that call Core ML, and what they rest on."""
-    notes = [f"{symbols_sentence(info)}; {sampling_sentence(info)}", *info.notes]
+    notes = [f"{call_sites.symbols_sentence(info)}; {call_sites.sampling_sentence(info)}", *info.notes]
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
     shown: tuple[Column[CallSite], ...] = (
-        columns.words("call", lambda site: LABELS[Api(site.api)]),
-        columns.words("from", lambda site: _function(site, site.function or place(site))),
-        columns.words("called by", lambda site: joined(map(_caller, site.called_by), ", ") or ABSENT),
-        columns.words("thread", lambda site: THREADS.get(site.thread, ABSENT)),
+        columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
+        columns.words("from", lambda site: _function(site, site.function or call_sites.place(site))),
+        columns.words("called by", lambda site: join(map(_caller, site.called_by), ", ") or ABSENT),
+        columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
         columns.words("how often", _how_often),
         columns.words("busy with", _busy),
         Column("share", _share, lambda site: site.share),
@@ -127,13 +121,13 @@ def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
     grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
-    empty = None if grid else Paragraph(no_calls_sentence(info))
+    empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
 
 def _function(where: CallSite | Place, name: str) -> Line:
     """A function of the app and its line."""
-    return (Span(name, Role.CODE), f" ({line})" if (line := line_of(where)) else "")
+    return (Span(name, Role.CODE), f" ({line})" if (line := call_sites.line_of(where)) else "")
 
 
 def _caller(where: Place) -> Line | None:
@@ -142,12 +136,12 @@ def _caller(where: Place) -> Line | None:
 
 def _how_often(site: CallSite) -> str:
     doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
-    return f"{calls_words(site)}{doubt}"
+    return f"{call_sites.calls_words(site)}{doubt}"
 
 
 def _busy(site: CallSite) -> str:
     """What the calls were busy with; a few samples say little about it."""
-    words = busy_words(site)
+    words = call_sites.busy_words(site)
     if words and site.samples < LEAST:
         return f"too few samples ({site.samples:,})"
     return words or ("" if site.calls is None else f"unknown ({format_count(site.samples, 'sample')})") or ABSENT
@@ -158,18 +152,8 @@ def _share(site: CallSite) -> str:
     return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
 
 
-def _samples(flame: Flame) -> str:
-    return f"{format_count(len(flame.times), 'sample')} of running threads of the target."
-
-
 def app_functions(flame: Flame, words: str) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
     """The functions of the app with most samples, and room for the flame graph; `words` say what was sampled."""
-    import numpy as np
-
-    from tracekit.analysis.code.tree import in_functions, without_deeper
-    from tracekit.render.markup import tag
-    from tracekit.report.call_tree import DEEPER, MAX_LEVELS
-
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)
     heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]

@@ -19,7 +19,7 @@ from tracekit.render.blocks import (
     Span,
     Table,
     items,
-    joined,
+    join,
     present,
     section,
     table,
@@ -78,21 +78,19 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
         check=first.id,
         title=first.title,
         blocks=present(
-            (
-                _savings(group),
-                _by_model(group) if several else Paragraph(_measured(first), brief=SUMMARY_LINES),
-                items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
-                _where(group),
-                *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
-                Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
-                if more_sites > 0
-                else None,
-                *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
-                Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
-                _fix(group, opened=opened),
-                _evidence(group),
-                _measurements(group),
-            )
+            _savings(group),
+            _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
+            items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
+            _where(group),
+            *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
+            Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
+            if more_sites > 0
+            else None,
+            *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
+            Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
+            _fix(group, opened=opened),
+            _evidence(group),
+            _measurements(group),
         ),
         cost=(f" ({format_count(len(models), 'model')})" if models else "") + savings,
         more=Span(f"tracekit explain {first.id}", Role.CODE),
@@ -139,7 +137,7 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     return f", {part} included above"
 
 
-def _measured(check: Result) -> Line:
+def _measurement(check: Result) -> Line:
     """What was measured of one model."""
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
@@ -147,12 +145,8 @@ def _measured(check: Result) -> Line:
 def _by_model(group: Group) -> Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
     measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
-    shown: tuple[Column[Result], ...] = (
-        MODEL,
-        *((SEVERITY,) if len(group.severities) > 1 else ()),
-        *(_metric(name, 10 + at) for at, name in enumerate(measured)),
-        *COSTS,
-    )
+    severity = (SEVERITY,) if len(group.severities) > 1 else ()
+    shown = (MODEL, *severity, *(_metric(name, 10 + at) for at, name in enumerate(measured)), *COSTS)
     return table(f"What was measured for {group.first.id}", shown, group.results, brief=MODELS)
 
 
@@ -160,7 +154,7 @@ def _metric(name: str, drop: int) -> Column[Result]:
     def of(check: Result) -> Metric | None:
         return next((metric for metric in check.metrics if metric.name == name), None)
 
-    return columns.found(name, of, _value, lambda metric: metric.value, drop=drop)
+    return columns.optional(name, of, _value, lambda metric: metric.value, drop=drop)
 
 
 def _value(metric: Metric) -> str:
@@ -177,10 +171,9 @@ def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
     return sorted(evidence, key=lambda entry: (-_duration(entry), entry.start_ns))
 
 
-def _longest(checks: Iterable[Result]) -> Evidence | None:
+def _longest(*checks: Result) -> Evidence | None:
     """The longest interval of checks; None without any."""
-    every = (entry for check in checks for entry in check.evidence)
-    return max(every, key=_duration, default=None)
+    return max((entry for check in checks for entry in check.evidence), key=_duration, default=None)
 
 
 def _moment(entry: Evidence) -> Span:
@@ -193,7 +186,7 @@ def _details(check: Result, *, with_callers: bool) -> Line:
     callers = check.call_sites[:CALL_SITES] if with_callers else ()
     # Names in it keep their letters.
     sentences = (f"{words[:1].upper()}{words[1:]}." for words in map(caller_words, callers))
-    return joined((_measured(check), *sentences, *_relations(check)), " ")
+    return join((_measurement(check), *sentences, *_relations(check)), " ")
 
 
 def _relations(check: Result) -> Iterator[Line]:
@@ -205,7 +198,7 @@ def _relations(check: Result) -> Iterator[Line]:
 def _where(group: Group) -> Paragraph | None:
     """Where to look in the recording, and what else may have the same cause."""
     parts: list[Line] = []
-    if longest := _longest(group.results):
+    if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
         parts.append((words, Span(formatting.span(longest), evidence=group.first.id)))
@@ -213,21 +206,23 @@ def _where(group: Group) -> Paragraph | None:
         parts += _relations(group.first)
     # In the short text, the table of several models says it, and of a recording it says little.
     is_said = len(group.results) > 1 or group.first.pattern == Pattern.RECORDING
-    return Paragraph(joined(parts, "; "), brief=0 if is_said else None) if parts else None
+    return Paragraph(join(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
-def _fix(group: Group, *, opened: bool) -> Section:
+def _fix(group: Group, *, opened: bool) -> Section | None:
     """Why it matters and the fix, without its first paragraph if that says no more than the line above it."""
     fix, sources = group.fix.strip(), [Span(entry.title, link=entry.url) for entry in group.first.references]
     first, _, rest = fix.partition("\n\n")
     is_said = lower_first(" ".join(first.split())).rstrip(".:") == fix_line(fix)
-    blocks = (
+    return section(
+        "How to fix it",
         Paragraph(group.first.why),
         Prose(rest if is_said and rest else fix),
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
+        folded=True,
+        opened=opened,
     )
-    return Section("How to fix it", present(blocks), folded=True, opened=opened)
 
 
 def _evidence(group: Group) -> Section | None:
@@ -266,14 +261,14 @@ SEVERITY: Column[Result] = columns.words(
 )
 COSTS: tuple[Column[Result], ...] = (
     Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
-    columns.found(
+    columns.optional(
         "share of its\nCore ML time",
         lambda check: check.cost,
         lambda cost: f"{format_percent(cost.share)}{f' of {cost.of}' if cost.of else ''}",
         lambda cost: cost.share,
         drop=2,
     ),
-    columns.found("longest at", lambda check: _longest([check]), _moment, lambda entry: entry.start_ns, drop=1),
+    columns.optional("longest at", _longest, _moment, lambda entry: entry.start_ns, drop=1),
 )
 EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
     Column("start", _moment, lambda entry: entry.start_ns),
@@ -285,6 +280,6 @@ EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
 METRIC_COLUMNS: tuple[Column[tuple[Result, Metric]], ...] = (
     columns.names("model", lambda row: row[0].model, columns.RECORDING),
     columns.words("metric", lambda row: row[1].name),
-    columns.found("value", lambda row: row[1], _value, lambda metric: metric.value),
+    columns.optional("value", lambda row: row[1], _value, lambda metric: metric.value),
     Column("reported at", lambda row: formatting.condition(row[1])),
 )

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
-from tracekit.analysis.quantities import mean_id
-from tracekit.documents.columns import absent_note, elapsed, found, names, numbers, quantity, words
+from tracekit.analysis.quantities import MODEL, mean_id
+from tracekit.documents.columns import absent_note, elapsed, names, numbers, optional, quantity, words
+from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import formatting, over_time
 from tracekit.report.formatting import ABSENT, frames
@@ -18,6 +19,7 @@ from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import (
     MEANINGS,
+    SHOWN,
     TITLE,
     Group,
     PartsRow,
@@ -52,20 +54,20 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
-        quantity("median", "p50_ns"),
-        quantity("p95", "p95_ns", drop=2),
+        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(SHOWN)),
         quantity("fps", "fps", frames, drop=4),
-        words("where the time goes", _where_time_goes, drop=3),
+        words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
     )
     broken_down = parts_rows(known)
+    groups = shown_groups(broken_down)
     large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
     # What their names do not say.
     meanings = (MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
-        _legend(shown_groups(broken_down)) if broken_down else None,
+        Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
         items((*each_first(known), *meanings), role=Role.DIM),
         name="models",
@@ -84,7 +86,7 @@ def _parts_of(model: ModelSummary) -> PartsRow | None:
 def _where_time_goes(model: ModelSummary) -> Line:
     """A bar of the parts of a prediction."""
     row = _parts_of(model)
-    return Span(_bar(row), picture=partial(_picture, row)) if row else ""
+    return Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) if row else ""
 
 
 def _bar(row: PartsRow) -> str:
@@ -103,18 +105,6 @@ def _bar(row: PartsRow) -> str:
 def _units(row: PartsRow) -> list[Slice]:
     """Its parts on compute units."""
     return [part for part in row.slices if part.group.name in _COMPUTE]
-
-
-def _picture(row: PartsRow) -> str:
-    from tracekit.documents.pictures import parts_bar
-
-    return parts_bar(row.slices, row.headline)
-
-
-def _legend(groups: Sequence[Group]) -> Figure:
-    from tracekit.documents.pictures import group_class, legend
-
-    return Figure(legend({group_class(group): group.name for group in groups}), text=LEGEND)
 
 
 def pace(model: ModelSummary) -> str:
@@ -138,15 +128,8 @@ def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions),
-        numbers(
-            "median at least", lambda model: model.prediction.p50_ns if model.prediction else None, formatting.duration
-        ),
-        numbers(
-            "every",
-            lambda model: model.throughput.interval_ns if model.throughput else None,
-            formatting.duration,
-            drop=1,
-        ),
+        _duration("median at least", lambda model: model.prediction and model.prediction.p50_ns),
+        _duration("every", lambda model: model.throughput and model.throughput.interval_ns, drop=1),
         words("busy per prediction", _busy),
     )
     return section(
@@ -155,6 +138,9 @@ def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
         note="lower bounds; Core ML's and the CPU's share is not visible",
         name="hardware",
     )
+
+
+_duration = partial(numbers, form=formatting.duration)
 
 
 def _busy(model: ModelSummary) -> str:
@@ -166,7 +152,7 @@ def _busy(model: ModelSummary) -> str:
 def files_section(report: Report) -> Section | None:
     """What the files of the models say, a paragraph each; then their facts."""
     rows = file_rows(report)
-    lines = [(Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows]
+    lines = ((Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows)
     files = (Paragraph(line, brief=0 if at >= MODELS else None) for at, line in enumerate(lines))
     cards = items(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
     return section(TITLE_OF_FILES, *files, section("Facts of the files", cards, folded=True), name="files")
@@ -190,17 +176,15 @@ def _part(group: Group) -> Column[PartsRow]:
     def of(row: PartsRow) -> Slice | None:
         return next((part for part in row.slices if part.group == group), None)
 
+    def value(row: PartsRow) -> float | None:
+        return part.mean_ns if (part := of(row)) else None
+
     def text(row: PartsRow) -> str:
-        if part := of(row):
-            return part.words
         is_unknown = any(part.unknown for part in row.parts if part.part in group.parts)
-        return ABSENT if is_unknown else "none"
+        return part.words if (part := of(row)) else ABSENT if is_unknown else "none"
 
     return Column(
-        group.name,
-        text,
-        lambda row: part.mean_ns if (part := of(row)) else None,
-        quantity=mean_id(group.part),
+        group.name, text, lambda row: part.mean_ns if (part := of(row)) else None, quantity=mean_id(group.part)
     )
 
 
@@ -253,23 +237,21 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
         # Where Core ML recorded none of it, no load does not mean that none happened.
         numbers("load\ncount", lambda row: None if any(map(is_inferred, row.models)) else row.count("loads"), drop=2),
         numbers("cold\nloads", lambda row: row.count("cold_loads"), drop=7),
-        numbers("load\nsum", lambda row: row.total_ns("load"), formatting.duration, drop=6),
-        numbers("load\nmean", lambda row: row.mean_ns("load"), formatting.duration, drop=3),
+        _duration("load\nsum", lambda row: row.total_ns("load"), drop=6),
+        _duration("load\nmean", lambda row: row.mean_ns("load"), drop=3),
         numbers("pred.\ncount", lambda row: row.count("predictions"), quantity="predictions"),
-        numbers("pred.\nsum", lambda row: row.total_ns("prediction"), formatting.duration, drop=4),
+        _duration("pred.\nsum", lambda row: row.total_ns("prediction"), drop=4),
         elapsed("pred.\nelapsed", lambda row: model.prediction if (model := _only(row)) else None, drop=5),
         _of_one("pred.\nmedian", lambda model: model.quantities.get("p50_ns"), 1, "p50_ns"),
         _of_one("pred.\np95", lambda model: model.quantities.get("p95_ns"), 8, "p95_ns"),
-        numbers(
-            "mean\nof all", lambda row: row.mean_ns("prediction"), formatting.duration, drop=3, quantity=mean_id("")
-        ),
+        _duration("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
         _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
     )
 
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
     """A number that several models together have not."""
-    return found(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
+    return optional(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
 
 
 def _only(row: LoadsRow) -> ModelSummary | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracekit.documents import columns
 from tracekit.documents.report import tone_of
 from tracekit.render.blocks import Column, Document, Role, Span, present, table
-from tracekit.report.groups import INCONCLUSIVE, count_checks, with_outcome
+from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, with_outcome
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate
 
@@ -41,7 +41,7 @@ def several_document(entries: Sequence[Analyzed]) -> Document:
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
     grid = table("Recordings", COLUMNS, rows)
-    return Document("Recordings", summary, Role.PLAIN, blocks=present((grid,)), closing=summary)
+    return Document("Recordings", summary, Role.PLAIN, blocks=present(grid), closing=summary)
 
 
 class _Row(NamedTuple):
@@ -60,19 +60,16 @@ def _row(entry: Analyzed) -> _Row:
     report = entry.report
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
-    totals, unreadable, savings_ns = (
-        count_checks(report.results),
-        unreadable_tables(report.tables),
-        report.summary.savings_ns,
-    )
+    totals, unreadable = count_checks(report.results), unreadable_tables(report.tables)
+    savings_ns = report.summary.savings_ns
+    # A recording that was opened is not readable where that is why nothing is known of it.
+    if not report.summary.evaluated and unreadable:
+        return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
     if not report.summary.evaluated:
-        # A recording that was opened is not readable where that is why nothing is known of it.
-        if unreadable:
-            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
         checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
         return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
     checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
-    checks = checks or f"{totals.passed} passed, {totals.not_evaluated} not evaluated"
+    checks = checks or checks_in_words(totals)
     words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
     kind = "with findings" if report.summary.findings else "without findings"
     verdict = Span(words, tone_of(report) if totals.findings else Role.GOOD)
@@ -82,6 +79,6 @@ def _row(entry: Analyzed) -> _Row:
 COLUMNS: tuple[Column[_Row], ...] = (
     columns.words("recording", lambda row: row.name),
     columns.words("verdict", lambda row: row.verdict),
-    columns.found("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
+    columns.optional("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
     columns.words("checks", lambda row: row.checks),
 )

@@ -72,7 +72,7 @@ def tables_document(contents: Contents, number: int | None = None) -> Document:
         for heading, pairs in reasons.items()
         for reason, named in reasons_in(pairs).items()
     ]
-    blocks = present((table("Tables", columns, rows), items(notes)))
+    blocks = present(table("Tables", columns, rows), items(notes))
     return Document(contents.source, "" if rows else "No tables are listed.", Role.PLAIN, blocks=blocks)
 
 

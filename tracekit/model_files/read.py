@@ -48,9 +48,7 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
         if file.is_dir():
             return _read_folder(file)
         if not file.exists():
-            raise UnreadableModel(
-                f"no such file or folder: {quote(str(path))}{suggest_path(str(path))}; expected {EXPECTED}"
-            )
+            raise UnreadableModel(f"{quote(str(path))}: no such file or directory{suggest_path(str(path))}")
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)

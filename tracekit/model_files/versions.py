@@ -14,6 +14,8 @@ from tracekit.model_files.facts import FeatureKind, Kind, ModelFile
 
 NEWEST = 10
 """Highest specification version that tracekit knows. iOS 27 and macOS 27 brought no new one."""
+NEWEST_SYSTEM = 27
+"""Highest version that a system has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ def parse_target(text: str) -> Target:
         first: str | None = getattr(release, field)
         if first is not None and _number(first) <= requested:
             version = release.version
+    if requested[0] > NEWEST_SYSTEM and version == NEWEST:
+        known = ", ".join(
+            f"{name} {getattr(RELEASES[0], field) or 1} to {NEWEST_SYSTEM}" for name, field in _SYSTEMS.values()
+        )
+        raise UsageError(f"--system {text[:60]}: no such system (known: {known})")
     return Target(system, match[2], version)
 
 

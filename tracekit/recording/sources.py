@@ -21,12 +21,8 @@ from tracekit.recording import archives, limits
 from tracekit.recording.quoting import quote_name
 
 STANDARD_INPUT: Final = "-"
-HOW_TO_EXPORT: Final = (
-    "export it on a Mac with `xcrun xctrace export --input run.trace --toc --output toc.xml` and, for each table, "
-    "`xcrun xctrace export --input run.trace --xpath "
-    '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\' --output coreml-os-signpost.xml`'
-)
-"""The commands that turn a trace bundle into something readable."""
+READABLE: Final = "pass a .trace bundle, or XML that `xcrun xctrace export` wrote"
+"""What is readable."""
 
 BUNDLE_SUFFIX: Final = ".trace"
 BUNDLE_PARTS: Final = frozenset({"corespace", "form.template", "open.creq", "instrument_data", "shared_data"})
@@ -235,7 +231,7 @@ def is_xml(beginning: bytes) -> bool:
 
 
 def _not_xml(label: str, beginning: bytes) -> UnreadableRecording:
-    return UnreadableRecording(f"{label} {_what_is(beginning)}; pass XML that `xcrun xctrace export` wrote")
+    return UnreadableRecording(f"{label} {_what_is(beginning)}; {READABLE}")
 
 
 def _what_is(beginning: bytes) -> str:

@@ -5,7 +5,7 @@ Text in a block may hold anything that a recording holds; back ends make it visi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -63,6 +63,8 @@ class Column(Generic[Row]):
     """What a cell is sorted by, where that is not its text."""
     words: bool = False
     """Whether it holds words, which start at the left; else numbers, which end at the right."""
+    is_name: bool = False
+    """Whether text shortens them where there is no room; other words wrap."""
     drop: int = 0
     """0 always stays; otherwise the highest goes first where a table is too wide."""
     quantity: str = ""
@@ -71,6 +73,8 @@ class Column(Generic[Row]):
     """Whether the short text leaves it out."""
     heading: bool = False
     """Whether text shows it above the rows that have it in common, in place of a column."""
+    legend: str = ""
+    """What text says below the table of cells that are drawings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +178,6 @@ class Figure:
     """Rules that it adds to the style of the page."""
     data: str = ""
     """Elements at the end of the page that its script draws from; empty for a picture that needs no script."""
-    text: str = ""
-    """What text shows in its place."""
 
 
 Block = Table[Any] | Items | Paragraph | Prose | Section | Card | Figure
@@ -206,7 +208,7 @@ class Document:
 
 def section(title: str, *blocks: Block | None, **looks: Any) -> Section | None:
     """A section of the blocks that are there; None where none is."""
-    kept = present(blocks)
+    kept = present(*blocks)
     return Section(title, kept, **looks) if kept else None
 
 
@@ -227,9 +229,17 @@ def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = 
     return Items(listed, brief, role) if listed else None
 
 
-def present(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
+def present(*blocks: Block | None) -> tuple[Block, ...]:
     """The blocks that are there."""
     return tuple(block for block in blocks if block is not None)
+
+
+def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, each before those in it."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section | Card):
+            yield from walk(block.blocks)
 
 
 def spans(line: Line) -> tuple[Span, ...]:
@@ -243,7 +253,7 @@ def plain(line: Line) -> str:
     return "".join(span.text for span in spans(line))
 
 
-def joined(parts: Iterable[Line | None], between: str) -> Line:
+def join(parts: Iterable[Line | None], between: str) -> Line:
     """The lines that are there as one, with words between them."""
     found: list[Span] = []
     for part in parts:

@@ -64,7 +64,7 @@ def form_for(path: PurePath, forms: Iterable[str] = REPORT_FORMS) -> str:
     raise UsageError(f"{path}: {problem} (supported: {' '.join(ENDINGS[name][0] for name in forms)})")
 
 
-def rendered(document: Document, form: str, *, width: int, color: bool = False, verbose: bool = True) -> str:
+def render(document: Document, form: str, *, width: int, color: bool = False, verbose: bool = True) -> str:
     """The document in a form of `FORMS`, with a line break at the end. `width`, `color` and `verbose` are for text."""
     write = getattr(import_module(FORMS[form].module), FORMS[form].function)
     return str(write(document, width=width, color=color, verbose=verbose))

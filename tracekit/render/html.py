@@ -5,7 +5,7 @@ hashes and allows nothing else, so that no text of a recording could run even if
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
@@ -31,8 +31,9 @@ from tracekit.render.blocks import (
     Table,
     plain,
     spans,
+    walk,
 )
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.markup import Html, join, tag
 from tracekit.render.prose import sentence
 
 GENERATOR = f"tracekit {__version__}"
@@ -57,17 +58,17 @@ KINDS = {
 
 def page_of(document: Document, **_: Any) -> str:
     """The page, with a line break at the end."""
-    figures = list(_figures(document.blocks))
+    figures = [block for block in walk(document.blocks) if isinstance(block, Figure)]
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
     context = [_below(document.title, paragraph) for paragraph in document.context]
     top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
     named = [block for block in document.blocks if isinstance(block, Section) and block.name]
-    links = [tag("a", visible(block.title), href=f"#{block.name}") for block in named]
     body = [top]
-    if len(links) >= LINKED:
+    if len(named) >= LINKED:
         skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
+        links = (tag("a", visible(block.title), href=f"#{block.name}") for block in named)
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
     script = _asset("report.js") if data else ""
@@ -115,17 +116,9 @@ def _below(title: str, paragraph: Paragraph) -> Paragraph:
     return replace(paragraph, line=paragraph.line.removeprefix(f"{title} · "))
 
 
-def _figures(blocks: Iterable[Block]) -> Iterator[Figure]:
-    for block in blocks:
-        if isinstance(block, Figure):
-            yield block
-        elif isinstance(block, Section | Card):
-            yield from _figures(block.blocks)
-
-
 def line_markup(line: Line) -> Html:
     """A line with its looks; what stands between backticks is code."""
-    return joined(map(_span, spans(line)))
+    return join(map(_span, spans(line)))
 
 
 def _span(span: Span) -> Html:
@@ -137,9 +130,14 @@ def _span(span: Span) -> Html:
     if span.evidence:
         return tag("span", text, class_="place")
     if span.link:
-        return _link(span.link, text)
+        # A plug-in may name anything: other addresses stay text.
+        is_web = span.link.startswith(("https://", "http://"))
+        if is_web or span.link.startswith("#"):
+            return tag("a", text, href=span.link, rel="noreferrer" if is_web else None)
+        return join([f"{text}: {visible(span.link)}"])
     if span.role is Role.CODE:
-        return tag("code", _breakable(text), data_quantity=quantity)
+        # A long name is broken at its dots.
+        return tag("code", join(text.split("."), Html(".<wbr>")), data_quantity=quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -149,20 +147,6 @@ def _span(span: Span) -> Html:
     if span.role or quantity:
         return tag("span", sentence(text), class_=str(span.role) or None, data_quantity=quantity)
     return sentence(text)
-
-
-def _link(address: str, text: str) -> Html:
-    """A link to a part of the page or to the web. A plug-in may name anything; other addresses stay text."""
-    if address.startswith("#"):
-        return tag("a", text, href=address)
-    if address.startswith(("https://", "http://")):
-        return tag("a", text, href=address, rel="noreferrer")
-    return joined([f"{text}: {visible(address)}"])
-
-
-def _breakable(name: str) -> Html:
-    """A name that is broken at its dots where there is no room."""
-    return joined(name.split("."), Html(".<wbr>"))
 
 
 def _outer(block: Block) -> Html | None:
@@ -181,7 +165,7 @@ def _html(block: Block) -> Html | None:
             return prose.html_of(visible(block.source, multiline=True))
         case Items():
             if any(entry.facts for entry in block.entries):
-                return joined(map(_entry, block.entries))
+                return join(map(_entry, block.entries))
             return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case Card():
             return _card(block)
@@ -194,7 +178,7 @@ def _html(block: Block) -> Html | None:
 
 
 def _entry(entry: Entry) -> Html:
-    facts = [joined([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
+    facts = [join([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
     head = tag("h3", line_markup(entry.head)) if entry.head else None
     return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
 
@@ -202,11 +186,8 @@ def _entry(entry: Entry) -> Html:
 def _card(block: Card) -> Html:
     kind = KINDS.get(block.tone, str(block.tone))
     badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
-    head = tag(
-        "header",
-        tag("h3", badge, " ", visible(block.title)),
-        tag("p", tag("code", block.check), class_="savings") if block.check else None,
-    )
+    check = tag("p", tag("code", block.check), class_="savings") if block.check else None
+    head = tag("header", tag("h3", badge, " ", visible(block.title)), check)
     name = f"finding-{block.check}" if block.check else None
     return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
 
@@ -215,7 +196,7 @@ def _section(block: Section, *, folded: bool) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if folded:
-        inner = joined((note, *body))
+        inner = join((note, *body))
         return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
@@ -232,7 +213,7 @@ def grid(block: Table[Any]) -> Html:
     body, looks = tag("tbody", *rows), "wide" if wide else "stacked"
     table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
-    return joined([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
+    return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
 def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
@@ -240,10 +221,7 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
-    return [
-        "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
-        for column in columns
-    ]
+    return ["n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in columns]
 
 
 def _cell(column: Column[Any], row: Any, kind: str | None, title: str) -> Html:

@@ -18,11 +18,15 @@ WIDEST = 120
 """Longer lines are hard to read, however wide the terminal."""
 NARROWEST = 30
 """Below this, numbers would have to break."""
+LEAST_ROOM = 8
+"""Fewest cells that a text wraps in."""
 GLUE = "\ue000"
 """A blank at which no line breaks, between a number and its unit. It becomes a blank when the page is done; no text of
 a recording can hold one, because private characters are replaced like control characters."""
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
-_CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
+_CLAUSE = re.compile(r"; |(?<=\.) (?=[A-Z])")
+"""Where a text can end early."""
+CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
 
 
 def keep_units(text: str) -> str:
@@ -45,9 +49,6 @@ def lines_text(lines: Iterable[Text], width: int, color: bool) -> str:
         color_system="standard",
         no_color=False,
         legacy_windows=False,
-        highlight=False,
-        markup=False,
-        emoji=False,
     )
     for line in lines:
         console.print(line)
@@ -65,21 +66,26 @@ class Layout:
         """Where the text of a finding begins."""
         return LABEL_CELLS if self.width >= NARROW else 2
 
-    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
+    def hang(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
+        """Lines of a text that goes on at `indent`. What has more than `max_lines` loses its last sentences or clauses,
+        but never the first."""
+        lines = self._wrap(text, indent)
+        for end in reversed(list(_CLAUSE.finditer(text.plain))):
+            if max_lines is None or len(lines) <= max_lines:
+                break
+            lines = self._wrap(text[: end.start()], indent)
+        return lines
+
+    def _wrap(self, text: Text, indent: int) -> list[Text]:
         begin = len(text.plain) - len(text.plain.lstrip())
         body = text[begin:]
         first = self.width - begin
-        lines = list(body.wrap(_CONSOLE, max(first, 8), overflow="fold"))
+        lines = list(body.wrap(CONSOLE, max(first, LEAST_ROOM), overflow="fold"))
         if len(lines) > 1 and begin != indent:
             # What is left of the text has the room of the other lines.
             rest = body[len(lines[0].plain) :]
             rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
-            lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
-        if max_lines is not None and len(lines) > max_lines:
-            last = lines[max_lines - 1]
-            last.truncate(max(self.width - indent - 1, 1))
-            lines = [*lines[: max_lines - 1], last.append("…")]
+            lines = [lines[0], *rest.wrap(CONSOLE, max(self.width - indent, LEAST_ROOM), overflow="fold")]
         for line in lines:
             line.rstrip()
         return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]

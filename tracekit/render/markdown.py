@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tracekit.characters import visible
@@ -14,7 +15,6 @@ from tracekit.render.blocks import (
     Column,
     Document,
     Entry,
-    Figure,
     Items,
     Line,
     Paragraph,
@@ -24,6 +24,7 @@ from tracekit.render.blocks import (
     Span,
     Table,
     spans,
+    walk,
 )
 
 COMMENT_BYTES = 60_000
@@ -56,19 +57,21 @@ class _Part:
 def markdown_of(document: Document, *, max_bytes: int = COMMENT_BYTES, **_: Any) -> str:
     """The document, with a line break at the end: the verdict first. Where it has more bytes of UTF-8 than `max_bytes`,
     long tables and lists lose their last rows, and say how many; then folded parts are left out, and at last others."""
-    longest = min(max((len(rows) for rows in _listed(document.blocks)), default=0), max_bytes // ROW_BYTES)
-    parts = _written(document, longest)
+    listed = (
+        len(block.rows if isinstance(block, Table) else block.entries)
+        for block in walk(document.blocks)
+        if isinstance(block, Table | Items)
+    )
+    longest = min(max(listed, default=0), max_bytes // ROW_BYTES)
+    parts = _parts(document, longest)
     if _bytes(parts) <= max_bytes:
-        return _joined(parts)
-    fitting, over = LEAST_ROWS, longest
-    while over - fitting > 1:
-        middle = (fitting + over) // 2
-        fits = _bytes(_written(document, middle)) <= max_bytes
-        fitting, over = (middle, over) if fits else (fitting, middle)
-    return _joined(_fitted(_written(document, fitting), max_bytes))
+        return _text(parts)
+    more = range(LEAST_ROWS + 1, longest)
+    fitting = bisect_left(more, True, key=lambda rows: _bytes(_parts(document, rows)) > max_bytes)
+    return _text(_without_last(_parts(document, LEAST_ROWS + fitting), max_bytes))
 
 
-def _fitted(parts: list[_Part], max_bytes: int) -> list[_Part]:
+def _without_last(parts: list[_Part], max_bytes: int) -> list[_Part]:
     """As many parts as there is room for, and which are left out."""
     kept, gone = list(parts), list[_Part]()
     for last in sorted(parts, key=lambda part: -part.rank):
@@ -90,38 +93,24 @@ def _bytes(parts: Iterable[_Part]) -> int:
     return sum(len(part.text.encode("utf-8", "backslashreplace")) + 2 for part in parts)
 
 
-def _joined(parts: Iterable[_Part]) -> str:
+def _text(parts: Iterable[_Part]) -> str:
     return paragraphs(*(part.text for part in parts)) + "\n"
 
 
-def _listed(blocks: Iterable[Block]) -> Iterator[Sequence[Any]]:
-    """What a document can show less of."""
-    for block in blocks:
-        match block:
-            case Table():
-                yield block.rows
-            case Items():
-                yield block.entries
-            case Section() | Card():
-                yield from _listed(block.blocks)
-
-
-def _written(document: Document, rows: int) -> list[_Part]:
+def _parts(document: Document, rows: int) -> list[_Part]:
     """The document with at most so many rows of each table and list."""
     verdict = inline(document.verdict)
     context = "  \n".join(text for block in document.context for text in markdown_parts(block, 3, rows))
     parts = [_Part(paragraphs(f"**{verdict}**" if verdict else "", context))]
-    for number, block in enumerate(document.blocks):
+    for number, block in enumerate(document.blocks, 1):
         stays = isinstance(block, Section) and block.stays
-        for title, text, rank in _pieces(block, rows):
-            parts.append(_Part(text, title, 0 if stays else 1 + rank + number))
-    parts.append(_Part(escape(visible(document.foot))))
-    return [part for part in parts if part.text]
+        parts += (replace(part, rank=0 if stays else part.rank + number) for part in _pieces(block, rows))
+    return [part for part in (*parts, _Part(escape(visible(document.foot)))) if part.text]
 
 
-def _pieces(block: Block, rows: int, rank: int = 0) -> Iterator[tuple[str, str, int]]:
-    """Title and text of what can be left out by itself, and how early it is: folded sections before what cards fold,
-    the last part first, then open sections, and the first card at last."""
+def _pieces(block: Block, rows: int, rank: int = 0) -> Iterator[_Part]:
+    """What can be left out by itself: folded sections before what cards fold, the last part first, then open sections,
+    and the first card at last."""
     if isinstance(block, Section) and block.blocks and isinstance(block.blocks[0], Card):
         # Cards need no heading: each has its own.
         for number, inner in enumerate(block.blocks):
@@ -130,15 +119,15 @@ def _pieces(block: Block, rows: int, rank: int = 0) -> Iterator[tuple[str, str, 
         opened = [inner for inner in block.blocks if not (isinstance(inner, Section) and inner.folded)]
         heading = f"### {block.label.capitalize()}: {escape(visible(block.title))}"
         body = [text for inner in opened for text in markdown_parts(inner, 4, rows)]
-        yield block.check, paragraphs(heading, code(block.check) if block.check else "", *body), rank
+        yield _Part(paragraphs(heading, code(block.check) if block.check else "", *body), block.check, rank)
         folded = [inner for inner in block.blocks if isinstance(inner, Section) and inner.folded]
         for number, inner in enumerate(folded, 1):
             title = inner.title.partition(" (")[0].lower()
-            yield title, paragraphs(*markdown_parts(inner, 4, rows)), 10_000 * number + rank
+            yield _Part(paragraphs(*markdown_parts(inner, 4, rows)), title, 10_000 * number + rank)
     else:
         title = visible(block.title) if isinstance(block, Section) else ""
-        is_folded = isinstance(block, Section) and block.folded
-        yield escape(title), paragraphs(*markdown_parts(block, 3, rows)), 100_000 if is_folded else 1_000
+        early = 100_000 if isinstance(block, Section) and block.folded else 1_000
+        yield _Part(paragraphs(*markdown_parts(block, 3, rows)), escape(title), early)
 
 
 def inline(line: Line) -> str:
@@ -173,11 +162,9 @@ def markdown_parts(block: Block, level: int, rows: int = COMMENT_BYTES // ROW_BY
         case Section():
             yield _section(block, level, rows)
         case Card():
-            yield from (text for _, text, _ in _pieces(block, rows))
+            yield from (part.text for part in _pieces(block, rows))
         case Table():
             yield _table(block, rows)
-        case Figure():
-            pass
 
 
 def _entry(entry: Entry) -> Iterator[str]:

@@ -21,10 +21,10 @@ def tag(name: str, /, *children: str | None, **attributes: str | float | bool | 
     opening = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
     if name in _VOID and not children:
         return Html(f"<{name}{opening}>" if name in ("br", "meta", "input") else f"<{name}{opening}/>")
-    return Html(f"<{name}{opening}>{joined(children)}</{name}>")
+    return Html(f"<{name}{opening}>{join(children)}</{name}>")
 
 
-def joined(parts: Iterable[str | None], between: str = "") -> Html:
+def join(parts: Iterable[str | None], between: str = "") -> Html:
     """Pieces behind one another; what is no markup is escaped, None and empty ones are left out."""
     return Html(_safe(between).join(_safe(part) for part in parts if part))
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from tracekit.render.layout import GLUE, Layout, keep_units
-from tracekit.render.markup import Html, joined, tag
+from tracekit.render.layout import CONSOLE, GLUE, LEAST_ROOM, Layout, keep_units
+from tracekit.render.markup import Html, join, tag
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:///?|#) ")
 _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 
@@ -28,19 +29,19 @@ _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("zero").enable(["fence", "list", "backticks", "emphasis", "newline"])
     parser.add_render_rule("fence", _fence)
-    parser.add_render_rule("text", lambda _, tokens, at, *__: joined([unbroken(tokens[at].content)]))
+    parser.add_render_rule("text", lambda _, tokens, at, *__: join([keep_together(tokens[at].content)]))
     return parser
 
 
-def unbroken(text: str) -> str:
+def keep_together(text: str) -> str:
     """Text in which no line ends between a number and its unit."""
     return keep_units(text).replace(GLUE, "\xa0")
 
 
 def sentence(text: str) -> Html:
     """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis."""
-    looks = (unbroken, partial(tag, "code"), partial(tag, "em"))
-    return joined(looks[at % len(looks)](part) for at, part in enumerate(_INLINE.split(text)) if part)
+    looks = (keep_together, partial(tag, "code"), partial(tag, "em"))
+    return join(looks[at % len(looks)](part) for at, part in enumerate(_INLINE.split(text)) if part)
 
 
 def html_of(source: str) -> Html:
@@ -64,12 +65,22 @@ def text_of(source: str, layout: Layout, indent: int, style: str = "cyan") -> li
         lines += [Text()] if before and not (kind == before == "item") else []
         before = kind
         if kind == "code":
-            for line in body.split("\n"):
-                begin = indent + 2 + len(line.plain) - len(line.plain.lstrip())
-                lines += layout.hanging(Text(" " * (indent + 2)).append_text(line), begin) if line.plain else [Text()]
+            lines += [each for line in body.split("\n") for each in _code_lines(line, layout, indent + 2)]
         else:
-            lines += layout.hanging(Text(" " * indent + marker).append_text(body), indent + len(marker))
+            lines += layout.hang(Text(" " * indent + marker).append_text(body), indent + len(marker))
     return lines
+
+
+def _code_lines(line: Text, layout: Layout, indent: int) -> list[Text]:
+    """The lines of a line of code. A comment that does not fit stands above it, and goes on as a comment."""
+    code, comment, lines = Text(" " * indent).append_text(line), _COMMENT.search(line.plain), list[Text]()
+    begin = indent + len(line.plain) - len(line.plain.lstrip())
+    if comment is not None and len(code.plain) > layout.width:
+        mark, words = f"{' ' * begin}{comment[0]}", line[comment.end() :]
+        wrapped = words.wrap(CONSOLE, max(layout.width - len(mark), LEAST_ROOM), overflow="fold")
+        lines += (Text(mark, line.style).append_text(each) for each in wrapped)
+        code = code[: indent + comment.start()]
+    return [*lines, *(layout.hang(code, begin) if code.plain.strip() else [])] or [Text()]
 
 
 def parts(source: str, style: str) -> Iterator[tuple[str, str, Text]]:

@@ -14,7 +14,6 @@ from tracekit.render.blocks import (
     Card,
     Document,
     Entry,
-    Figure,
     Items,
     Line,
     Paragraph,
@@ -25,7 +24,7 @@ from tracekit.render.blocks import (
     plain,
     spans,
 )
-from tracekit.render.blocks import joined as joined_line
+from tracekit.render.blocks import join as join_line
 from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
 
@@ -46,18 +45,15 @@ STYLES = {
     Role.LOW: "blue",
 }
 """Colors of the terminal's own palette, so that they suit its background."""
-ITEM_LINES = 2
-"""Lines of an item where the short text has a greatest length."""
 
 
 def text_of(document: Document, *, width: int, color: bool, verbose: bool = True) -> str:
     """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
     and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
-    limited = document.room is not None and not verbose
-    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose, ITEM_LINES if limited else None)
+    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
     lines, fits = writer.document(document)
     if not fits:
-        lines, _ = replace(writer, item_lines=1).document(document)
+        lines, _ = replace(writer, tight=True).document(document)
     return lines_text(lines, writer.layout.width, color)
 
 
@@ -75,8 +71,8 @@ def styled_line(line: Line, indent: int = 0) -> Text:
 class _Writer:
     layout: Layout
     verbose: bool
-    item_lines: int | None
-    """Most lines of an item; None for no limit, and 1 where there is no room."""
+    tight: bool = False
+    """Whether there is no room, so that lists are shorter."""
 
     def document(self, document: Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
@@ -88,9 +84,7 @@ class _Writer:
             room = document.room[1] - used - len(head) - len(tail) - 1
         lines, complete = head, True
         for block, known in pieces:
-            inner = known
-            if inner is None:
-                inner, complete = self._cards(block, room)
+            inner, complete = (known, complete) if known is not None else self._cards(block, room)
             lines += [*([Text()] if lines and inner and not isinstance(block, Paragraph) else []), *inner]
         lines += [*([Text()] if lines and tail else []), *tail]
         return lines, room is None or document.room is None or (complete and len(lines) <= document.room[0])
@@ -100,17 +94,17 @@ class _Writer:
         said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
         verdict = styled_line("" if said and document.closing and not self.verbose else document.verdict)
         verdict.stylize(_bold(document.tone))
-        lines = self.layout.hanging(verdict, 2) if verdict.plain else []
+        lines = self.layout.hang(verdict, 2) if verdict.plain else []
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 
     def _tail(self, document: Document) -> list[Text]:
         closing = styled_line(document.closing)
         closing.stylize(_bold(document.tone))
-        lines = self.layout.hanging(closing, 0) if closing.plain else []
+        lines = self.layout.hang(closing, 0) if closing.plain else []
         if document.more:
             more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
-            lines += self.layout.hanging(more.append(visible(document.more), "cyan"), 0)
+            lines += self.layout.hang(more.append(visible(document.more), "cyan"), 0)
         return lines
 
     def lines(self, block: Block, indent: int) -> list[Text]:
@@ -129,8 +123,8 @@ class _Writer:
                 return self._card(block, indent)
             case Table():
                 return self._table(block, indent)
-            case Figure():
-                return self.layout.hanging(Text(f"{' ' * indent}{block.text}", "dim"), indent) if block.text else []
+            case _:
+                return []
 
     def paragraph(self, block: Paragraph, indent: int, room: int) -> list[Text]:
         """Lines of a paragraph, below one another behind a lead of `room` cells."""
@@ -142,30 +136,29 @@ class _Writer:
         line.stylize(STYLES[block.role])
         # A long lead would leave no room beside it.
         hang = len(lead) if 0 < len(lead) <= self.layout.width // 4 else 2 * (not indent or bool(lead))
-        return self.layout.hanging(line, indent + hang, max_lines=limit)
+        return self.layout.hang(line, indent + hang, max_lines=limit)
 
     def _items(self, block: Items, indent: int) -> list[Text]:
         brief = block.brief
         if brief == 0 and not self.verbose:
             return []
-        if brief is not None and self.item_lines == 1:
+        if brief is not None and self.tight:
             brief = (brief + 2) // 3
-        limit = self.item_lines if brief is not None else None
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
-        shown, more = self._shown(block.entries, brief, indent)
+        shown, more = self._first(block.entries, brief, indent)
         lines: list[Text] = []
         for entry in shown:
             head = styled_line(entry.head, indent)
             head.stylize(STYLES[block.role])
             begin = indent + (2 if head.plain.strip() else 0)
-            lines += self.layout.hanging(head, indent + 2, max_lines=limit) if head.plain.strip() else []
+            lines += self.layout.hang(head, indent + 2) if head.plain.strip() else []
             for label, words in entry.facts:
                 line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
-                lines += self.layout.hanging(line, begin + room)
+                lines += self.layout.hang(line, begin + room)
         return [*lines, *more]
 
     def _table(self, block: Table[Any], indent: int) -> list[Text]:
-        shown, more = self._shown(block.rows, block.brief, indent)
+        shown, more = self._first(block.rows, block.brief, indent)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
             lines = self._items(Items(tuple(_as_entry(columns, row) for row in shown)), indent)
@@ -177,7 +170,7 @@ class _Writer:
         if _is_cards(block):
             return self._cards(block, None)[0]
         title = Text(" " * indent).append(visible(block.title).upper(), "bold")
-        lines = self.layout.hanging(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
+        lines = self.layout.hang(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
         for number, inner in enumerate(block.blocks):
             written = self.lines(inner, indent + 2)
             above = block.blocks[number - 1] if number else None
@@ -201,12 +194,10 @@ class _Writer:
             below = rows[shown:]
             if sum(map(len, below)) > spare + 1:
                 left_out = max(len(below) - spare, 0)
-        lines: list[Text] = []
-        for card in full[:shown]:
-            lines += [*([Text()] if lines else []), *card]
         short = [line for row in rows[shown : len(rows) - left_out] for line in row]
         short += [_more(left_out)] if left_out else []
-        for part in (short, rest):
+        lines: list[Text] = []
+        for part in (*full[:shown], short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
 
@@ -214,13 +205,13 @@ class _Writer:
         """A card for which there is no room."""
         text = Text(f"{block.label.upper():<{LABEL_CELLS}}", style=STYLES[block.tone])
         text.append(block.check, "bold not reverse default").append(visible(block.cost), "not bold not reverse default")
-        return self.layout.hanging(text, self.layout.indent)
+        return self.layout.hang(text, self.layout.indent)
 
     def _card(self, block: Card, indent: int) -> list[Text]:
         gap = " " * max(LABEL_CELLS - len(block.label), 2)
         head = Text.assemble((block.label.upper(), STYLES[block.tone]), gap, (block.check, "bold"))
         head.append(f": {visible(lower_first(block.title))}")
-        lines = self.layout.hanging(head, self.layout.indent)
+        lines = self.layout.hang(head, self.layout.indent)
         for inner in block.blocks:
             # What a short text leaves out has the width of the page: code stays whole.
             apart = isinstance(inner, Table | Section)
@@ -231,11 +222,10 @@ class _Writer:
             lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
-    def _shown(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
+    def _first(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
         """The rows that are shown, and a line on those that are not."""
-        if self.verbose or brief is None or len(rows) <= brief:
-            return rows, []
-        return rows[:brief], [_more(len(rows) - brief, indent)]
+        shown = rows if self.verbose or brief is None else rows[:brief]
+        return shown, [_more(len(rows) - len(shown), indent)] if len(shown) < len(rows) else []
 
 
 def _more(count: int, indent: int = 0) -> Text:
@@ -259,5 +249,5 @@ def _height(full: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> i
 def _as_entry(columns: Sequence[Any], row: Any) -> Entry:
     """A row with the first two cells as its head."""
     texts = [(column.title, column.text(row)) for column in columns]
-    head = joined_line([spans(texts[0][1]), texts[1][1]], "  ")
+    head = join_line([spans(texts[0][1]), texts[1][1]], "  ")
     return Entry(head, tuple((title, text) for title, text in texts[2:] if plain(text) not in NOTHING))

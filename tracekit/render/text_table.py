@@ -1,4 +1,4 @@
-"""Tables as text: columns that do not fit go, names are shortened, and a last column of words wraps in its place."""
+"""Tables as text: columns that do not fit go, words wrap in their place, and names are shortened."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import Column, Line, Table, plain
+from tracekit.render.layout import CONSOLE
 
 if TYPE_CHECKING:
     from tracekit.render.layout import Layout
@@ -47,8 +48,9 @@ def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     inner = GAP if any(column.heading for column in block.columns) else 0
-    grid = _fitting(block, layout.width - indent - inner, styled)
-    lines = _titles(grid, layout, indent + inner)
+    grid = _fit(block, layout.width - indent - inner, styled)
+    titles = [Text(visible(column.title, multiline=True), "dim") for column in grid.columns]
+    lines = _row(titles, grid, indent + inner, at_bottom=True) if any(titles) else []
     done = 0
     for heading, rows in _groups(block):
         if heading:
@@ -58,8 +60,9 @@ def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Lin
             done += 1
             is_total = block.total and done == len(block.rows)
             shown = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
-            lines += _row(shown, grid, layout, indent + (inner if heading else 0))
-    return lines
+            lines += _row(shown, grid, indent + (inner if heading else 0))
+    legends = (Text(f"{' ' * indent}{column.legend}", "dim") for column in grid.columns if column.legend)
+    return [*lines, *legends]
 
 
 def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
@@ -70,25 +73,16 @@ def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
     return [(text, list(rows)) for text, rows in groupby(block.rows, key=lambda row: plain(heading.text(row)))]
 
 
-def _titles(grid: _Grid, layout: Layout, indent: int) -> list[Text]:
-    """The titles, the last lines of all of them beside one another."""
-    titles = [visible(column.title, multiline=True).split("\n") for column in grid.columns]
-    height = max((len(title) for title in titles), default=0)
-    padded = [[""] * (height - len(title)) + title for title in titles]
-    rows = [[Text(title[line], "dim") for title in padded] for line in range(height)]
-    return [line for cells in rows if any(cells) for line in _row(cells, grid, layout, indent)]
-
-
 def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
     """The columns in groups that fit, each after the first column, with the groups of rows of which they show
     anything."""
     headings = [column for column in block.columns if column.heading]
     first, *others = (column for column in block.columns if not column.heading)
-    named = min(_needed(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
+    named = min(_width(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
     parts: list[list[Column[Any]]] = []
     used = room
     for column in others:
-        needed = _needed(column, [styled(column.text(row)) for row in block.rows])
+        needed = _width(column, [styled(column.text(row)) for row in block.rows])
         cells = min(needed, room - named) + GAP
         if used + cells > room + GAP or not parts:
             parts.append([])
@@ -105,17 +99,17 @@ def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iter
         yield replace(block, columns=(*headings, first, *part), rows=tuple(rows), parts=False)
 
 
-def _needed(column: Column[Any], texts: Sequence[Text]) -> int:
+def _width(column: Column[Any], texts: Sequence[Text]) -> int:
     """Cells of the widest text of a column."""
     titles = visible(column.title, multiline=True).split("\n")
     return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
 
 
-def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
+def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
     texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
     named = [column for column in block.columns if not column.heading]
     columns = [column for column in named if not block.rows or any(text.plain for text in texts[column])]
-    needed = {column: _needed(column, texts[column]) for column in columns}
+    needed = {column: _width(column, texts[column]) for column in columns}
     while sum(_least(columns, needed, room)) + GAP * (len(columns) - 1) > room:
         last = max(columns, key=lambda column: column.drop)
         if not last.drop:
@@ -133,7 +127,7 @@ def _fitting(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _G
 
 
 def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room: int) -> list[int]:
-    """Fewest cells of each column: numbers are shown whole."""
+    """Fewest cells of each column: numbers and drawings are shown whole."""
     last = len(columns) - 1
 
     def words(at: int) -> int:
@@ -141,17 +135,36 @@ def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room:
             return WORDS_ROOM
         return NAME_ROOM if at else max(NAME_ROOM, int(room * FIRST_SHARE))
 
-    return [min(needed[column], words(at)) if column.words else needed[column] for at, column in enumerate(columns)]
+    wraps = [column.words and not column.legend for column in columns]
+    return [min(needed[column], words(at)) if wraps[at] else needed[column] for at, column in enumerate(columns)]
 
 
-def _row(cells: Sequence[Text], grid: _Grid, layout: Layout, indent: int) -> list[Text]:
-    line, begin = Text(" " * indent), indent
-    for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True)):
-        if column.words and at == len(cells) - 1 and at:
-            return layout.hanging(line.append_text(cell), min(begin, layout.width - NAME_ROOM))
-        shown = cell if cell_len(cell.plain) <= width else Text(shorten(cell.plain, width), cell.style)
-        gap = " " * (width - cell_len(shown.plain))
-        line.append_text(Text.assemble(shown, gap, " " * GAP) if column.words else Text.assemble(gap, shown, " " * GAP))
-        begin += width + GAP
-    line.rstrip()
-    return [line]
+def _row(cells: Sequence[Text], grid: _Grid, indent: int, *, at_bottom: bool = False) -> list[Text]:
+    """The lines of a row; cells of fewer lines stand at its top, or `at_bottom`."""
+    last = len(cells) - 1
+    parts = [
+        _cell_lines(cell, width, whole=at_bottom or (column.words and at == last), is_name=column.is_name)
+        for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True))
+    ]
+    height = max(map(len, parts), default=0)
+    lines = []
+    for number in range(height):
+        line = Text(" " * indent)
+        for part, column, width in zip(parts, grid.columns, grid.widths, strict=True):
+            at = number - (height - len(part) if at_bottom else 0)
+            shown = part[at] if 0 <= at < len(part) else Text()
+            gap = " " * (width - cell_len(shown.plain))
+            line.append_text(Text.assemble(*((shown, gap) if column.words else (gap, shown)), " " * GAP))
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _cell_lines(cell: Text, width: int, *, whole: bool, is_name: bool) -> list[Text]:
+    """The lines of a cell: words wrap; a name is shortened, if it need not stay `whole`."""
+    lines = list(cell.wrap(CONSOLE, width, overflow="fold"))
+    for line in lines:
+        line.rstrip()
+    if len(lines) == 1 or whole or not (is_name or " " not in cell.plain):
+        return lines
+    return [Text(shorten(cell.plain, width), cell.style)]

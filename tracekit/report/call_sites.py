@@ -22,6 +22,7 @@ THREADS: Final = {MAIN: "main thread", OTHER: "not on the main thread", MIXED: "
 """Where a place calls from, in words; nothing where it is not known."""
 NOUNS: Final = {
     Api.LOAD: "load",
+    Api.RELOAD: "reload",
     Api.COMPILE: "compilation",
     Api.PREDICTION: "prediction",
     Api.ELEMENT: "sample",

@@ -160,12 +160,17 @@ class Part:
 
 
 def ranges_of(trace: Trace, part: Part) -> Intervals:
-    """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a signpost that the app does not have.
+    """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a range outside the recording, and for
+    a signpost that the app does not have.
 
     Signposts of other processes do not count where the recording has a target.
     """
     low = 0 if part.start_ns is None else part.start_ns
     high = np.iinfo(np.int64).max if part.end_ns is None else part.end_ns
+    length_ns = trace.run.duration_ns
+    if high <= 0 or (length_ns is not None and low >= length_ns):
+        length = "" if length_ns is None else f", which is {length_ns / 1e9:.1f} s long"
+        raise UsageError(f"the range {part.words[0]} lies outside the recording{length}")
     if part.signpost is None:
         return Intervals(np.array([low]), np.array([high]))
     signposts, target = trace.context.get("signposts"), trace.run.target.process

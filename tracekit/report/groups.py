@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
 from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
 from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.report.model_report import ModelSummary
 
 INCONCLUSIVE = "inconclusive"
 """Word for a recording of which no check could be evaluated, and for what is wrong with it."""
@@ -36,18 +39,16 @@ def findings_in_words(totals: Totals) -> str:
     return f"{format_count(totals.findings, 'finding')} ({totals.worst if totals.findings == 1 else ranks}){where}"
 
 
-def count_checks(checks: Iterable[Result]) -> Totals:
+def count_checks(checks: Sequence[Result]) -> Totals:
     """Counts by check. O(checks)."""
-    outcomes: dict[str, set[str]] = {}
     ranks: dict[str, int] = {}
     models = set()
     for check in checks:
-        outcomes.setdefault(check.id, set()).add(check.outcome)
         if check.outcome == "finding":
             rank = SEVERITIES.index(check.severity or "low")
             ranks[check.id] = min(rank, ranks.get(check.id, rank))
             models.add(check.model)
-    kinds = [_decisive(of_check) for of_check in outcomes.values()]
+    kinds = list(outcome_by_check(checks).values())
     by_rank = list(ranks.values())
     return Totals(
         findings=len(ranks),
@@ -60,10 +61,21 @@ def count_checks(checks: Iterable[Result]) -> Totals:
     )
 
 
-def _decisive(outcomes: set[str]) -> str:
-    """The outcome that a check counts under."""
+def outcome_by_check(checks: Iterable[Result]) -> dict[str, str]:
+    """The outcome that each check counts under, whatever it answers for further models."""
     order = ("error", "finding", "passed", "not_evaluated", "not_applicable")
-    return next(outcome for outcome in order if outcome in outcomes)
+    outcomes: dict[str, str] = {}
+    for check in checks:
+        outcomes[check.id] = min(check.outcome, outcomes.get(check.id, check.outcome), key=order.index)
+    return outcomes
+
+
+def checks_in_words(totals: Totals | ModelSummary) -> str:
+    """How many checks found nothing, and why: `26 checks passed, 7 not evaluated, 2 not applicable`."""
+    others = {"not evaluated": totals.not_evaluated, "not applicable": totals.not_applicable}
+    errors = [format_count(totals.errors, "error")] if totals.errors else []
+    known = (f"{count} {words}" for words, count in others.items() if count)
+    return ", ".join((f"{format_count(totals.passed, 'check')} passed", *known, *errors))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TITLE = "Where the time of a prediction goes"
 
 SHOWN = ("p50_ns", "p95_ns")
-"""Latencies in the tables of models, by id."""
+"""Latencies in the tables of models, of reports and of `view`, by id; the first ones stay longest."""
 
 AT_LEAST = "≥ "
 """Stands before time that is known for some predictions or units only."""

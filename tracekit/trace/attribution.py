@@ -83,7 +83,7 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     of_engine = np.flatnonzero(silent & executed)
     _link_by_time(answer, calls, rows, of_engine)
     _doubt(answer, calls, rows, of_engine, np.flatnonzero(named & executed))
-    return with_graphs(_filled(hardware, answer, calls, events), graphs)
+    return with_graphs(_with_answer(hardware, answer, calls, events), graphs)
 
 
 def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
@@ -187,7 +187,7 @@ def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: Ind
     answer.set(alone[lookup.running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
-def _filled(hardware: pd.DataFrame, answer: _Answer, calls: lookup.Calls, events: pd.DataFrame) -> pd.DataFrame:
+def _with_answer(hardware: pd.DataFrame, answer: _Answer, calls: lookup.Calls, events: pd.DataFrame) -> pd.DataFrame:
     linked = answer.call >= 0
     call = np.where(linked, answer.call, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)

@@ -63,7 +63,7 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     if not readable:
         return None
     tables = [table for table in readable if table.rows] or readable[:1]
-    rows = _joined(tables)
+    rows = _concat(tables)
     if not rows.table.rows:
         return rows
     rows = _without_repeats(rows, np.repeat(np.arange(len(tables)), [table.rows for table in tables]), once=once)
@@ -86,7 +86,7 @@ def select_rows(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
     )
 
 
-def _joined(tables: list[Table]) -> Rows:
+def _concat(tables: list[Table]) -> Rows:
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     counts = [table.rows for table in tables]
     codes = np.repeat(np.array([schemas.index(table.schema) for table in tables], np.int32), counts)

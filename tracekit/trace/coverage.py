@@ -42,7 +42,7 @@ def coverage(contents: Contents, run: Run, hardware: pd.DataFrame, shared: Shari
     `run` says of each table whether it could be read and understood. `hardware` is the finished frame. `shared` says
     whether the Neural Engine's rows are the target's alone.
     """
-    entries = {entry.name: _covered(contents, run, entry) for entry in INSTRUMENTS}
+    entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
@@ -56,7 +56,7 @@ def coverage(contents: Contents, run: Run, hardware: pd.DataFrame, shared: Shari
     return tuple(entries.values())
 
 
-def _covered(contents: Contents, run: Run, instrument: Instrument) -> Coverage:
+def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Coverage:
     mentioned = [entry for schema in instrument.schemas for entry in run.tables if entry.schema == schema]
     tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:

@@ -71,8 +71,8 @@ def join_files(
     names = sorted(map(str, trace.models["name"]))
     model_files: list[Joined[ModelFile]] = []
     for strict, texts in zip((True, False), files, strict=True):
-        entries = [_given(text) for text in dict.fromkeys(texts)]
-        matched = _matched(entries, names, _without(names, model_files))
+        entries = [_parse(text) for text in dict.fromkeys(texts)]
+        matched = _matches(entries, names, _without(names, model_files))
         model_files += [_joined_file(entry, strict=strict) for entry in matched]
     beside = _beside(recording, _without(names, model_files), ENDINGS)
     model_files += [_joined_file(_Matched(path, name, Match.NAME, ""), strict=False) for name, path in beside]
@@ -87,14 +87,14 @@ def check_given(files: Iterable[str], reports: Iterable[str] = ()) -> None:
     are read quickly, so that a long read of the recording comes after."""
     for flag, texts in ((MODEL_FILE, files), (PERF_REPORT, reports)):
         for text in texts:
-            path = _given(text).path
+            path = _parse(text).path
             if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
                 raise UsageError(f"{flag} {text}: no such file or folder")
             if flag == PERF_REPORT:
                 _load_report(path)
 
 
-def _given(text: str) -> _Given:
+def _parse(text: str) -> _Given:
     """A path, or a model and a path. A path that is there is one, whatever is in its name."""
     model, equals, path = text.partition("=")
     if equals and model and path and not os.path.exists(text):  # noqa: PTH110 - also for what is no path
@@ -107,7 +107,7 @@ def _without(names: Sequence[str], files: Iterable[Joined[Any]]) -> list[str]:
     return [name for name in names if name not in taken]
 
 
-def _matched(entries: Sequence[_Given], names: Sequence[str], open_names: Sequence[str]) -> list[_Matched]:
+def _matches(entries: Sequence[_Given], names: Sequence[str], open_names: Sequence[str]) -> list[_Matched]:
     """Each file with its model, in their order; without those for models that have a file from elsewhere."""
     matches = [_match(entry, names) for entry in entries]
     by_model: defaultdict[str, list[int]] = defaultdict(list)
@@ -138,7 +138,7 @@ def _best(matches: Sequence[tuple[str | None, Match | None, str]], indices: Iter
 
 def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | None, str]:
     """The model that a file is of, how that is known, and what is to be said of it."""
-    recorded = f"the recording has {_listed(names)}" if names else "the recording names no model"
+    recorded = f"the recording has {_name_list(names)}" if names else "the recording names no model"
     if entry.model is not None:
         if entry.model in names:
             return entry.model, Match.GIVEN, ""
@@ -149,7 +149,7 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
     if len(alike) == 1:
         return alike[0], Match.SIMILAR, f"Used for {alike[0]}, whose name is only similar: check that it is this model."
     if alike:
-        return None, None, f"Not used: it could be of {_listed(alike)}; choose one as MODEL=PATH."
+        return None, None, f"Not used: it could be of {_name_list(alike)}; choose one as MODEL=PATH."
     hint = f"; if it is of one of them, give it as {names[0]}=PATH" if names else ""
     return None, None, f"Not used: no model has its name; {recorded}{hint}."
 
@@ -159,7 +159,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
 
@@ -190,14 +190,14 @@ def _joined_reports(
     for strict, group in zip((True, False), texts, strict=True):
         read: dict[Path, PerformanceReport] = {}
         entries = []
-        for given in map(_given, dict.fromkeys(group)):
+        for given in map(_parse, dict.fromkeys(group)):
             report, reason = _read(given.path, _load_report, strict=strict)
             if report is None:
                 reports.append(Joined(_name(given.path), None, None, None, f"Not used: {reason}."))
                 continue
             read[given.path] = report
             entries.append(replace(given, name=report.name))
-        for path, model, match, problem in _matched(entries, names, _without(names, reports)):
+        for path, model, match, problem in _matches(entries, names, _without(names, reports)):
             report = read[path] if model else None
             doubt = _other_model(report, path, model) if match is Match.GIVEN else ""
             reports.append(Joined(_name(path), model, match, report, problem or doubt))

@@ -63,7 +63,7 @@ def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
         return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
 
     note = (
-        f"Only rows of {_listed('model', sorted(names))} are counted, without rows that do not name a model. Checks "
+        f"Only rows of {_name_list('model', sorted(names))} are counted, without rows that do not name a model. Checks "
         "ran on the whole recording; results for other models are hidden."
     )
     rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
@@ -154,7 +154,7 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     """
     kept = shown.rows["activity"]
     frames = {
-        name: _relinked(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
+        name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
     }
     return replace(
         trace,
@@ -195,14 +195,14 @@ def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArr
 def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
-    def started(frame: pd.DataFrame) -> BoolArray:
+    def starts_within(frame: pd.DataFrame) -> BoolArray:
         return in_ranges(ranges, frame["start_ns"].to_numpy())
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
-    called = started(trace.activity)
+    called = starts_within(trace.activity)
     called |= _belonging(trace.activity, called)
     frames = {name: getattr(trace, name) for name in EVENT_FRAMES}
-    return {name: started(frame) | _belonging(frame, called) for name, frame in frames.items()}
+    return {name: starts_within(frame) | _belonging(frame, called) for name, frame in frames.items()}
 
 
 def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
@@ -273,7 +273,7 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
     return (same | frame["process"].isna()).to_numpy(dtype=bool)
 
 
-def _relinked(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
+def _relink(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
     new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
     old = or_minus_one(frame["prediction"])
@@ -282,6 +282,6 @@ def _relinked(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))
 
 
-def _listed(what: str, names: Sequence[str]) -> str:
+def _name_list(what: str, names: Sequence[str]) -> str:
     """`model A`, or `models A, B`."""
     return f"{what}{'s' if len(names) > 1 else ''} {', '.join(names)}"

@@ -65,10 +65,10 @@ def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) ->
         "row": rows.row,
         **columns,
     }
-    return pd.DataFrame({name: _filled(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
+    return pd.DataFrame({name: _column_of(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
 
 
-def _filled(name: str, value: ColumnValues | str | None, count: int) -> ColumnValues:
+def _column_of(name: str, value: ColumnValues | str | None, count: int) -> ColumnValues:
     if value is not None and not isinstance(value, str):
         return value
     if EVENT_DTYPES[name] == "category":
@@ -137,7 +137,7 @@ def empty_events() -> pd.DataFrame:
 
 @cache
 def _no_events() -> pd.DataFrame:
-    columns = {name: _filled(name, None, 0) for name in EVENT_DTYPES}
+    columns = {name: _column_of(name, None, 0) for name in EVENT_DTYPES}
     return pd.DataFrame(columns).astype(EVENT_DTYPES)
 
 
@@ -152,7 +152,7 @@ def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return empty_events()
     order = sort_order(concat_frames(frames, ("start_ns", "duration_ns")))
     # Column by column, so that no frame of unsorted rows is held beside the sorted one.
-    return pd.DataFrame({name: _stacked(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
+    return pd.DataFrame({name: _stack(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
 def reorder(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
@@ -179,13 +179,13 @@ def sort_order(frame: pd.DataFrame) -> IndexArray:
 
 def concat_frames(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
     """Some columns of the frames, one frame below the other, indexed 0..n-1. O(n)."""
-    return pd.DataFrame({name: _stacked(name, frames) for name in columns}, copy=False)
+    return pd.DataFrame({name: _stack(name, frames) for name in columns}, copy=False)
 
 
-def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArray | BoolArray:
+def _stack(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArray | BoolArray:
     parts = [frame[name] for frame in frames]
     if EVENT_DTYPES[name] == "category":
-        return _united([categorical(part) for part in parts])
+        return _union([categorical(part) for part in parts])
     if EVENT_DTYPES[name] != "Int64":
         return np.concatenate([part.to_numpy() for part in parts])
     # As pandas joins them, in a tenth of the time on a few hundred rows.
@@ -197,7 +197,7 @@ def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntA
     return pd.arrays.IntegerArray(values, null)
 
 
-def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
+def _union(parts: Sequence[pd.Categorical]) -> pd.Categorical:
     """Categoricals as one, with the categories in order of appearance. O(rows + categories).
 
     In a hundredth of the time that pandas' `union_categoricals` takes where each part has many categories of its own.

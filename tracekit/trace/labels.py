@@ -75,10 +75,10 @@ class KnownModels:
         """
         if head not in self._model_of:
             bare = _UUID.sub("", head)
-            self._model_of[head] = self._known(head) or self._known(bare) or _before_function(bare.lstrip())
+            self._model_of[head] = self._look_up(head) or self._look_up(bare) or _before_function(bare.lstrip())
         return self._model_of[head]
 
-    def _known(self, head: str) -> str | None:
+    def _look_up(self, head: str) -> str | None:
         folded = _fold(head)
         for length in self._lengths:
             spellings = self._spellings.get(folded[:length], ()) if folded[length : length + 1] == "_" else ()

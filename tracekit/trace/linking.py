@@ -89,7 +89,7 @@ class _Names:
         none = (parent < 0) | (self._base[parent] == self._base[self._model[rows]])
         return np.where(none, -1, self._sought[parent])
 
-    def offered(self, rows: IndexArray) -> tuple[IndexArray, IntArray]:
+    def offers(self, rows: IndexArray) -> tuple[IndexArray, IntArray]:
         """Predictions under the name of their instance, and again under their base."""
         model = self._model[rows]
         by_name = np.where(model < 0, -2, model)
@@ -110,15 +110,15 @@ def _containers(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub:
         containers.prediction_row[inner] = np.append(outer, 0)[index]
 
     top_rows = np.flatnonzero(~prediction & ~sub)
-    search(top_rows, names.sought_model(top_rows), *names.offered(np.flatnonzero(prediction & ~sub)))
+    search(top_rows, names.sought_model(top_rows), *names.offers(np.flatnonzero(prediction & ~sub)))
 
     stage_rows = np.flatnonzero(~prediction & sub)
-    outer, offered = names.offered(np.flatnonzero(prediction & sub))
+    outer, offered = names.offers(np.flatnonzero(prediction & sub))
     sought = names.in_pipeline(stage_rows, names.sought_model(stage_rows))
     search(stage_rows, sought, outer, names.in_pipeline(outer, offered))
 
     rest = np.flatnonzero(sub & (containers.count == 0))
-    search(rest, names.sought_parent(rest), *names.offered(np.flatnonzero(prediction)))
+    search(rest, names.sought_parent(rest), *names.offers(np.flatnonzero(prediction)))
     return containers
 
 

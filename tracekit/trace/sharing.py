@@ -74,7 +74,7 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
         return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
     if models or (outside is not None and outside > MAX_OUTSIDE_SHARE):
-        return Sharing(SharingState.SHARED, outside, models, _shared(outside, models))
+        return Sharing(SharingState.SHARED, outside, models, _shared_words(outside, models))
     if outside is None and not executed.empty:
         return _unknown("Core ML recorded no predictions to compare with")
     sentence = "Nothing suggests that other processes used the Neural Engine."
@@ -86,7 +86,7 @@ def _unknown(why: str) -> Sharing:
     return Sharing(SharingState.UNKNOWN, sentence=sentence)
 
 
-def _shared(outside: float | None, models: tuple[str, ...]) -> str:
+def _shared_words(outside: float | None, models: tuple[str, ...]) -> str:
     """The signs, as one sentence."""
     signs = []
     if outside is not None and outside > MAX_OUTSIDE_SHARE:

@@ -61,7 +61,7 @@ def _other_card(result: Result) -> blocks.Card:
     model = (blocks.Span(result.model, blocks.Role.CODE), ": ") if result.model is not None else ()
     record = blocks.Paragraph(f"To evaluate this: {result.record}") if result.record else None
     title = result.title if result.outcome == "passed" else result.id
-    body = blocks.present((blocks.Paragraph((*model, result.summary)), record))
+    body = blocks.present(blocks.Paragraph((*model, result.summary)), record)
     return blocks.Card(OUTCOMES[result.outcome], blocks.Role.PLAIN, result.id, title, body)
 
 

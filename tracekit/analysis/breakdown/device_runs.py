@@ -130,8 +130,8 @@ def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: p
 
     Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
-    executed = _linked(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
-    requests = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
+    executed = _rows_in(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
+    requests = _rows_in(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
     short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
     rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])
     unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})
@@ -140,7 +140,7 @@ def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: p
     return device_runs(prediction, np.asarray(unit, np.int64), executes, Intervals.from_rows(rows))
 
 
-def _linked(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
+def _rows_in(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
     return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
 
 

@@ -136,8 +136,8 @@ def breakdown(trace: Trace) -> Breakdown:
     rows, shared = linked_rows(trace, predictions)
     count = len(predictions)
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))
-    seen = _seen(trace, predictions, steps, shared)
-    unknown = _unknown(seen)
+    seen = _sight(trace, predictions, steps, shared)
+    unknown = _unknowns(seen)
     parts = _parts(steps, seen, predictions, shared)
     columns: dict[str, pd.arrays.IntegerArray | pd.Series | IntArray] = {
         "model": predictions["model"],
@@ -157,7 +157,7 @@ _REQUESTS = {Device.ANE: Layer.ANE_REQUEST, Device.GPU: Layer.GPU_REQUEST}
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Sight:
     """What the recording shows of each prediction: masks of shape (predictions,), by device."""
 
     inferred: BoolArray
@@ -175,10 +175,10 @@ class _Seen:
         return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
 
 
-def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Seen:
+def _sight(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Sight:
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
-    return _Seen(
+    return _Sight(
         inferred=is_any(predictions["attribution"], Attribution.INFERRED),
         recorded={
             device: trace.coverage_of(instrument).recorded
@@ -191,7 +191,7 @@ def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared)
     )
 
 
-def _unknown(seen: _Seen) -> dict[Part, Int8Array]:
+def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
     """Why each part is not known, as `Breakdown.unknown`."""
     count = len(seen.inferred)
     known = np.full(count, -1, np.int8)
@@ -220,7 +220,7 @@ def _first(*reasons: tuple[BoolArray, Unknown]) -> Int8Array:
     return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
 
 
-def _hidden_work(seen: _Seen) -> BoolArray:
+def _hidden_work(seen: _Sight) -> BoolArray:
     """Whether units may have worked for the prediction without a row that says when; requests show it as well."""
     hidden = seen.inferred.copy()
     for device in _REQUESTS:
@@ -228,7 +228,7 @@ def _hidden_work(seen: _Seen) -> BoolArray:
     return hidden
 
 
-def _parts(steps: Steps, seen: _Seen, predictions: pd.DataFrame, shared: Shared) -> dict[Part, IntArray]:
+def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared) -> dict[Part, IntArray]:
     """Time of each part in each prediction; 0 for what is not known."""
     layer, window, time = steps.layer, steps.window, steps.of
     first, last = _compute_span(steps)

@@ -102,7 +102,7 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     for frame in (trace.data, trace.compute, trace.other, trace.hardware):
         finder.add(frame, _layers(frame))
     finder.add_waits(*all_engine_waits(trace))
-    return finder.rows(), finder.shared()
+    return finder.rows(), finder.shared_rows()
 
 
 def _layers(frame: pd.DataFrame) -> IntArray:
@@ -199,7 +199,7 @@ class _Finder:
         """Rows that lie in one prediction."""
         return Rows(*(np.concatenate(part) for part in zip(*self._linked, strict=True)))
 
-    def shared(self) -> Shared:
+    def shared_rows(self) -> Shared:
         """Rows that could lie in several."""
         starts, ends, layer, model = (np.concatenate(part) for part in zip(*self._shared, strict=True))
         return Shared(Intervals(starts, ends), layer, model)

@@ -56,7 +56,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
         position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
         pairs.append((np.repeat(ids, counts), of_kind[position]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return _chosen(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
+    return _most_frequent(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
 
 
 def _events(trace: Trace, kind: Api) -> tuple[IndexArray, Intervals]:
@@ -68,7 +68,7 @@ def _events(trace: Trace, kind: Api) -> tuple[IndexArray, Intervals]:
     return chosen, Intervals.from_rows(activity.iloc[chosen])
 
 
-def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:
+def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:
     """Of the threads and frames that the samples in each row show the most frequent."""
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks

@@ -76,7 +76,7 @@ def sampled_calls(trace: Trace) -> pd.DataFrame | None:
     stack = rows["stack"].to_numpy(np.int64)
     call = _numbers(rows, stack, sampled, kinds)
     inside = np.flatnonzero(call >= 0)
-    return _described(trace, rows.iloc[inside], stack[inside], call[inside], kinds)
+    return _describe(trace, rows.iloc[inside], stack[inside], call[inside], kinds)
 
 
 def surrounding_calls(calls: pd.DataFrame, starts: IntArray, ends: IntArray) -> IntArray:
@@ -129,7 +129,7 @@ def _call_keys(sampled: Samples, kinds: pd.DataFrame) -> IntArray:
     return np.where(entry < 0, -1, numbers)
 
 
-def _described(trace: Trace, rows: pd.DataFrame, stack: IntArray, call: IntArray, kinds: pd.DataFrame) -> pd.DataFrame:
+def _describe(trace: Trace, rows: pd.DataFrame, stack: IntArray, call: IntArray, kinds: pd.DataFrame) -> pd.DataFrame:
     assert trace.stacks is not None  # noqa: S101 - calls were found in them
     stacks = trace.stacks
     _, first, number = np.unique(call, return_index=True, return_inverse=True)

@@ -30,6 +30,8 @@ class Api(StrEnum):
     """What an app asks Core ML for."""
 
     LOAD = "load"
+    RELOAD = "reload"
+    """A load of what was loaded before."""
     COMPILE = "compile"
     PREDICTION = "prediction"
     ELEMENT = "element access"

@@ -92,7 +92,7 @@ def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallS
     sites = call_sites(trace)
     if sites is None:
         return ()
-    return _places(trace, _recorded(trace, sites[sites.index.isin(events)]), inferred=False)
+    return _places(trace, _from_core_ml(trace, sites[sites.index.isin(events)]), inferred=False)
 
 
 @cached_by_trace
@@ -102,8 +102,8 @@ def all_sites(trace: Trace) -> tuple[CallSite, ...]:
     sites, calls = call_sites(trace), sampled_calls(trace)
     if sites is None or calls is None:
         return ()
-    recorded = _places(trace, _recorded(trace, sites), inferred=False)
-    inferred = _places(trace, _inferred(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
+    recorded = _places(trace, _from_core_ml(trace, sites), inferred=False)
+    inferred = _places(trace, _from_samples(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
     order = [str(api) for api in _REPORTED_APIS]
     return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
 
@@ -118,7 +118,7 @@ def site_of(trace: Trace, event: int) -> CallSite | None:
         return None
     spans = Intervals.from_rows(trace.activity.iloc[[event]])
     call_index = int(surrounding_calls(calls, spans.starts, spans.ends)[0])
-    inferred = _inferred(trace, calls, only_elements=False)
+    inferred = _from_samples(trace, calls, only_elements=False)
     return _places(trace, inferred.loc[inferred.index == call_index], inferred=True)[0] if call_index >= 0 else None
 
 
@@ -161,14 +161,14 @@ def is_inferred(trace: Trace) -> bool:
     return trace.activity.empty or trace.inferred
 
 
-def _recorded(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
+def _from_core_ml(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     """Call sites of rows, with their model and times."""
     rows, activity = sites.index.to_numpy(), trace.activity
     spans = Intervals.from_rows(activity).where(rows)
     return sites.assign(model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends)
 
 
-def _inferred(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
+def _from_samples(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
     """Calls that samples show, with the model of the prediction that hardware shows inside them."""
     calls = calls.assign(model=_models(trace, calls), start=calls["first_ns"], end=calls["last_ns"], ambiguous=False)
     apis = (Api.ELEMENT,) if only_elements else _REPORTED_APIS
@@ -220,8 +220,8 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
     return CallSite(
         api=api,
         model=str(models[0]) if len(models) == 1 else None,
-        function=_known(first["caller"]),
-        file=_known(first["file"]),
+        function=_text(first["caller"]),
+        file=_text(first["file"]),
         line=_line(first["line"]),
         called_by=_callers(trace, int(first["frame"])),
         thread=_thread(calls["main_thread"]),
@@ -247,14 +247,14 @@ def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
     outer = trace.stacks.iloc[row + 1 : int(np.searchsorted(stack, stack[row], "right"))]
     named = np.flatnonzero(app_frames(outer) & outer["function"].notna().to_numpy())[:MAX_CALLERS]
     columns = (outer[name].array.take(named).astype(object) for name in ("function", "file", "line"))
-    return tuple(Place(str(function), _known(file), _line(line)) for function, file, line in zip(*columns, strict=True))
+    return tuple(Place(str(function), _text(file), _line(line)) for function, file, line in zip(*columns, strict=True))
 
 
 def _line(value: object) -> int | None:
     return int(value) if isinstance(value, int) else None
 
 
-def _known(value: object) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 

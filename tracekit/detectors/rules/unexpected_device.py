@@ -24,7 +24,7 @@ class Options:
     expected_unit: int = tk.option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
-        "Only you know the expected unit: set it with --expect ane, gpu or cpu. 0 means that none is set.",
+        "Only you know the expected unit: set it with --expect neural-engine, gpu or cpu. 0 means that none is set.",
         minimum=0,
         maximum=3,
     )
@@ -42,7 +42,7 @@ class Options:
 
 
 _DEVICES = {
-    tk.UNIT_NUMBERS["ane"]: tk.Device.ANE,
+    tk.UNIT_NUMBERS["neural-engine"]: tk.Device.ANE,
     tk.UNIT_NUMBERS["gpu"]: tk.Device.GPU,
     tk.UNIT_NUMBERS["cpu"]: tk.Device.CPU,
 }
@@ -55,7 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not options.expected_unit:
         recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return view.not_applicable(
-            f"No expected compute unit given; set one with --expect, for example --expect ane. "
+            f"No expected compute unit given; set one with --expect, for example --expect gpu. "
             f"{recorded}{unit_suggestion(view)}{of_units(view)}"
         )
     expected = _DEVICES[options.expected_unit]

@@ -3,12 +3,13 @@ pattern. One cause is one finding, so a detector leaves to the others what they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
@@ -211,7 +212,7 @@ def reload_finding(view: tk.ModelView, summary: str, metrics: tuple[tk.Metric, .
         cost=view.cost(
             tk.covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows["duration_ns"].max())
         ),
-        call_sites=sites_of(view.trace, rows.index),
+        call_sites=tuple(replace(site, api=Api.RELOAD) for site in sites_of(view.trace, rows.index)),
     )
 
 

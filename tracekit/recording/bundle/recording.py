@@ -69,10 +69,7 @@ def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformati
         notes.append(f"run information is unknown: {damage}")
         return {}
     if not information:
-        notes.append(
-            f"the bundle is incomplete ('{TEMPLATE}' is missing), so device, Instruments version, arguments and end "
-            "reason are unknown"
-        )
+        notes.append(f"no '{TEMPLATE}' in the bundle: device, Instruments version, arguments, end reason unknown")
     return information
 
 

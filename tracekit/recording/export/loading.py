@@ -20,7 +20,7 @@ from tracekit.recording.export.toc import TocRun, read_toc
 from tracekit.recording.export.xml import root_of
 from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.quoting import excerpt, quote_name
-from tracekit.recording.sources import HOW_TO_EXPORT, Inputs, Source, bundle_inside
+from tracekit.recording.sources import READABLE, Inputs, Source, bundle_inside
 
 try:
     from tracekit.recording.export import scanned
@@ -104,7 +104,7 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
         elif source.explicit:
             raise UnreadableRecording(
                 f"{source.label} begins with the element {excerpt(root)}, where an export begins with "
-                f"<{NODES_ROOT}> or <{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
+                f"<{NODES_ROOT}> or <{TOC_ROOT}>; {READABLE}"
             )
         elif claims_xml:
             inputs.notes.append(
@@ -114,10 +114,7 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
         notes = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
-        raise UnreadableRecording(
-            f"{quote_name(inputs.name)} contains no `xctrace export` XML{notes}; if you have a .trace bundle, pass it "
-            f"itself, or {HOW_TO_EXPORT}"
-        )
+        raise UnreadableRecording(f"{quote_name(inputs.name)} contains no recording{notes}; {READABLE}")
     return files
 
 

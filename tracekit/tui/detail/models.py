@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.report.formatting import ABSENT, count, duration, frames
-from tracekit.report.time_breakdown import legend, parts_rows
+from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, full_list_words
 from tracekit.tui.detail.records import Records, records_of
@@ -62,8 +62,7 @@ COLUMNS: tuple[ListColumn[ModelSummary], ...] = (
         "predictions", lambda model: count(model.predictions), lambda model: model.predictions, quantity="predictions"
     ),
     _time("sum", lambda model: model.prediction, "total_ns", 4),
-    _number_column("p50_ns", duration),
-    _number_column("p95_ns", duration, 5),
+    *(_number_column(name, duration, at and at + 4) for at, name in enumerate(SHOWN)),
     _time("max", lambda model: model.prediction, "max_ns", 7),
     _number_column("fps", frames, 2),
     ListColumn("where time goes", _sentence, words=True, drop=1, width=0, max_width=16, ordered=False, bar=_bar),
