@@ -52,13 +52,13 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         fail-on = "high"
         budget = "50fps"
         expect = "neural-engine"
-        [detectors.reload-before-predict]
+        [checks.reload-before-predict]
         min_loads = 5
         [models."Caption*"]
         budget = 16.7
         expect = "gpu"
         skip = ["excess-data-copies"]
-        [models."Caption*".detectors.reload-before-predict]
+        [models."Caption*".checks.reload-before-predict]
         idle_s = 0
         """,
     )
@@ -85,13 +85,13 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
         """
         only = ["cold-load", "flexible-shapes", "uncompressed-weights"]
         skip = ["float32-compute"]
-        [detectors.uncompressed-weights]
+        [checks.uncompressed-weights]
         min_mb = 5
-        [detectors.cold-load]
+        [checks.cold-load]
         min_wait_ms = 300
         [models."Caption*"]
         skip = ["custom-layers"]
-        [models."Caption*".detectors.uncompressed-weights]
+        [models."Caption*".checks.uncompressed-weights]
         min_mb = 1
         """,
     )
@@ -114,7 +114,7 @@ def test_only_checks_of_one_kind_leave_those_of_the_other_alone(tmp_path):
 
 
 def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
-    path = written(tmp_path, '[models."Caption*".detectors.reload-before-predict]\nidle_s = 0\n')
+    path = written(tmp_path, '[models."Caption*".checks.reload-before-predict]\nidle_s = 0\n')
     report = tracekit.analyze(recording, config=path)
     assert reloads(report) == {"CaptionA": "passed", "Other": "finding"}
     assert report.tool.config == "tracekit.toml"
@@ -122,7 +122,7 @@ def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
 
 
 def test_what_is_given_goes_before_what_is_set(tmp_path, recording):
-    path = written(tmp_path, "[detectors.reload-before-predict]\nidle_s = 0\n")
+    path = written(tmp_path, "[checks.reload-before-predict]\nidle_s = 0\n")
     assert set(reloads(tracekit.analyze(recording, config=path)).values()) == {"passed"}
     given = tracekit.analyze(recording, config=path, settings={"reload-before-predict.idle_s": 5})
     assert set(reloads(given).values()) == {"finding"}

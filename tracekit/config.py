@@ -26,20 +26,20 @@ KEYS_OF_MODELS = {
     "expect": Key(
         '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for unexpected-device"
     ),
-    "skip": Key('["slow-after-idle"]', "checks to leave out"),
+    "skip": Key('["slow-after-idle"]', "checks to skip"),
     **FLOOR_KEYS,
 }
 """What can be set for all models and for some."""
 KEYS = {
-    "fail-on": Key('"high"', "severity from which on `tracekit analyze` exits with status 1"),
+    "fail-on": Key('"high"', "lowest severity at which `tracekit analyze` exits with status 1"),
     "only": Key('["cold-load"]', "checks to run, and no others"),
     "model-files": Key('["Models/Caption.mlpackage"]', "model files of recorded models; paths from here"),
     "perf-reports": Key('["Models/Caption.json"]', "performance reports of recorded models"),
     **KEYS_OF_MODELS,
 }
 """What can be set at the top of the file, beside tables."""
-_TOP = (*KEYS, "detectors", "models", "check")
-_OF_MODEL = (*KEYS_OF_MODELS, "detectors")
+_TOP = (*KEYS, "checks", "models", "check")
+_OF_MODEL = (*KEYS_OF_MODELS, "checks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +189,10 @@ def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 def _options(table: dict[str, Any], where: str, *, without: Collection[str]) -> dict[str, Number | str]:
     """Options as `detector.option` to value, of all detectors but these."""
     options: dict[str, Number | str] = {}
-    for detector, values in _tables(table, "detectors", where).items():
+    for detector, values in _tables(table, "checks", where).items():
         for name, value in values.items() if detector not in without else ():
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise UsageError(f"'{where}detectors.{detector}.{name}': must be a number")
+                raise UsageError(f"'{where}checks.{detector}.{name}': must be a number")
             options[f"{detector}.{name}"] = value
     return options
 

@@ -39,7 +39,7 @@ def test_a_baseline_is_not_replaced(tracekit, samples, project):
         ('[check.limits."*"]\ncold-load = "1s"\n', "sharpen_8bit", 3, "no cold load was recorded"),
         ('[check.limits."Blur"]\np50 = "1s"\n', "sharpen_8bit", 2, "none matches 'Blur'"),
         ("", "sharpen_8bit", 2, "nothing to check against"),
-        ('[check]\nbaseline = "gone.json"\n', "sharpen_8bit", 2, "cannot read the baseline"),
+        ('[check]\nbaseline = "gone.json"\n', "sharpen_8bit", 2, "create it with --save-baseline"),
         ("[check.findings]\ncritical = 0\n", "nosuch", 2, "nosuch"),
     ],
 )
@@ -91,7 +91,7 @@ def test_each_severity_has_a_name_of_its_own_and_loads_have_a_limit(tracekit, sa
 
 
 def test_sarif_without_settings_is_refused_before_anything_is_read(tracekit, project, tmp_path):
-    assert "no tracekit.toml" in tracekit("check", "nosuch.trace", "--format", "sarif").err
+    assert "SARIF output needs a tracekit.toml" in tracekit("check", "nosuch.trace", "--format", "sarif").err
     assert not list(tmp_path.glob("*.sarif"))
 
 
@@ -119,7 +119,8 @@ def test_without_its_baseline_limits_are_still_checked(tracekit, samples, projec
     project('[check]\nbaseline = "perf.json"\n[check.limits."*"]\np50 = "10ms"\n')
     result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
     assert result.status == 2
-    assert "::error file=tracekit.toml,line=2,title=baseline::cannot read the baseline" in result.out
+    assert "::error file=tracekit.toml,line=2,title=baseline::" in result.out
+    assert "perf.json: no such file or directory" in result.out
     assert "::error file=tracekit.toml,line=4,title=SharpenFilter p50::12.44 ms" in result.out
 
 

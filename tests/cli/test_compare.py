@@ -90,8 +90,8 @@ def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, t
     before, after = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", before, tmp_path / "gone.trace", "--after", after)
     assert result.status == 2
-    assert "left out" in result.err
-    assert "left out" in result.out
+    assert "skipped" in result.err
+    assert "skipped" in result.out
     assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
 
 

@@ -23,7 +23,7 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_x
     states = {entry["schema"]: entry["state"] for entry in listed}
     assert states["kdebug"] == "unreadable"
     left_out = sum(entry["state"] == "unreadable" for entry in listed)
-    assert f"left out {left_out} tables: listed in the table of contents but not exported" in result.err
+    assert f"skipped {left_out} tables: listed in the table of contents but not exported" in result.err
     assert "cells are not redacted" in result.err
 
 

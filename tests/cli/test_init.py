@@ -37,6 +37,7 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
         f"wrote tracekit.toml: limits and allowed findings from {good}.trace",
         f"wrote {WORKFLOW}: checks the reports in perf/ on each push",
         f"next: tracekit check {path}",
+        f"next: tracekit analyze {path} -o perf/run.json, then commit perf/",
     ]
     assert tracekit("check", path).status == 0
     assert tracekit("check", samples / f"{slow}.trace").status == 1
@@ -80,7 +81,7 @@ def test_every_key_has_a_line_that_is_read_back(tracekit, samples: Path, recorde
 
 def test_without_a_recording_nothing_is_set(tracekit) -> None:
     result = tracekit("init")
-    assert result.out.splitlines()[0] == "wrote tracekit.toml: all settings, none made"
+    assert result.out.splitlines()[0] == "wrote tracekit.toml: all settings commented out"
     config = load_config(Path("tracekit.toml"))
     assert (config.check.limits, config.check.findings, config.settings) == ((), {}, {})
 
@@ -99,7 +100,7 @@ def test_what_is_there_stays_without_force(tracekit, folder: Path, name: str) ->
 def test_a_recording_without_predictions_writes_nothing(tracekit, samples: Path, folder: Path) -> None:
     result = tracekit("init", samples / "not_instrumented.trace")
     assert result.status == 2
-    assert result.err == "tracekit: not_instrumented.trace holds no prediction, so no limit follows from it\n"
+    assert result.err == "tracekit: not_instrumented.trace contains no predictions, so no limit follows from it\n"
     assert tracekit("init", "gone.trace").status == 2
     assert [path.name for path in folder.iterdir()] == [".git"]
 

@@ -94,7 +94,7 @@ def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
 def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tracekit.toml").write_text(
-        'skip = ["cold-load", "flexible-shapes"]\n[models."float*".detectors.uncompressed-weights]\nmin_mb = 0.01\n',
+        'skip = ["cold-load", "flexible-shapes"]\n[models."float*".checks.uncompressed-weights]\nmin_mb = 0.01\n',
         "utf-8",
     )
 

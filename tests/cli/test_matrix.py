@@ -59,7 +59,7 @@ def test_performance_reports_stand_beside_recordings(tracekit, samples, tmp_path
     for name, document in (("all.json", article_2026()), ("cpu.json", article_2026(cpu_only=True))):
         (tmp_path / name).write_text(json.dumps(document))
     result = tracekit("matrix", tmp_path, samples / "sharpen_8bit.trace", "--label", "{name}", "--no-config")
-    assert (result.status, result.err.count("left out")) == (0, 0)
+    assert (result.status, result.err.count("skipped")) == (0, 0)
     assert result.out.splitlines()[0].split() == ["all.json", "cpu.json", "sharpen_8bit.trace"]
     (median,) = [line for line in result.out.splitlines() if line.startswith("  median") and "22.93" in line]
     assert median.split()[1:] == ["*22.93", "ms", "54.49", "ms", "–"]
@@ -75,7 +75,7 @@ def test_a_damaged_performance_report_is_left_out(tracekit, tmp_path):
     (tmp_path / "b.json").write_text('{"deviceResults": {"predict": {"samples": [-1]}}}')
     result = tracekit("matrix", tmp_path, "--no-config")
     assert result.status == 2
-    assert "left out: 'b.json': the report is damaged" in result.err
+    assert "skipped: 'b.json': the report is damaged" in result.err
     assert "22.19 ms" in result.out
     assert "no model named" not in result.err
     other = tracekit("matrix", tmp_path / "a.json", "--model", "Other", "--no-config")

@@ -40,8 +40,8 @@ def test_each_table_has_its_place_state_and_counts(tracekit, export: Path) -> No
     heading, *lines = [line.split() for line in result.out.splitlines()]
     assert heading == ["run", "position", "state", "rows", "columns", "schema"]
     assert lines == [
-        ["1", "3", "rows", "2", "1", "first"],
-        ["1", "7", "no", "rows", "0", "2", "second"],
+        ["1", "3", "recorded", "2", "1", "first"],
+        ["1", "7", "recorded,", "no", "events", "0", "2", "second"],
     ]
 
 
@@ -78,7 +78,7 @@ def test_a_narrow_terminal_keeps_state_rows_and_schema(tracekit, export: Path, m
         return lines[0].split()
 
     assert heading(80) == ["run", "position", "state", "rows", "columns", "schema"]
-    assert heading(30) == ["state", "rows", "columns", "schema"]
+    assert heading(30) == ["state", "rows", "schema"]
 
 
 def test_a_table_of_contents_without_tables_lists_none(tracekit, tmp_path: Path) -> None:

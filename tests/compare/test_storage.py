@@ -160,7 +160,7 @@ def test_another_file_is_no_baseline(tmp_path, content, words):
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(TracekitError, match="cannot read the baseline"):
+    with pytest.raises(TracekitError, match="no such file or directory; create it with"):
         load_baseline(tmp_path / "none.json")
 
 

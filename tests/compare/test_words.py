@@ -33,7 +33,7 @@ def test_too_few_predictions_are_counted_on_the_side_that_has_fewer() -> None:
 
 def test_predictions_that_depend_on_each_other_are_worth_fewer() -> None:
     dependent = undecided(Reason.FEW, effective=(40.2, 4.0))
-    assert "worth 4 independent ones" in words.reason(dependent)
+    assert "effective sample size 4" in words.reason(dependent)
 
 
 def test_what_would_settle_it_is_said_where_it_is_known() -> None:

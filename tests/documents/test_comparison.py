@@ -73,8 +73,8 @@ def test_no_line_is_wider_than_the_screen(measured, pair, width):
 def test_what_one_pair_cannot_see_is_always_said(measured):
     for pair in PAIRS:
         comparison = compare([measured(pair[0])], [measured(pair[1])])
-        assert "One recording each" in text_of(comparison)
-        assert "One recording each" in markdown_of(comparison)
+        assert "One recording per side" in text_of(comparison)
+        assert "One recording per side" in markdown_of(comparison)
 
 
 def test_markdown_begins_with_the_summary(measured):

@@ -61,7 +61,7 @@ def test_sizes_of_images_say_which_is_which(inspected) -> None:
     """In the redacted report, whose texts are copies."""
     report = report_on(inspected, "image_classifier")
     (row,) = [line.split(maxsplit=5) for line in text_of(report, 100).splitlines() if line.startswith("  input ")]
-    assert row[2:] == ["BGR", "image,", "8-bit", "320 × 299 (width × height), range: 320... × 299..."]
+    assert row[2:] == ["BGR", "image,", "8-bit", "320 × 299 (width × height), range: 320 or more × 299 or more"]
     listed = dict(card(report_on(inspected, "image_sizes").model))["input"]
     assert listed.endswith("8 × 8 (width × height), listed: 8 × 8 | 24 × 16")
     shape = json.loads(to_json(report))["model"]["functions"][0]["inputs"][0]["shape"]
@@ -71,7 +71,7 @@ def test_sizes_of_images_say_which_is_which(inspected) -> None:
 def test_stages_and_custom_layers_are_named(inspected) -> None:
     stages = text_of(report_on(inspected, "pipeline"), 100)
     assert "pipeline of 2 stages" in stages
-    assert "2 stage 2, neural network, 1 operation: between (Double) → y (Double)" in stages
+    assert "stage 2, neural network, 1 operation: between (Double) → y (Double)" in stages
     assert "custom layers: AppOwnLayer" in text_of(report_on(inspected, "custom_layer"), 100)
 
 
@@ -80,9 +80,9 @@ def test_what_compression_could_save(inspected) -> None:
     text = text_of(report_on(inspected, "float16_interface"), 100)
     assert "18.4 KB, 9,216 parameters, in a file of the package" in text
     rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
-    assert ["8-bit quantization", "−9.22 KB"] in [row[:2] for row in rows]
-    assert ["4-bit palettes", "−13.8 KB"] in [row[:2] for row in rows]
-    assert ["pruning of half", "−8.06 KB"] in [row[:2] for row in rows]
+    assert ["8-bit quantization", "9.22 KB"] in [row[:2] for row in rows]
+    assert ["4-bit palettes", "13.8 KB"] in [row[:2] for row in rows]
+    assert ["pruning of half", "8.06 KB"] in [row[:2] for row in rows]
     packed = text_of(report_on(inspected, "palettized_groups"), 100)
     rows = [re.split(r"\s{2,}", line.strip()) for line in packed.splitlines()]
     assert ["4-bit palettized, per group", "1", "9,216", "4.74 KB"] in rows

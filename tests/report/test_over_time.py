@@ -42,7 +42,7 @@ def cell(model, title):
 
 def test_a_steady_camera_is_told_in_numbers(report_of):
     row = row_of(report_of([(100 + 100 * k / 3, 10) for k in range(60)]))
-    titles = ("predictions/s", "interval", "steady", "most in flight", "gap p50", "gaps, % of time")
+    titles = ("predictions/s", "interval", "steady", "most in flight", "gap median", "gaps, % of time")
     assert [cell(row, title) for title in titles] == ["30.0", "33.33 ms", "30 fps", "1", "23.33 ms", "70%"]
     assert trend(row) == "stable latency"
     assert cell(row, "in flight over time") == ""

@@ -148,8 +148,8 @@ MODEL: Mapping[str, Quantity] = {
         _latency("all_p50_ns", "median", 0.5, Population.ALL),
         _latency("all_p95_ns", "p95", 0.95, Population.ALL),
         _latency("first_p50_ns", "median", 0.5, Population.FIRST),
-        Quantity("load_ns", "load", "ns", lambda sample: median(sample.loads_ns)),
-        Quantity("cold_load_ns", "cold load", "ns", lambda sample: median(sample.cold_loads_ns)),
+        Quantity("load_ns", "load time", "ns", lambda sample: median(sample.loads_ns)),
+        Quantity("cold_load_ns", "cold load time", "ns", lambda sample: median(sample.cold_loads_ns)),
         _rate("fps", "fast enough for", 0.5),
         _rate("fps_at_p95", "fast enough for, at p95", 0.95),
         _rate("alone_fps", "fast enough for", 0.5, Population.ALONE),
@@ -202,6 +202,9 @@ PARTS: Mapping[str, Quantity] = {
 
 PLANNED = Quantity("planned_neural_engine", "on Neural Engine, plan", "share", lambda _: None, most_is_best=True)
 """Share of the operations that a performance report places on the Neural Engine: never observed."""
+
+LOADS = Quantity("loads", "loads", "count", lambda _: None)
+"""How often a model was loaded, counted by `Measurements`."""
 
 
 def quantities_of(sample: Sample) -> dict[str, float | None]:

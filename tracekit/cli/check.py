@@ -70,7 +70,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         request = request_from(arguments, config=config)
     except TracekitError as error:
-        return _gate_of_problem("settings", str(error))
+        return _gate_of_problem("config", str(error))
     recordings, problems = _readable_and_others(arguments, request)
     settings, baseline, missing = request.settings, None, False
     try:
@@ -144,7 +144,7 @@ class Outputs:
         self._config = config
         self._lines: dict[tuple[str | int, ...], int] = {}
         if "sarif" in (self._form, *self._files.values()) and config is None:
-            raise UsageError("SARIF results stand at lines of the settings, and there is no tracekit.toml; add one")
+            raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
 
     def write(self, gate: Gate) -> None:
         """Write all outputs. One that fails keeps no other from being written; the first failure is raised at the end.

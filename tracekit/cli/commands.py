@@ -73,8 +73,8 @@ COMMANDS = (
             "tracekit record --device --attach MyApp --time-limit 30s --analyze",
             "tracekit record -o run.trace --launch -- path/to/MyTool --flag",
         ),
-        "Ctrl-C stops and saves. Start before the app loads its models: only loads name them. Elsewhere than on a "
-        "Mac, it prints the command to run there.",
+        "Ctrl-C stops and saves. Start before the app loads its models: Core ML records model names only at load "
+        "time. On other systems, prints the command to run on a Mac.",
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
         "attach all-processes launch device time-limit output analyze compare-last",
         "template only-template instrument no-prompt save-timeout quiet",
@@ -89,12 +89,10 @@ COMMANDS = (
             "tracekit analyze run.trace -o report.html --open",
             "tracekit analyze run.trace --fail-on high --budget 30fps",
         ),
-        "Reports findings with evidence, estimated savings and fixes. Several recordings get a line each; "
-        "--folder writes a report of each.",
+        "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
         (_PATHS,),
-        "output open format json show verbose quiet model only skip fail-on",
-        f"process {_PART} run budget expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact "
-        "no-functions",
+        "output open format json show verbose quiet model only skip budget fail-on",
+        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
         REPORT_FORMS,
         files=("zip",),
@@ -127,6 +125,7 @@ COMMANDS = (
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run",
         REPORT_FORMS,
+        status="0 compared, even if slower; 2 error, 3 no model in common",
     ),
     Command(
         "check",
@@ -136,7 +135,7 @@ COMMANDS = (
             "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
         ),
         "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
-        "What could not be checked never passes.",
+        "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json verbose quiet",
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
@@ -153,8 +152,8 @@ COMMANDS = (
             "tracekit inspect Model.mlpackage --system iOS16",
             "tracekit inspect report.mlperf.json --unit cpu",
         ),
-        "Facts of a model file (interface, precision, operations, systems) and what may keep it from loading or slow "
-        "it down; of an Xcode performance report, times and where operations run.",
+        "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
+        "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
         (
             Argument(
                 "path",
@@ -172,7 +171,7 @@ COMMANDS = (
         "go through symptoms",
         ("tracekit diagnose run.trace",),
         "Answers the questions of the Core ML diagnostic tree (loading, performance, memory, accuracy) as far as the "
-        "recording can, and says what to check elsewhere.",
+        "recording allows, and says what to check elsewhere.",
         (_PATHS,),
         f"output open format json verbose quiet model process {_PART}",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact",
@@ -183,8 +182,8 @@ COMMANDS = (
         "matrix",
         "recordings in one table",
         ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),
-        "Latency, loads, frame rate and Neural Engine share of each model in many recordings, the best of each row "
-        "marked. Paths with the same label share a column.",
+        "Latency, loads, load times, fps that they are fast enough for and Neural Engine share of models in many "
+        "recordings, the best of each row marked. Paths with the same label share a column.",
         (Argument("path", "PATH", "recordings, performance reports, or folders of either", "+"),),
         "label output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
@@ -193,7 +192,7 @@ COMMANDS = (
     ),
     Command(
         "stacks",
-        "what threads were running",
+        "call tree of the threads",
         (
             "tracekit stacks run.trace --frames app",
             "tracekit stacks run.trace --thread main",
@@ -217,7 +216,8 @@ COMMANDS = (
             "tracekit export run.trace -o run.pftrace --open",
         ),
         "Lists the tables of a recording, writes all or some of them, or the timeline for the Perfetto UI (.pftrace) "
-        "and the trace event format (.json). Cells are not redacted, timelines are.",
+        "and the trace event format (.json). Tables are not redacted; timelines are. -o replaces an existing file; "
+        "--folder does so only with --force.",
         (Argument("path", "PATH", RECORDING, "*"),),
         "folder output open format json schema json-schema force quiet",
         f"model process {_PART} run {_SETTINGS} {_READ} no-redact",
@@ -241,8 +241,8 @@ COMMANDS = (
         "profile",
         "time a model (on a Mac)",
         ("tracekit profile Model.mlpackage", "tracekit profile Model.mlpackage --units all --folder reports"),
-        "Loads and calls a model with made-up inputs for each choice of compute units. Writes times and compute plan "
-        "as JSON that inspect and matrix read on any machine.",
+        "Loads a model and runs predictions on generated inputs for each compute-unit setting. Writes times and "
+        "compute plan as JSON that inspect and matrix read on any machine.",
         (Argument("path", "MODEL", "a .mlpackage, .mlmodel or .mlmodelc"),),
         "units predictions folder output open format json quiet",
         "",
@@ -262,10 +262,10 @@ COMMANDS = (
     ),
     Command(
         "init",
-        "write settings and CI files",
+        "write config and CI files",
         ("tracekit init run.trace", "tracekit init"),
-        "Writes tracekit.toml with every setting in a line, and .github/workflows/tracekit.yml. A recording of a build "
-        "that you trust gives the limits that tracekit check holds later ones against.",
+        "Writes tracekit.toml with one line per setting, and .github/workflows/tracekit.yml. A recording of a build "
+        "that you trust gives the limits that tracekit check applies to later recordings.",
         (Argument("path", "PATH", "a recording to derive limits from", "?"),),
         "force quiet",
         _READ,
@@ -286,7 +286,7 @@ COMMANDS = (
     ),
     Command(
         "completion",
-        "complete words in the shell",
+        "print a completion script",
         (
             'eval "$(tracekit completion bash)"                       # in ~/.bashrc',
             "mkdir -p ~/.zfunc && tracekit completion zsh > ~/.zfunc/_tracekit",

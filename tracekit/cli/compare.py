@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
+from tracekit.compare.models import Presence
 from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
@@ -22,7 +24,6 @@ from tracekit.report.serialize import to_json
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.cli.ending import ExitStatus
     from tracekit.render.blocks import Document
 
 
@@ -47,7 +48,8 @@ def run(arguments: Namespace) -> ExitStatus:
         return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
 
     deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
-    return status_of_all(measured)
+    in_common = any(model.presence is Presence.BOTH for model in comparison.models)
+    return status_of_all(measured) or (ExitStatus.DONE if in_common else ExitStatus.INCONCLUSIVE)
 
 
 def _drawings(

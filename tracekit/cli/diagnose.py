@@ -15,6 +15,8 @@ from tracekit.report.serialize import to_json
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from tracekit.render.blocks import Document
+
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
@@ -22,6 +24,10 @@ def run(arguments: Namespace) -> ExitStatus:
     with showing_log(arguments.verbose):
         analysis = analyze_with_progress(arguments.path, request_from(arguments), quiet=arguments.quiet)
     diagnosis = diagnose(analysis.report)
-    deliver(arguments, files, lambda _: diagnosis_document(diagnosis), {"json": lambda: to_json(diagnosis)})
+
+    def document(form: str) -> Document:
+        return diagnosis_document(diagnosis, everything=arguments.verbose or form != "text")
+
+    deliver(arguments, files, document, {"json": lambda: to_json(diagnosis)})
     unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
     return ExitStatus.UNUSABLE if unread else ExitStatus.DONE

@@ -169,7 +169,7 @@ def _tell(written: WrittenFolder, where: Path) -> None:
     tables = format_count(len(written.files), "table")
     narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} to {where}")
     for reason, named in reasons_in(written.left_out).items():
-        narrate(f"tracekit: left out {named}: {reason}")
+        narrate(f"tracekit: skipped {named}: {reason}")
     if written.files:
         narrate(
             "tracekit: cells are not redacted (process names, paths, messages); check the files before sharing them"

@@ -75,7 +75,7 @@ def deliver(
     if arguments.format is None and not whole and not long and (arguments.quiet or files):
         if brief is None:
             said = document("text")
-            brief = replace(said, verdict=said.verdict or said.title, context=(), blocks=(), more="")
+            brief = replace(said, verdict=said.verdict or said.title, context=(), blocks=(), closing="", more="")
         if isinstance(brief, str):
             emit(f"{brief}\n")
         else:

@@ -13,7 +13,7 @@ from tracekit.characters import visible
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
-from tracekit.cli.output import emit
+from tracekit.cli.output import emit, narrate
 from tracekit.cli.requests import request_from
 from tracekit.compare.figures import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
@@ -40,7 +40,7 @@ MODELS = 20
 """Most models that get limits: the busiest ones."""
 TOML_HEAD = """\
 # Settings of tracekit: https://github.com/coreml-tracekit/tracekit/blob/main/docs/configuration.md
-# A line that begins with # and no blank is a setting that is not made; it shows the default, or an example.
+# A line that begins with # and no blank is a setting that is not set; it shows the default, or an example.
 """
 
 
@@ -52,10 +52,15 @@ def run(arguments: Namespace) -> ExitStatus:
     recording = _measurements(arguments) if given else None
     write_file(settings, "\n".join(_settings(recording)) + "\n")
     write_file(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
-    what = "all settings, none made" if recording is None else f"limits and allowed findings from {recording.source}"
+    what = "all settings commented out" if recording is None else f"limits and allowed findings from {recording.source}"
     emit(f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push\n")
-    then = command("check", given) if given else "tracekit init --force RECORDING, which gives limits"
-    emit(f"next: {visible(then)}\n")
+    for severity, ids in _found(recording).items() if recording is not None else ():
+        count = format_count(len(ids), f"{severity} finding")
+        narrate(f"tracekit: {FILE} allows {count} ({', '.join(ids)}); set {severity} = 0 once fixed")
+    then = ["tracekit init --force RECORDING, to derive limits"]
+    if given:
+        then = [command("check", given), f"{command('analyze', given)} -o perf/run.json, then commit perf/"]
+    emit("".join(f"next: {visible(line)}\n" for line in then))
     return ExitStatus.DONE
 
 
@@ -75,7 +80,7 @@ def _measurements(arguments: Namespace) -> Measurements:
     """What the recording gives limits from: by the defaults, as the new file leaves them."""
     (recording,) = all_measurements(measure_all([arguments.path], arguments, request_from(arguments, config=None)))
     if not any(model.predictions for model in recording.models):
-        raise UsageError(f"{recording.source} holds no prediction, so no limit follows from it")
+        raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")
     return recording
 
 
@@ -85,7 +90,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
     yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'
     yield from _comment_lines(KEYS_OF_MODELS)
-    yield "\n[check]  # what `tracekit check` holds a recording against"
+    yield "\n[check]  # what `tracekit check` checks recordings against"
     yield from _comment_lines(CHECK_KEYS)
     yield from _findings(recording)
     if recording is None:
@@ -102,7 +107,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
     yield "\n# Thresholds of checks with their defaults; `tracekit explain CHECK` says where each number comes from."
     for detector in listed_detectors():
         infos = option_infos(detector)
-        yield from (f"#[detectors.{detector.id}]",) if infos else ()
+        yield from (f"#[checks.{detector.id}]",) if infos else ()
         yield from (f"#{info.name} = {info.default!r}  # {info.unit}" for info in infos)
 
 
@@ -120,9 +125,15 @@ def _findings(recording: Measurements | None) -> Iterator[str]:
         return
     yield f"\n[check.findings]  # findings allowed: those in {recording.source}"
     for severity in FINDINGS:
-        ids = dict.fromkeys(one.id for one in recording.checks if one.outcome == "finding" and one.severity == severity)
+        ids = _found(recording).get(severity, ())
         named = f"  # {', '.join(ids)}" if ids else ""
         yield f"{'#' if severity == 'low' else ''}{severity} = {len(ids)}{named}"
+
+
+def _found(recording: Measurements) -> dict[str, list[str]]:
+    """Checks that found something, by severity; those without are left out."""
+    found = {(one.severity, one.id) for one in recording.checks if one.outcome == "finding"}
+    return {severity: ids for severity in FINDINGS if (ids := sorted(id_ for each, id_ in found if each == severity))}
 
 
 def _limits(model: ModelFigures, source: str) -> Iterator[str]:

@@ -186,7 +186,7 @@ def _not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that could not be measured, and on each table that could not be read of the others, fit
     to leave the machine."""
     return [
-        plain(f"left out: {problem}" if entry.failed else problem) for entry in measured for problem in entry.problems
+        plain(f"skipped: {problem}" if entry.failed else problem) for entry in measured for problem in entry.problems
     ]
 
 

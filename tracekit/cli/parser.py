@@ -120,7 +120,7 @@ def program_help() -> str:
         "",
         "Options, examples: tracekit COMMAND --help     Version: tracekit --version",
         "First time? tracekit doctor                    A check: tracekit explain CHECK",
-        "Exit status: 0 done, 1 the gate failed, 2 error, 3 inconclusive",
+        "Exit status: 0 done, 1 failed (--fail-on or check), 2 error, 3 inconclusive",
     ]
     return "\n".join(lines) + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -87,7 +88,9 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
 
 def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
     """An item for each difference of the environment."""
-    verdict, ending = (Verdict.NOT_COUNTED, "; allowed") if allowed else (Verdict.ERROR, "")
+    verdict, ending = Verdict.ERROR, "; --allow-environment-change compares all the same"
+    if allowed:
+        verdict, ending = Verdict.NOT_COUNTED, "; allowed"
     return [
         _item(
             verdict,
@@ -115,7 +118,8 @@ def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str])
         return _item(Verdict.NOT_COUNTED, "baseline", model.name, "new model, not in the baseline")
     if model.presence is Presence.ONLY_BEFORE:
         allowed = any(matches(model.name, pattern) for pattern in allow_missing)
-        text = "in the baseline, but not in the recording" + ("; allowed" if allowed else "")
+        ending = "; allowed" if allowed else f"; {shlex.join(('--allow-missing', model.name))} lets it pass"
+        text = f"in the baseline, but not in the recording{ending}"
         return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
     change = model.latency
     if change.before_ns is None or change.after_ns is None:
@@ -124,7 +128,7 @@ def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str])
     text = f"{change.answer}{f' ({why})' if why else ''}: {_numbers(change)}"
     smallest = smallest_visible(model, floors)
     if smallest is not None:
-        text += f"; these recordings could show a change of {smallest * 100:.0f}% or more"
+        text += f"; smallest detectable change: {smallest * 100:.0f}%"
     return _item(_VERDICTS.get(change.answer, Verdict.PASSED), "baseline", model.name, text)
 
 
@@ -180,7 +184,7 @@ def method_items(baseline: Baseline) -> list[Item]:
     if baseline.method == METHOD_VERSION:
         return []
     text = (
-        f"saved with version {baseline.method} of the method, compared with {METHOD_VERSION}; its durations are "
-        "compared anew, and a new baseline removes this line"
+        f"saved with version {baseline.method} of the method, compared with {METHOD_VERSION}; save a new baseline to "
+        "remove this line"
     )
     return [_item(Verdict.NOT_COUNTED, "baseline", None, text)]

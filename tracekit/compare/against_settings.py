@@ -57,11 +57,12 @@ def _distance(limit: Limit, value: float) -> str:
     """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
     if limit.name in SHARES:
         points = round((value - limit.value) * 100)
-        return f" ({format_count(abs(points), 'point')} {'left' if points >= 0 else 'short'})" if points else ""
+        side = "above" if points >= 0 else "below"
+        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
     if not limit.value or value == limit.value:
         return ""
     percent = (value / limit.value - 1) * 100
-    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'over' if percent > 0 else 'left'})"
+    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"
 
 
 def finding_items(recordings: Sequence[Measurements], settings: CheckSettings, today: date) -> list[Item]:

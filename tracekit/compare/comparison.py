@@ -32,11 +32,11 @@ NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = (
-    "One recording each: recordings of the same build differ too, and one pair cannot show by how much. If they "
-    "differ by 2%, one answer in ten is wrong; compare three or more per side."
+    "One recording per side cannot show run-to-run variation. If runs vary by 2%, 1 in 10 verdicts is wrong; use three "
+    "or more per side."
 )
 
-EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: of twenty models, one may seem changed by chance."
+EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +169,13 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = []
     if _same(before, after):
-        notes.append("Both sides hold the same measurements: a recording was compared with itself.")
+        notes.append("Both sides contain the same measurements: a recording was compared with itself.")
     if len(before) == len(after) == 1:
         notes.append(ONE_RECORDING)
     elif min(len(before), len(after)) == 2:
         notes.append("Two recordings per side find a change of 10% in a third of all cases; record three or more.")
     if not all(recording.core_ml for recording in (*before, *after)):
-        notes.append("A recording without Core ML's rows says nothing about loads, copies and latency.")
+        notes.append("A recording without Core ML events has no data on loads, copies or latency.")
     if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):
         notes.append(
             "Where one side has too few warm predictions, all predictions were compared, also those after a load."

@@ -99,7 +99,7 @@ def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Fi
         return FindingStatus.STILL_THERE, ""
     side, words = (0, "before") if after == "finding" else (1, "after")
     if not has_model[side]:
-        return FindingStatus.NOT_COMPARABLE, f"no such model {words}"
+        return FindingStatus.NOT_COMPARABLE, f"model not recorded {words}"
     if (before, after)[side] == "not_evaluated":
         return FindingStatus.NOT_COMPARABLE, f"not evaluated {words}"
     return (FindingStatus.NEW, "") if side == 0 else (FindingStatus.FIXED, "")

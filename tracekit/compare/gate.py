@@ -86,7 +86,7 @@ def check(
     items += _inputs(recordings, allowed)
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
-        items.append(Item(Verdict.ERROR, "settings", None, text))
+        items.append(Item(Verdict.ERROR, "config", None, text))
     if recordings:
         items += limit_items(models, settings)
         items += finding_items(recordings, settings, today)
@@ -110,7 +110,7 @@ def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
     items = []
     for recording in recordings:
         if not any(model.predictions for model in recording.models):
-            text = f"{recording.source} holds no prediction"
+            text = f"{recording.source} contains no predictions"
             items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"

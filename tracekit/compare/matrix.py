@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.quantities import MODEL, PLANNED, Quantity, fast_enough
+from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
@@ -114,8 +114,8 @@ class Matrix:
 
 WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
-_SHOWN = (*WARM, *ALL, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
-FIGURES: dict[str, Quantity] = {name: {**MODEL, PLANNED.id: PLANNED}[name] for name in _SHOWN}
+_SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
+FIGURES: dict[str, Quantity] = {name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN}
 """Rows of a model, in order."""
 
 
@@ -142,9 +142,10 @@ def _has_warm(model: ModelMeasurements) -> bool:
 
 
 def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
+    shown = {name: value for name, value in model.quantities.items() if name not in hidden}
     return Figures(
         model.name,
-        {name: value for name, value in model.quantities.items() if name not in hidden},
+        shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
     )
 
@@ -182,12 +183,16 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
         label: [source for source, of in zip(sources, labels, strict=True) if of == label]
         for label in dict.fromkeys(labels)
     }
-    names = dict.fromkeys(model.model for source in sources for model in source.models)
+    models = [model for source in sources for model in source.models]
+    names = dict.fromkeys(model.model for model in models)
     rows = [_row(name, figure, groups.values()) for name in names for figure in FIGURES]
     filled_rows = tuple(row for row in rows if any(value is not None for value in row.values))
     explained = [NO_TEST] if any(row.best for row in filled_rows) else []
     if any(len(group) > 1 for group in groups.values()):
-        explained.append("Several recordings with one label: the median of their values; predictions are added up.")
+        explained.append("Several recordings with one label: the median of their values; counts are added up.")
+    if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
+        explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
+    explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
         explained.append(REPORTS_NOTE)
     return Matrix(
@@ -229,7 +234,7 @@ def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
     known = [value for value in values if value is not None]
     if not known:
         return None
-    return float(sum(known) if figure == "predictions" else np.median(known))
+    return float(sum(known) if FIGURES[figure].unit == "count" else np.median(known))
 
 
 def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:

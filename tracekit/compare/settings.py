@@ -57,7 +57,7 @@ FINDINGS = {severity: Key("0", f"most {severity} findings") for severity in SEVE
 SUPPRESSION = {
     "finding": Key('"cold-load:Sharpen*"', "CHECK or CHECK:MODEL, as the output names it"),
     "reason": Key('"smaller model in the next release"', "why it does not count"),
-    "expires": Key("2027-01-31", "from when on it counts again, and this entry fails"),
+    "expires": Key("2027-01-31", "counts again from this date, and this entry fails"),
 }
 """A finding that does not count, for a time."""
 CHECK_KEYS = {"baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here")}

@@ -58,6 +58,9 @@ def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[Tr
             raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}")
         # Python alone takes `Infinity`, `-Infinity` and `NaN`.
         return json.loads(path.read_bytes(), parse_constant=refuse)
+    except FileNotFoundError:
+        hint = "; create it with --save-baseline" if what == "baseline" else ""
+        raise failure(f"{path}: no such file or directory{hint}") from None
     except OSError as error:
         raise failure(f"cannot read the {what} {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):

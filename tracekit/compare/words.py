@@ -50,7 +50,7 @@ def reason(change: LatencyChange) -> str:
         Reason.FEW: (
             f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
             if few
-            else f"neighboring predictions depend on each other; they are worth {worth} independent ones"
+            else f"neighboring predictions are correlated (effective sample size {worth})"
         ),
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
@@ -71,7 +71,7 @@ def sample_counts(change: LatencyChange) -> str:
     if change.effective is not None and any(
         effective < 0.9 * count for effective, count in zip(change.effective, change.counts, strict=True)
     ):
-        worth = ", worth " + " and ".join(f"{effective:.0f}" for effective in change.effective) + " independent ones"
+        worth = f" (effective sample size {' and '.join(f'{effective:.0f}' for effective in change.effective)})"
     return f"{change.counts[0]:,} and {change.counts[1]:,} {noun}{worth}"
 
 

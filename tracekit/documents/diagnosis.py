@@ -9,15 +9,16 @@ from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
 
 SHOWN = 3
-"""Sentences of evidence per question; JSON has them all."""
+"""Sentences of evidence per question, unless everything is asked for."""
 REPEATED = 100
 """A reason of so many characters is given once only."""
 MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.UNKNOWN: Span("?", Role.OPEN)}
 
 
-def diagnosis_document(diagnosis: Diagnosis) -> Document:
+def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Document:
     """What the recording answers, then what no recording can, which the short text names in a line. A long reason that
     was given before is not given again."""
+    shown = None if everything else SHOWN
     given: set[str] = set()
     sections, others, names = [], [], []
     for branch in diagnosis.branches:
@@ -26,11 +27,11 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
         beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         if answered:
-            sections.append(section(branch.title, facts, _entries(answered, given)))
+            sections.append(section(branch.title, facts, _entries(answered, given, shown)))
         if beyond:
             names += [leaf.pattern for leaf in beyond]
             title = f"{branch.title}: not in this recording"
-            others.append(section(title, None if answered else facts, _entries(beyond, given), folded=True))
+            others.append(section(title, None if answered else facts, _entries(beyond, given, shown), folded=True))
     rest = f"Not in this recording: {', '.join(names)}. What to check instead: -v"
     return Document(
         title=diagnosis.source,
@@ -42,21 +43,21 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
     )
 
 
-def _entries(leaves: Iterable[LeafAnswer], given: set[str]) -> Items:
+def _entries(leaves: Iterable[LeafAnswer], given: set[str], shown: int | None) -> Items:
     entries = []
     for leaf in leaves:
-        entries.append(_leaf(leaf, given))
+        entries.append(_leaf(leaf, given, shown))
         given.update(leaf.evidence)
     return Items(tuple(entries))
 
 
-def _leaf(leaf: LeafAnswer, given: set[str]) -> Entry:
+def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
     """One question."""
     new = [line for line in leaf.evidence if line not in given or len(line) < REPEATED]
     if len(new) < len(leaf.evidence):
         new.insert(0, "Same reason as above.")
-    more = [f"{len(new) - SHOWN} more with --format json"] if len(new) > SHOWN else []
-    why = [("why" if not number else "", line) for number, line in enumerate([*new[:SHOWN], *more])]
+    more = [f"{len(new) - shown} more (-v)"] if shown is not None and len(new) > shown else []
+    why = [("why" if not number else "", line) for number, line in enumerate([*new[:shown], *more])]
     pages = ", ".join(f"tracekit explain {check}" for check in leaf.checks)
     next_step = ("fix", pages) if leaf.answer == Answer.SEEN else ("check", lower_first(leaf.ask))
     head: Line = (MARKS[leaf.answer], " ", Span(leaf.pattern, Role.STRONG), f": {leaf.answer}")

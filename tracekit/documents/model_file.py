@@ -49,9 +49,9 @@ GROUPS: tuple[Column[WeightGroup], ...] = (
     columns.numbers("size", lambda group: group.bytes, format_bytes),
 )
 SAVINGS: tuple[Column[Saving], ...] = (
-    columns.words("could save about", lambda entry: entry.technique),
-    columns.numbers("saved", lambda entry: entry.saved_bytes, lambda size: f"−{format_bytes(size)}"),
-    columns.numbers("size then", lambda entry: entry.bytes, format_bytes, drop=1),
+    columns.words("compression", lambda entry: entry.technique),
+    columns.numbers("est. savings", lambda entry: entry.saved_bytes, format_bytes),
+    columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
 
 
@@ -122,7 +122,7 @@ def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
 
 
 def _stages(model: ModelInfo) -> Iterator[Line]:
-    for number, stage in enumerate(model.stages, 1):
+    for stage in model.stages:
         main = stage.functions[0]
         inputs, outputs = (
             ", ".join(f"{entry.name} ({words.feature_type(entry)})" for entry in entries)
@@ -131,7 +131,7 @@ def _stages(model: ModelInfo) -> Iterator[Line]:
         flow = f": {inputs} → {outputs}" if inputs or outputs else ""
         total = sum(main.operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
-        yield f"{number} {stage.name}, {stage.kind}{count}{flow}"
+        yield f"{stage.name}, {stage.kind}{count}{flow}"
 
 
 def _remedies(checks: Sequence[Result]) -> list[Remedy]:

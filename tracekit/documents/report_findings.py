@@ -262,7 +262,7 @@ SEVERITY: Column[Result] = columns.words(
 COSTS: tuple[Column[Result], ...] = (
     Column("est. savings", _cost, lambda check: check.cost.ns if check.cost else None),
     columns.optional(
-        f"of its time\n{IN_CORE_ML}",
+        "share of its\nCore ML time",
         lambda check: check.cost,
         lambda cost: f"{format_percent(cost.share)}{f' of {cost.of}' if cost.of else ''}",
         lambda cost: cost.share,

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
+from tracekit.documents.columns import words
 from tracekit.render.blocks import Column, Document, Role, items, present, table
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import STATE_WORDS, word_list
 from tracekit.report.redact import public_attributes
 
 if TYPE_CHECKING:
@@ -46,24 +47,25 @@ def tables_json(contents: Contents, number: int | None = None) -> str:
 def tables_document(contents: Contents, number: int | None = None) -> Document:
     """The tables of one run, or of all, and why some cannot be read. Sources and attributes are in the JSON alone."""
 
-    def column(name: str, drop: int = 0, words: bool = False) -> Column[dict[str, Any]]:
-        # What is not known is a dash, never a zero.
-        return Column(name, lambda row: "-" if row[name] is None else str(row[name]), words=words, drop=drop)
+    def column(name: str, drop: int = 0, to_left: bool = False) -> Column[dict[str, Any]]:
+        # What is not known is a dash, never a zero; a column of which nothing is known is empty, and goes.
+        absent = "" if all(row[name] is None for row in rows) else "-"
+        return Column(name, lambda row: absent if row[name] is None else str(row[name]), words=to_left, drop=drop)
 
+    rows = [row | {"state": STATE_WORDS[row["state"]]} for row in _rows(contents, number)]
     # The last one is never shortened: `--schema` takes its names.
     columns = (
         column("run", 2),
         column("position", 3),
-        column("state", words=True),
+        column("state", to_left=True),
         column("rows"),
         column("columns", 1),
-        column("schema", words=True),
+        words("schema", _schema),
     )
-    rows = [row | {"state": "no rows"} if row["state"] == "empty" else row for row in _rows(contents, number)]
     reasons: dict[str, list[tuple[str, str]]] = {"Unreadable": [], "Incomplete": []}
     for row in rows:
         if row["reason"]:
-            heading = "Unreadable" if row["state"] == "unreadable" else "Incomplete"
+            heading = "Unreadable" if row["state"] == STATE_WORDS["unreadable"] else "Incomplete"
             reasons[heading].append((row["schema"], row["reason"]))
     notes = [
         f"{heading}: {named} ({reason})"
@@ -72,6 +74,13 @@ def tables_document(contents: Contents, number: int | None = None) -> Document:
     ]
     blocks = present(table("Tables", columns, rows), items(notes))
     return Document(contents.source, "" if rows else "No tables are listed.", Role.PLAIN, blocks=blocks)
+
+
+def _schema(row: dict[str, Any]) -> str:
+    """A schema, and whose signposts they are."""
+    parts = (row["attributes"].get(name, "").strip('"') for name in ("subsystem", "category"))
+    signposts = "/".join(filter(None, parts))
+    return f"{row['schema']} ({signposts})" if signposts else row["schema"]
 
 
 def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -63,7 +63,7 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
 def _elsewhere(kind: str) -> str:
     """Why the parameters of a model that is neither program, network nor pipeline are not counted."""
     where = "the model that it names" if kind == "linkedModel" else "the specification"
-    return f"parameters of a {kind_words(kind)} lie in {where} and are not counted"
+    return f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
 
 
 def kind_words(kind: str) -> str:

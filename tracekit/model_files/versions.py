@@ -141,7 +141,7 @@ def needs_of(model: ModelFile) -> tuple[Need, ...]:
 def _needs(model: ModelFile) -> Iterator[Need]:
     features = [feature for function in model.functions for feature in function.features]
     if any(part.kind == Kind.ML_PROGRAM for part in model.parts):
-        yield Need("the form of an ML program", 6)
+        yield Need("the ML program format", 6)
     if any(feature.element == "Float16" and feature.kind is not FeatureKind.STATE for feature in features):
         yield Need("Float16 inputs or outputs", 7)
     if any(feature.element == "Int8" for feature in features):

@@ -47,7 +47,7 @@ def _times(shape: Shape, words: Iterable[str]) -> str:
 
 
 def _range(size: SizeRange) -> str:
-    """`1...16`; `1...` without an upper bound."""
+    """`1...16`; `1 or more` without an upper bound."""
     if size.lower == size.upper:
         return str(size.lower)
-    return f"{size.lower}...{'' if size.upper is None else size.upper}"
+    return f"{size.lower} or more" if size.upper is None else f"{size.lower}...{size.upper}"

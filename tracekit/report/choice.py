@@ -280,5 +280,5 @@ def _nothing_shown_outcome(shown: Shown) -> Outcome:
             "Record this process as the target.",
         )
     if shown.ranges is not None:
-        return NotApplicable(None, "No event of a shown and evaluated model starts in the range.")
+        return NotApplicable(None, "No events of the selected models in this range.")
     return NotApplicable(None, "The app does not load or call what is shown: a stage is evaluated with its pipeline.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import end_reason, file_problems
+from tracekit.report.groups import count_checks
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_count, format_estimate, format_names
 
@@ -126,9 +127,10 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     if findings:
         return _leaf_answer(leaf, Answer.SEEN, map(_about, findings), findings)
     if passed:
-        looked_for = f"Recordings show {leaf.shows}: {_count(passed)} passed."
-        unseen = [f"{_count(not_evaluated)} not evaluated."] if not_evaluated else []
-        return _leaf_answer(leaf, Answer.NOT_SEEN, [looked_for, *unseen], passed)
+        totals = count_checks(of_leaf)
+        unseen = f", {totals.not_evaluated + totals.errors} not evaluated" if not_evaluated else ""
+        looked_for = f"Recordings show {leaf.shows}: {format_count(totals.passed, 'check')} passed{unseen}."
+        return _leaf_answer(leaf, Answer.NOT_SEEN, [looked_for], passed)
     if not_evaluated:
         reasons = (f"{check.summary} {check.record}" for check in not_evaluated)
         return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(reasons), not_evaluated)
@@ -152,10 +154,6 @@ def _why_unanswered(leaf: Leaf) -> str:
 def _leaf_answer(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Result]) -> LeafAnswer:
     sentences = tuple(sentence.strip() for sentence in evidence)
     return LeafAnswer(str(leaf.pattern), answer, sentences, tuple(dict.fromkeys(c.id for c in checks)), leaf.ask)
-
-
-def _count(checks: Sequence[Result]) -> str:
-    return format_count(len(checks), "check")
 
 
 def _loads_evidence(report: Report) -> tuple[str, ...]:
@@ -236,7 +234,7 @@ TREE: tuple[Branch, ...] = (
         (
             Leaf(
                 Pattern.MEMORY_GROWS,
-                "Memory, with the Allocations and VM Tracker instruments: memory is not in these tables.",
+                "Memory use, with the Allocations and VM Tracker instruments.",
                 "predictions in flight, instances, and state passed in and out",
             ),
             Leaf(

@@ -135,13 +135,13 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
             yield "operations", f"{total:,}: {histogram(function.operations, OPERATIONS)}"
     if len(model.functions) > FUNCTIONS:
         yield "", format_count(len(model.functions) - FUNCTIONS, "more function")
-    for number, stage in enumerate(model.stages, 1):
-        yield f"stage {number}", f"{stage.name}, {stage.kind}"
+    for stage in model.stages:
+        yield "stage", f"{stage.name}, {stage.kind}"
     yield "weights", weight_size(model.weights)
     for group in (model.weights.groups or ())[:GROUPS]:
         yield "", f"{format_bytes(group.bytes)}: {weight_group(group)}"
     if model.weights.savings:
-        saved = (f"{entry.technique} −{format_bytes(entry.saved_bytes)}" for entry in model.weights.savings)
+        saved = (f"{format_bytes(entry.saved_bytes)} ({entry.technique})" for entry in model.weights.savings)
         yield "could save", f"about {', '.join(saved)}"
     if model.custom_layers:
         yield "custom layers", ", ".join(model.custom_layers)

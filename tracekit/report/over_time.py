@@ -111,7 +111,7 @@ NUMBERS: dict[str, Callable[[ModelSummary], str]] = {
     "most in flight": _of_flight(lambda held: formatting.count(held.max)),
     "mean in flight": _of_flight(lambda held: formatting.quantity(round(held.mean, 1), "ratio")),
     "in flight over time": _of_flight(lambda held: bars(held.slices) if held.max > 1 else ""),
-    "gap p50": _of_pace(lambda pace: formatting.duration(pace.gaps.p50_ns if pace.gaps else None)),
+    "gap median": _of_pace(lambda pace: formatting.duration(pace.gaps.p50_ns if pace.gaps else None)),
     "gap p95": _of_pace(lambda pace: formatting.duration(pace.gaps.p95_ns if pace.gaps else None)),
     "gaps, % of time": _of_pace(lambda pace: _share(pace.gap_ns, pace.span_ns)),
     "units idle, % of gaps": _of_pace(lambda pace: _share(pace.device_idle_ns, pace.gap_ns)),

@@ -60,7 +60,7 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   context.fillStyle = theme.text;
   context.fillText("Events", 8, 15);
   context.fillStyle = theme.dim;
-  context.fillText(fitted(context, `max ${density.top.toFixed(1)}`, gutter - 12), 8, 29);
+  context.fillText(fitted(context, `max ${density.top.toFixed(1)} at once`, gutter - 12), 8, 29);
   context.save();
   context.translate(gutter, 0);
   context.globalAlpha = 0.55;

@@ -153,7 +153,7 @@ export class Timeline {
       const [name, title] = this.meta.categories[category];
       return el("li", {}, el("i", { class: `c-${name.replaceAll("_", "-")}`, "aria-hidden": "true" }), title);
     });
-    const strip = this.scene.calls.starts.length ? el("li", {}, "In flight: mean of the time, pale: most") : null;
+    const strip = this.scene.calls.starts.length ? el("li", {}, "In flight: dark: average, light: maximum") : null;
     return el("ul", { class: "legend" }, ...entries, strip);
   }
 

@@ -145,7 +145,7 @@ def test_an_image_that_vision_scales_has_no_range_of_shapes_to_avoid(inspected) 
 
 def test_ranges_of_images_say_which_size_comes_first(inspected) -> None:
     finding = answer(inspected("image_range"), "flexible-shapes")
-    assert "`picture` (8... × 4...64, width × height): a range of shapes" in finding.summary
+    assert "`picture` (8 or more × 4...64, width × height): a range of shapes" in finding.summary
 
 
 def test_the_upper_bound_of_a_range_counts(inspected) -> None:
@@ -198,7 +198,7 @@ def test_state_is_told_by_name_and_shape(inspected) -> None:
         ("target_iOS26", "iOS18", "Nothing in its interface or weights needs that"),
         ("target_iOS15", "iOS18", "it could have Float16 inputs and outputs"),
         ("passed_state", "iOS18", "it could have states that the model keeps itself"),
-        ("network", "iOS17", "the form of an ML program"),
+        ("network", "iOS17", "the ML program format"),
     ],
 )
 def test_a_target_that_does_not_fit(inspected, name: str, target: str, words: str) -> None:

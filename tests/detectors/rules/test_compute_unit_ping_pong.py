@@ -159,7 +159,7 @@ def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"changes": 5}, Passed),
+        ({"hand_offs": 5}, Passed),
         ({"interrupted_share": 0.1}, Finding),
         ({"interrupted_share": 0.11}, Passed),
         ({"min_cpu_us": 1001}, Passed),

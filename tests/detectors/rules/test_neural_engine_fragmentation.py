@@ -133,7 +133,7 @@ def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"pieces": 4}, Passed),
+        ({"segments": 4}, Passed),
         ({"gap_share": 0.25}, Finding),
         ({"gap_share": 0.26}, Passed),
         ({"min_predictions": 21}, NotEvaluated),

@@ -110,10 +110,10 @@ def test_without_loads_there_is_nothing_to_judge(scenario, judge):
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({"unused_s": 119.5}, Finding), ({"unused_s": 119.6}, NotEvaluated), ({"min_calls": 51}, NotEvaluated)],
+    [({"unused_s": 119.5}, Finding), ({"unused_s": 119.6}, NotEvaluated), ({"min_predictions": 51}, NotEvaluated)],
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):
     at_work(scenario)
     scenario.load(Model("Segmenter"), 0, 500 * MS)
-    settings = {"min_calls": 1, **settings}
+    settings = {"min_predictions": 1, **settings}
     assert isinstance(judge(scenario, ID, **settings)[None], expected)

@@ -28,7 +28,7 @@ _RULES = {
     "environment": "The environment differs from that of the baseline",
     "findings": "More findings than [check.findings] allows, or a finding that the baseline does not have",
     "suppression": "A suppression has expired",
-    "settings": "The settings cannot be used",
+    "config": "The config cannot be used",
     "input": "A recording cannot be checked",
     "tracekit": "The check came to no end",
 }

@@ -18,8 +18,8 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
         return view.unknown("The file names no specification version.", "Inspect the model itself.")
     if target is None:
         return view.unknown(
-            "The oldest system that the app supports was not named.",
-            "Name the oldest system that the app supports, such as `--system iOS17`.",
+            "The oldest system that the app supports was not given.",
+            "Pass the oldest supported system, such as `--system iOS17`.",
         )
     metrics = (
         tk.Metric("specification version", version, "count"),
@@ -63,7 +63,7 @@ def _gains(view: tk.InspectedModel, version: int, target: Target, options: tk.No
     model = view.model
     gains = []
     if version < 6 <= target.version and model.kind == Kind.NEURAL_NETWORK:
-        gains.append("the form of an ML program, with a compute precision of its own")
+        gains.append("the ML program format, with a compute precision of its own")
     conversions = [entry for function in model.functions for entry in function.conversions or ()]
     if version < FLOAT16_INTERFACE <= target.version and conversions:
         gains.append("Float16 inputs and outputs")

@@ -106,7 +106,7 @@ def _swift(function: Function, names: set[str]) -> str:
         )
     return (
         "```swift\n"
-        f"// {tk.format_count(len(names), 'feature')} as Float16; reuse the array in every prediction.\n"
+        "// A Float16 array; reuse it in every prediction.\n"
         f"let {_identifier(first.name)} = try MLMultiArray(shape: [{sizes}], dataType: .float16)\n```"
     )
 

@@ -37,9 +37,9 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
         )
     size = f" with {tk.format_bytes(weights.bytes)} of weights" if weights.bytes else ""
     if model.form is Form.COMPILED:
-        return view.passed(f"Readable and whole{size}; compiled, so `MLModel(contentsOf:)` takes it.", metrics)
+        return view.passed(f"Complete{size}; compiled, so `MLModel(contentsOf:)` takes it.", metrics)
     return view.passed(
-        f"Readable and whole{size}; source form, so Xcode or `MLModel.compileModel(at:)` compiles it before it loads.",
+        f"Complete{size}; source form, so Xcode or `MLModel.compileModel(at:)` compiles it before it loads.",
         metrics,
     )
 

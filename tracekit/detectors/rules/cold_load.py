@@ -11,7 +11,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
 from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, warm_up_doubt
-from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.planned import of_load
 
 
@@ -31,7 +31,7 @@ class Options:
         250.0, "ms", "Heuristic: below this, disk and memory can explain a slow load as well."
     )
     min_compared: int = tk.option(3, "other loads", "Heuristic: a median of fewer loads depends on chance.")
-    warm_up_pause_s: float = warm_up_pause_option()
+    warm_up_gap_s: float = warm_up_gap_option()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -42,7 +42,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
     some = tk.rows_where(loads, long)
-    waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_pause_s)
+    waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_gap_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     metrics = _metrics(view, known, felt, options)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    changes: int = tk.option(
+    hand_offs: int = tk.option(
         4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
     )
     interrupted_share: float = tk.option(
@@ -49,18 +49,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     runs = None
     changes = handoffs
     # The quick count holds every change that the exact one does.
-    if np.median(handoffs) >= options.changes:
+    if np.median(handoffs) >= options.hand_offs:
         runs = device_runs_of(view.compute, view.hardware, rows.index, round(options.min_cpu_us * 1e3))
         changes = runs.changes(rows.index)
     usual = float(np.median(changes))
-    if runs is None or usual < options.changes:
-        metric = tk.above("hand-offs per prediction (median)", usual, "count", options.changes)
+    if runs is None or usual < options.hand_offs:
+        metric = tk.above("hand-offs per prediction (median)", usual, "count", options.hand_offs)
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
     share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
-        tk.above("hand-offs per prediction (median)", usual, "count", options.changes),
+        tk.above("hand-offs per prediction (median)", usual, "count", options.hand_offs),
         tk.above("main unit interrupted", share, "share", options.interrupted_share),
     )
     if not tk.reached(metrics, "main unit interrupted") or not share:
@@ -69,7 +69,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"{tk.DEVICE_NAMES[runs.main_unit]} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
         )
-    return _finding(view, rows[changes >= options.changes], runs, metrics)
+    return _finding(view, rows[changes >= options.hand_offs], runs, metrics)
 
 
 def _too_few(view: tk.ModelView, known: int, options: Options) -> tk.Outcome:

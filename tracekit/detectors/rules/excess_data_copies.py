@@ -8,7 +8,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
 from tracekit.detectors.shared.interface import interface_of, of_finding, passed_note
-from tracekit.detectors.shared.options import min_calls_option, min_mean_option
+from tracekit.detectors.shared.options import min_mean_option, min_predictions_option
 
 _PAGE = tk.page_beside(__file__)
 _BUFFERS = _PAGE.fix_from("```swift")
@@ -39,7 +39,7 @@ class Options:
         0.5, "ms", "Heuristic: copies of a few µs are normal in every prediction, even in well-built apps."
     )
     min_mean_ms: float = min_mean_option()
-    min_predictions: int = min_calls_option()
+    min_predictions: int = min_predictions_option()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:

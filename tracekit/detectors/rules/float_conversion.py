@@ -8,7 +8,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import ConversionSummary, summarize_conversions
 from tracekit.detectors.shared.interface import interface_of, of_finding, of_unclear, passed_note
-from tracekit.detectors.shared.options import min_calls_option, min_mean_option
+from tracekit.detectors.shared.options import min_mean_option, min_predictions_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Options:
         20.0, "µs", "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27)."
     )
     min_mean_ms: float = min_mean_option()
-    min_predictions: int = min_calls_option()
+    min_predictions: int = min_predictions_option()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:

@@ -21,7 +21,7 @@ from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_
 class Options:
     """Thresholds."""
 
-    min_calls: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
+    min_predictions: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
     correlation: float = tk.option(
         0.8,
         "rank correlation",
@@ -35,7 +35,7 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
-    rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
+    rule = GrowthRule(options.min_predictions, options.correlation, options.ratio)
     return judge_by_load_kind(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
 

@@ -34,7 +34,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "Use the app while recording.",
         )
     if not interface:
-        return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
+        return view.not_applicable("The app has no UI that waits for the main thread.")
     longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
         tk.above("times the main thread loads that long", len(blocking.periods), "count", 1),

@@ -54,7 +54,7 @@ def _by_thread(view: tk.RecordingView, blocking: Blocking, options: Options) -> 
         tk.Metric("predictions in them", len(blocking.calls), "count"),
     )
     if not runs_interface(view.trace):
-        return view.not_applicable("The main thread runs no interface, so nobody waits for it.")
+        return view.not_applicable("The app has no UI that waits for the main thread.")
     if not len(blocking.periods):
         return view.passed(f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
     blocked = blocking.periods.covered_ns

@@ -13,6 +13,7 @@ from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
+from tracekit.detectors.shared.wording import keep_loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     warm, timed = _warm_and_timed(view)
     judged = view.predictions[warm & timed]
     if len(judged) < options.min_predictions:
-        return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm")
+        record = keep_loaded(view, tk.RECORD_LONGER)
+        return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm", record=record)
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)

@@ -16,7 +16,7 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 class Options:
     """Thresholds."""
 
-    pieces: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
+    segments: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = tk.option(
         0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
     )
@@ -48,14 +48,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     running_ns = int(rows["duration_ns"].sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
-        tk.above("segments per prediction (median)", float(np.median(pieces)), "count", options.pieces),
+        tk.above("segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
         tk.above("gaps between segments", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return view.passed(
-            "Half of the predictions run on the Neural Engine in "
-            f"{tk.format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
-            f"{tk.format_share(share)} of their time{_besides(queued_ns)} is idle gaps between segments.",
+            f"Median: {tk.format_count(int(np.median(pieces)), 'segment')} per prediction; idle gaps "
+            f"{tk.format_share(share)} of the time{_besides(queued_ns)}.",
             metrics,
         )
     return _finding(view, rows, gaps, idle, metrics, _besides(queued_ns))

@@ -38,7 +38,7 @@ class Options:
     group_share: float = tk.option(
         0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second shape.", maximum=0.5
     )
-    pause_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
+    gap_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -59,7 +59,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
-    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
+    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.gap_s * 1e9))
     groups = group_by_work(view, calls, without_waits_ns, rule)
     if not groups.stands_out.any():
         index = view.predictions.index.get_indexer(calls.rows.index)

@@ -21,12 +21,14 @@ class Options:
         "From one half on, the app's own work takes longer than the predictions, so a faster model hardly helps.",
         maximum=1,
     )
-    min_calls: int = tk.option(10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline.")
+    min_predictions: int = tk.option(
+        10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline."
+    )
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for work of the app that fills the time between calls."""
-    gaps = find_gaps(view, options.min_calls)
+    gaps = find_gaps(view, options.min_predictions)
     if not isinstance(gaps, SequenceGaps):
         return gaps
     share = gaps.idle.share

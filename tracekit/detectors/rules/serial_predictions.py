@@ -31,12 +31,12 @@ class Options:
         "Heuristic: below a fifth, overlapping predictions gain little for the effort.",
         maximum=1,
     )
-    min_calls: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
+    min_predictions: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for gaps that would vanish if calls overlapped."""
-    gaps = find_gaps(view, options.min_calls)
+    gaps = find_gaps(view, options.min_predictions)
     if not isinstance(gaps, SequenceGaps):
         return gaps
     reason = _other_reason(view, gaps, options)

@@ -11,7 +11,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
-from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 
 _MAX_NAMES = 5
@@ -29,7 +29,7 @@ class Options:
     min_lost_ms: float = tk.option(250.0, "ms", "The delay from which the Hangs instrument reports a hang.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
-    warm_up_pause_s: float = warm_up_pause_option()
+    warm_up_gap_s: float = warm_up_gap_option()
 
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
@@ -98,7 +98,7 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
     alone = stand_alone(
-        model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9)
+        model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_gap_s * 1e9)
     )
     return None if alone.perhaps[0] else not alone.surely[0]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pause_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
+    gap_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = tk.option(
         2.0,
         "times the median of the other predictions",
@@ -37,25 +37,27 @@ class Options:
     slow_share: float = tk.option(
         0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
     )
-    min_pauses: int = tk.option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
-    min_calls: int = tk.option(10, "other predictions", "Heuristic: a median of fewer predictions depends on chance.")
+    min_gaps: int = tk.option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
+    min_predictions: int = tk.option(
+        10, "other predictions", "Heuristic: a median of fewer predictions depends on chance."
+    )
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
-    after = _after_pauses(view.predictions, options.pause_s)
+    after = _after_pauses(view.predictions, options.gap_s)
     if not after.any():
-        return view.not_applicable(f"There is no gap of {options.pause_s:g} s or more between predictions.")
+        return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions.")
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
 def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options: Options) -> tk.Outcome:
     after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
-    if pauses < options.min_pauses or others < options.min_calls:
+    if pauses < options.min_gaps or others < options.min_predictions:
         return view.unknown(
-            f"{tk.format_count(pauses, 'prediction')} after a gap of {options.pause_s:g} s or more and {others:,} "
-            f"others to compare; {options.min_pauses} and {options.min_calls} needed.",
+            f"{tk.format_count(pauses, 'prediction')} after a gap of {options.gap_s:g} s or more and {others:,} "
+            f"others to compare; {options.min_gaps} and {options.min_predictions} needed.",
             "Record several uses of the feature, with gaps between them.",
         )
     durations = calls.durations
@@ -94,13 +96,13 @@ _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
 
 
-def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> tk.BoolArray:
+def _after_pauses(predictions: pd.DataFrame, gap_s: float) -> tk.BoolArray:
     """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
     model that is called that seldom has none."""
     times = tk.Intervals.from_rows(predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     after = np.zeros(len(times), np.bool_)
-    after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= pause_s * 1e9)
+    after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= gap_s * 1e9)
     return after
 
 
@@ -125,7 +127,7 @@ def _finding(
     work, `expected` of shape (calls,)."""
     durations = calls.durations[slow]
     summary = (
-        f"After a gap of {options.pause_s:g} s or more, {tk.format_count(len(durations), 'prediction')} took "
+        f"After a gap of {options.gap_s:g} s or more, {tk.format_count(len(durations), 'prediction')} took "
         f"{tk.format_time(float(np.median(durations)))} (median) instead of "
         f"{tk.format_time(tk.value_of(metrics, 'median of the other predictions'))}. "
         f"{tk.format_share(tk.value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "

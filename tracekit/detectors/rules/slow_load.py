@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
 from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
-from tracekit.detectors.shared.options import max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +24,14 @@ class Options:
         "Heuristic: cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts the user.",
     )
     soon_ms: float = max_delay_option()
-    warm_up_pause_s: float = warm_up_pause_option()
+    warm_up_gap_s: float = warm_up_gap_option()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    surely, warmed = loads_waited_for(view, tk.rows_where(view.loads, felt), options.soon_ms, options.warm_up_pause_s)
+    surely, warmed = loads_waited_for(view, tk.rows_where(view.loads, felt), options.soon_ms, options.warm_up_gap_s)
     perhaps = felt.copy()
     felt[felt], perhaps[perhaps] = surely, warmed
     sure = tk.rows_where(view.loads, felt & ~known.unknown)

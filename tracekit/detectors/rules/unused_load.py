@@ -26,7 +26,7 @@ class Options:
     unused_s: float = tk.option(
         60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )
-    min_calls: int = tk.option(
+    min_predictions: int = tk.option(
         10,
         "predictions of other models",
         "Heuristic: without predictions of other models, the recording does not show the app in use.",
@@ -63,7 +63,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     unused = _unused_models(trace, loads, calls)
     if not unused:
         return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
-    sure = [entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
+    sure = [
+        entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_predictions
+    ]
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
         others = f"with {tk.format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
@@ -129,7 +131,7 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
                 "predictions of other models after the load",
                 min(entry.calls for entry in sure),
                 "count",
-                options.min_calls,
+                options.min_predictions,
             ),
             tk.Metric("loads", len(rows), "count"),
         ),

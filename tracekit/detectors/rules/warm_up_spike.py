@@ -41,7 +41,7 @@ class Options:
         "Heuristic: if this many later predictions are as slow, the first one is no exception.",
         maximum=1,
     )
-    pause_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
+    gap_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -65,7 +65,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
         options.min_following,
         options.alike_share,
         options.as_slow_share,
-        round(options.pause_s * 1e9),
+        round(options.gap_s * 1e9),
     )
     firsts = firsts_after_loads(view, latency_ns, rule)
     if firsts is None:
@@ -91,7 +91,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             f"The first prediction after a load took {tk.format_time(int(whole.duration_ns[unclear].max()))}, but it "
             "also had more work: it warms up the model, or it has a larger input, such as the prompt of a language "
             "model.",
-            f"Use the feature twice in one recording, {options.pause_s:g} s or more apart, and keep the model loaded.",
+            f"Use the feature twice in one recording, {options.gap_s:g} s or more apart, and keep the model loaded.",
         )
     return view.passed(_why_not(firsts, alone.surely), metrics)
 
@@ -117,7 +117,7 @@ def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
     if not whole.is_long.any():
         worst = float(whole.ratio.max())
         if worst < whole.rule.ratio:
-            return f"The first prediction after a load takes at most {worst:.1f}x the median of those that follow."
+            return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
         return "First predictions after a load take slightly longer than others, too little to notice."
     slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
     if (whole.stands_out & alone).any():

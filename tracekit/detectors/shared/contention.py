@@ -12,7 +12,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors.shared.wording import NOT_COMPARED, record_alone
+from tracekit.detectors.shared.wording import NOT_COMPARED, keep_loaded, record_alone
 
 if TYPE_CHECKING:
     from tracekit.detectors.shared.options import ContentionOptions
@@ -91,7 +91,7 @@ def split_by_contact(
             f"with {words.unit} work",
             adjective="comparable",
             left_out=NOT_COMPARED,
-            record=record_alone(view.predictions),
+            record=keep_loaded(view, record_alone(view.predictions)),
         )
     disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
     share = float(disturbed.mean())

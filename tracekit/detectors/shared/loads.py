@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def loads_waited_for(
-    view: tk.ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float
+    view: tk.ModelView, loads: pd.DataFrame, soon_ms: float, gap_s: float
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
     call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
-    alone = stand_alone(view.predictions, call[waits], round(pause_s * 1e9))
+    alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
     surely, perhaps = np.zeros(len(call), np.bool_), np.zeros(len(call), np.bool_)
     surely[waits], perhaps[waits] = ~(alone.surely | alone.perhaps), alone.perhaps
     return surely, perhaps

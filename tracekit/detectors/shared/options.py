@@ -55,8 +55,8 @@ def hang_share_option() -> Any:
     )
 
 
-def warm_up_pause_option() -> Any:
-    """Option: the pause in s after a call by which it shows that nobody waited for it."""
+def warm_up_gap_option() -> Any:
+    """Option: the gap in s after a prediction by which it shows that nobody waited for it."""
     return tk.option(
         WARM_UP_PAUSE_S,
         "s",
@@ -84,7 +84,7 @@ def min_mean_option() -> Any:
     return tk.option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
 
 
-def min_calls_option() -> Any:
+def min_predictions_option() -> Any:
     """Option: fewest predictions that are judged."""
     return tk.option(
         3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual."

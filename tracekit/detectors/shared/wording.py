@@ -26,6 +26,11 @@ def record_alone(predictions: pd.DataFrame) -> str:
     return tk.RECORD_LONGER if tk.Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
 
 
+def keep_loaded(view: tk.ModelView, otherwise: str) -> str:
+    """Advice where too few predictions are warm: `otherwise`, unless most are the first after a load."""
+    return KEEP_LOADED if 2 * int(view.warm.sum()) < len(view.warm) else otherwise
+
+
 def of_models(rows: pd.DataFrame) -> str:
     """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
     names = sorted(str(name) for name in rows["model"].dropna().unique())

@@ -130,7 +130,8 @@ def _information(archive: KeyedArchive, number: int, run: dict[object, object]) 
         duration_ns=archive.number(run.get("runningTime")),
         end_reason=text("_endReason"),
         instruments_version=text("_instrumentVersion"),
-        template=text("_templateName"),
+        # A recording that was saved in Instruments names its own file.
+        template=None if text("_templateName") == PATH.partition(".")[0] else text("_templateName"),
         recording_mode=text("_recordingMode"),
         time_limit=text("_timeLimit"),
     )

@@ -127,7 +127,7 @@ next_event = action_of("next_event", "Select the next event in the lane.", parti
 previous_event = action_of("previous_event", "Select the previous event in the lane.", partial(_walk, forward=False))
 next_slow = action_of(
     "next_slow",
-    "Select the next slow event in the lane: slower than its kind's p95.",
+    "Select the next slow event in the lane (above the p95 of its kind).",
     partial(_walk, forward=True, slow=True),
 )
 previous_slow = action_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, pid_suffix, start_words, visible
+from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, end_reason, pid_suffix, start_words, visible
 from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
         ("Instruments", info.instruments_version or ABSENT),
         ("started", start_words(info.start_date) if info.start_date else ABSENT),
         ("duration", duration(info.duration_ns)),
-        ("end reason", info.end_reason or ABSENT),
+        ("end reason", end_reason(info.end_reason or ABSENT)),
     )
 
 
