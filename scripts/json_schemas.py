@@ -22,9 +22,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
+
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.quantities import MODEL
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm

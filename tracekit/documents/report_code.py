@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.code.patterns import Api
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
@@ -38,6 +37,7 @@ from tracekit.report.call_sites import (
     symbols_sentence,
 )
 from tracekit.report.formatting import ABSENT, moment
+from tracekit.trace.calls.patterns import Api
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:

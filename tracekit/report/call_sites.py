@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.analysis.code.patterns import Api, LoadPhase
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites, is_inferred
+from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP

@@ -12,6 +12,7 @@ import pandas as pd
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
+from tracekit.trace.calls.hardware import reconstruct_predictions
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -24,7 +25,6 @@ from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
-from tracekit.trace.reconstruction import reconstruct_predictions
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace

@@ -50,7 +50,7 @@ that is known too:
 | unattributed | neither label nor time says whose it is                                                   |
 
 A prediction that was put together from hardware rows, because Core ML recorded none, is `inferred`
-(`tracekit.trace.reconstruction`).
+(`tracekit.trace.calls.hardware`).
 """
 
 from __future__ import annotations

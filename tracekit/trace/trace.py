@@ -147,7 +147,7 @@ class Trace:
     @property
     def inferred(self) -> bool:
         """Whether the predictions are put together from hardware rows, because Core ML recorded none
-        (`tracekit.trace.reconstruction`)."""
+        (`tracekit.trace.calls.hardware`)."""
         # Asked by each detector.
         return self.cache.get(
             Attribution.INFERRED, lambda: bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())

@@ -13,9 +13,9 @@ import pytest
 from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Sample, app, core_ml, source
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.calls import sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.trace.build import open_trace
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.trace import Trace
 
 LOAD = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")

@@ -7,13 +7,13 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.analysis.code.app_work import conversions, element_access
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.threads import PREPARING, core_ml_time, main_thread_calls, runs_interface, work_between
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import CONVERT_PIXELS, READ_ELEMENT, app_function
+from tracekit.trace.calls.patterns import Api
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import API, Api, app_frames, stacks_with
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
+from tracekit.trace.calls.patterns import API, Api, app_frames, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one

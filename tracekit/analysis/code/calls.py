@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.patterns import (
+from tracekit.trace.calls.patterns import (
     API,
     BINDING,
     CORE_ML,

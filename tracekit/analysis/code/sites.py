@@ -11,8 +11,8 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, of_calls
 from tracekit.analysis.code.calls import enclosing_phases, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit, app_frames
 from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit, app_frames
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace

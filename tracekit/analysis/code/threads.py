@@ -11,9 +11,9 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.calls import sampled_calls, source_of
-from tracekit.analysis.code.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
 from tracekit.analysis.code.sites import CallSite, between_sites, is_inferred
 from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one

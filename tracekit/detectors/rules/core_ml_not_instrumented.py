@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import CallSite, all_sites
+from tracekit.trace.calls.patterns import Api
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import is_inferred, main_thread_sites, sites_of
 from tracekit.analysis.code.threads import PREPARING, Blocking, main_thread_calls, runs_interface
 from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
+from tracekit.trace.calls.patterns import Api
 
 
 @dataclass(frozen=True, slots=True)

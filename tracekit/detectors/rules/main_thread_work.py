@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors.shared.wording import of_models, what_ran
+from tracekit.trace.calls.patterns import Api
 
 
 @dataclass(frozen=True, slots=True)
