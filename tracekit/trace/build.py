@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
-from tracekit.trace.calls.hardware import reconstruct_predictions
+from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -46,10 +46,11 @@ def build_trace(recording: Recording) -> Trace:
     events, known = _core_ml(binding)
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
-    inferred = empty_events()
+    source = SampleSource(recording)
+    inferred: Inferred | None = None
     if events.empty:
-        inferred, hardware = reconstruct_predictions(hardware, buffers)
-        hardware = with_graphs(hardware, graphs)
+        inferred = infer_calls(hardware, buffers, source.read(), recording.run.duration_ns or 0)
+        hardware = with_graphs(inferred.hardware, graphs)
     else:
         hardware = attribute_hardware(hardware, events, graphs)
     context = _context(binding)
@@ -58,17 +59,18 @@ def build_trace(recording: Recording) -> Trace:
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
     return Trace(
         contents=recording.contents,
-        activity=_lane(events, Lane.ACTIVITY) if inferred.empty else inferred,
+        activity=_lane(events, Lane.ACTIVITY) if inferred is None else inferred.activity,
         data=_lane(events, Lane.DATA),
         compute=_lane(events, Lane.COMPUTE),
         other=_lane(events, Lane.UNKNOWN),
         hardware=hardware,
-        models=model_frame(events if inferred.empty else inferred),
+        models=model_frame(events if inferred is None else inferred.activity),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared),
-        notes=(*binding.notes, *doubts(recording, events, hardware, inferred)),
+        notes=(*binding.notes, *doubts(recording, events, hardware, None if inferred is None else inferred.activity)),
+        sites=None if inferred is None else inferred.sites,
         sharing=shared,
-        sample_source=SampleSource(recording),
+        sample_source=source,
         run=run,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Facts = TypeVar("Facts")
 Value = TypeVar("Value")
-
-_COUNTED_SAMPLES: Final = "samples by cycles"
-"""Key of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +128,9 @@ class Trace:
     """Model files that were given or found, with the models that they describe (`tracekit.trace.file_matching`)."""
     performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
+    sites: pd.DataFrame | None = None
+    """The code that made the calls of `activity` where these are inferred (`tracekit.trace.calls.infer`); None where
+    Core ML recorded them."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
@@ -157,14 +157,14 @@ class Trace:
     def sampled(self) -> Samples | None:
         """What threads were doing: samples taken by time and their call stacks, read when first asked for. None where
         none were recorded, or in a copy that went to another process."""
-        return self.cache.get(SampleSource, self.sample_source.read)
+        return self.sample_source.read()
 
     @property
     def profiled(self) -> Samples | None:
         """As `sampled`; where no samples were taken by time, those that were taken by what a CPU counted."""
         if self.sampled is not None and len(self.sampled.samples):
             return self.sampled
-        counted = self.cache.get(_COUNTED_SAMPLES, lambda: self.sample_source.read(COUNTED))
+        counted = self.sample_source.read(COUNTED)
         return self.sampled if counted is None else counted
 
     @property

@@ -83,8 +83,10 @@ CONVERSIONS: Final = (
 )
 """Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
 
+OPENING: Final = r"-\[MLModelAsset initWithURL:"
+"""What a load begins with."""
 LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
-    LoadPhase.OPENING: r"-\[MLModelAsset initWithURL:|\+\[MLArchivingUtils parseModelArchive:",
+    LoadPhase.OPENING: rf"{OPENING}|\+\[MLArchivingUtils parseModelArchive:",
     LoadPhase.PROGRAM: (
         r"-\[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:"
     ),
@@ -107,7 +109,9 @@ UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
 BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
 """The first part of a prediction: inputs are bound."""
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
-"""The second: it runs. One that binds after it is another prediction."""
+"""The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
+PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
+"""A pipeline that calls its stages (guess: no stack of one was seen)."""
 
 
 def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
