@@ -219,15 +219,11 @@ def measured(made: Simulated) -> Measured:
             narrow = 3 * made.period_ns
             result.narrow += max(row.start_max_ns - row.start_min_ns, row.end_max_ns - row.end_min_ns) <= narrow
             result.misnamed += not str(row.model).startswith("model ") and row.model != call.model
-            if VERBOSE and not row.end_min_ns <= call.end_ns <= row.end_max_ns or not row.start_min_ns <= call.start_ns <= row.start_max_ns:
-                sys.stdout.write(f"    {call} {[x / MS for x in (row.start_min_ns, row.start_max_ns, row.end_min_ns, row.end_max_ns)]} {row.single}\n")
     for model in {call.model for call in made.calls if call.model}:
         true = sum(call.model == model and call.api == Api.PREDICTION for call in made.calls)
         result.above += int(((activity["model"] == model) & (activity["kind"] == Kind.PREDICTION)).sum()) > true
     return result
 
-
-VERBOSE = False
 
 def back_to_back(made: Simulated) -> None:
     """Calls on the CPU, one right behind the other."""

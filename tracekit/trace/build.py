@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
-from tracekit.trace.calls.infer import Inferred, infer_calls
+from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -47,9 +47,10 @@ def build_trace(recording: Recording) -> Trace:
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
     source = SampleSource(recording)
-    inferred: Inferred | None = None
+    sampled, inferred = None, None
     if events.empty:
-        inferred = infer_calls(hardware, buffers, source.read(), recording.run.duration_ns or 0)
+        sampled = source.read()
+        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0)
         hardware = with_graphs(inferred.hardware, graphs)
     else:
         hardware = attribute_hardware(hardware, events, graphs)
@@ -57,9 +58,9 @@ def build_trace(recording: Recording) -> Trace:
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
-    return Trace(
+    trace = Trace(
         contents=recording.contents,
-        activity=_lane(events, Lane.ACTIVITY) if inferred is None else inferred.activity,
+        activity=recorded_calls(_lane(events, Lane.ACTIVITY)) if inferred is None else inferred.activity,
         data=_lane(events, Lane.DATA),
         compute=_lane(events, Lane.COMPUTE),
         other=_lane(events, Lane.UNKNOWN),
@@ -73,6 +74,10 @@ def build_trace(recording: Recording) -> Trace:
         sample_source=source,
         run=run,
     )
+    if inferred is not None:
+        # What was read for the calls is not read again.
+        trace.cache.get(SampleSource, lambda: sampled)
+    return trace
 
 
 def open_trace(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
-from tracekit.trace.calls.infer import Origin
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import LOAD_KINDS, Kind, Origin
 from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.recording.table import CodedCells, Table
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
-from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
+from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
 
 if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionArray
@@ -27,6 +27,7 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "level": tuple(Level),
     "device": tuple(Device),
     "attribution": tuple(Attribution),
+    "origin": tuple(Origin),
 }
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
 

@@ -75,21 +75,14 @@ class Samples:
 class SampleSource:
     """Where the samples of a run come from. A copy in another process has none: files stay where they are."""
 
-    __slots__ = ("_read", "_recording")
+    __slots__ = ("_recording",)
 
     def __init__(self, recording: Recording | None = None) -> None:
         self._recording = recording
-        self._read: dict[tuple[str, ...], Samples | None] = {}
 
     def read(self, schemas: Iterable[str] = TIMED) -> Samples | None:
-        """The samples of the first of these tables, read once; None where none were recorded. The notes name what cannot
-        be read. O(frames)."""
-        wanted = tuple(schemas)
-        if wanted not in self._read:
-            self._read[wanted] = self._first_of(wanted)
-        return self._read[wanted]
-
-    def _first_of(self, schemas: tuple[str, ...]) -> Samples | None:
+        """The samples of the first of these tables; None where none were recorded. The notes name what cannot be read.
+        O(frames)."""
         recording = self._recording
         if recording is None:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Facts = TypeVar("Facts")
 Value = TypeVar("Value")
+
+_COUNTED_SAMPLES: Final = "samples by cycles"
+"""Key of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +149,8 @@ class Trace:
 
     @property
     def inferred(self) -> bool:
-        """Whether the predictions are put together from hardware rows, because Core ML recorded none
-        (`tracekit.trace.calls.hardware`)."""
+        """Whether the calls come from call stacks and hardware rows, because Core ML recorded none
+        (`tracekit.trace.calls`)."""
         # Asked by each detector.
         return self.cache.get(
             Attribution.INFERRED, lambda: bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
@@ -157,14 +160,14 @@ class Trace:
     def sampled(self) -> Samples | None:
         """What threads were doing: samples taken by time and their call stacks, read when first asked for. None where
         none were recorded, or in a copy that went to another process."""
-        return self.sample_source.read()
+        return self.cache.get(SampleSource, self.sample_source.read)
 
     @property
     def profiled(self) -> Samples | None:
         """As `sampled`; where no samples were taken by time, those that were taken by what a CPU counted."""
         if self.sampled is not None and len(self.sampled.samples):
             return self.sampled
-        counted = self.sample_source.read(COUNTED)
+        counted = self.cache.get(_COUNTED_SAMPLES, lambda: self.sample_source.read(COUNTED))
         return self.sampled if counted is None else counted
 
     @property

@@ -1,26 +1,22 @@
-"""Calls of a process of which Core ML recorded nothing: one row each on the Activity lane, whatever shows it.
-
-Columns beyond those of `tracekit.trace.events`: `CALL_DTYPES`. A call begins and ends within its bounds; `start_ns` and
-`duration_ns` are the best guess inside of them.
-"""
+"""Calls of a process of which Core ML recorded nothing: one row each on the Activity lane, whatever shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.hardware import reconstruct_predictions
 from tracekit.trace.calls.join import OUTLIVES_NS, Joined, Owners, Work, joined_calls
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import BEGUN, busy_stacks, place_of
-from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, or_minus_one, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
@@ -28,27 +24,11 @@ if TYPE_CHECKING:
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 
-class Origin(StrEnum):
-    """What recorded a call."""
-
-    CORE_ML = "core-ml"
-    CALL_STACKS = "call-stacks"
-    HARDWARE = "hardware"
-
-
-CALL_DTYPES: Final = {
-    "origin": "category",
-    "resolution_ns": "int64",
-    "start_min_ns": "int64",
-    "start_max_ns": "int64",
-    "end_min_ns": "int64",
-    "end_max_ns": "int64",
-    "single": "bool",
-}
-"""`resolution_ns` is the sampling period, 0 without; `single`: whether the row is known to be one call, not several."""
-
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
-_FEW: Final = 2
+FEW: Final = 3
+"""Sampling periods within which a running thread is sampled, and calls that show no habit (heuristic)."""
+_VISIBLE: Final = 2
+"""Samples between calls, from which on none is overlooked (heuristic)."""
 _STEADY: Final = 1.5
 """Durations of calls whose 90% quantile is not this many times their 10% quantile are of one call each (heuristic)."""
 
@@ -77,17 +57,29 @@ def infer_calls(hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Sample
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     work = Work.of(shown)
     calls, owners = joined_calls(line, pieces, work)
-    if not any(call.pieces for call in calls):
+    if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, pd.DataFrame(), ())
     names, notes = _names(line, pieces, owners, shown)
     return _framed(line, pieces, work, calls, shown, hardware, names, notes, end_ns)
+
+
+def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the Activity lane that Core ML recorded, with the columns that all calls have. O(n)."""
+    spans, count = Intervals.from_rows(activity), len(activity)
+    return activity.assign(
+        origin=constant(Origin.CORE_ML, count, FIXED_CATEGORIES["origin"]),
+        resolution_ns=np.zeros(count, np.int64),
+        **dict.fromkeys(BOUNDS[:2], spans.starts),
+        **dict.fromkeys(BOUNDS[2:], spans.ends),
+        single=np.ones(count, np.bool_),
+    )
 
 
 def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
     """Predictions of the hardware alone: nothing tells when their calls began and ended."""
     count, starts = len(shown), shown["start_ns"].to_numpy()
     return shown.assign(
-        origin=constant(Origin.HARDWARE, count, tuple(Origin)),
+        origin=constant(Origin.HARDWARE, count, FIXED_CATEGORIES["origin"]),
         resolution_ns=np.zeros(count, np.int64),
         start_min_ns=np.zeros(count, np.int64),
         start_max_ns=starts,
@@ -108,23 +100,23 @@ def _framed(
     notes: tuple[str, ...],
     end_ns: int,
 ) -> Inferred:
-    stacked = [call for call in calls if call.pieces]
-    alone = [call.work[0] for call in calls if not call.pieces]
+    stacked = [call for call in calls if call.chain >= 0]
+    alone = [call.work[0] for call in calls if call.chain < 0]
     mistakable = _mistakable(line, pieces, stacked)
     bounds = np.array(
-        [
-            _bounds(line, pieces, work, call, mistakable=several)
-            for call, several in zip(stacked, mistakable, strict=True)
-        ],
+        [_bounds(line, work, call, mistakable=several) for call, several in zip(stacked, mistakable, strict=True)],
         np.int64,
     )
     half = line.period_ns // 2
     start = bounds[:, 1] - np.minimum(half, (bounds[:, 1] - bounds[:, 0]) // 2)
     end = np.maximum(bounds[:, 2] + np.minimum(half, (bounds[:, 3] - bounds[:, 2]) // 2), start)
-    first = np.array([pieces.first[call.pieces[0]] for call in stacked], np.int64)
+    # A call without samples of its own is like those around it.
+    first = np.array(
+        [call.first if call.after > call.first else pieces.first[call.chain] for call in stacked], np.int64
+    )
     rows, count = line.rows.iloc[first], len(stacked)
     api = line.kinds["api"].array[line.stack[first]]
-    samples = _samples(line, pieces, stacked)
+    samples = _samples(line, stacked)
     device = [_device(shown, call) for call in stacked]
     frame = pd.DataFrame(empty_events()).reindex(range(count))
     frame = frame.assign(
@@ -132,19 +124,19 @@ def _framed(
         duration_ns=end - start,
         guessed=False,
         label=recode(np.arange(count), [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
-        model=recode(np.arange(count), [names[index] for index in first_keys(pieces, stacked)]),
+        model=recode(np.arange(count), [names[index] for index in keys_of(pieces, stacked)]),
         device=_fixed("device", device),
         process=rows["process"].array,
         pid=rows["pid"].array,
         lane=_fixed("lane", [Lane.ACTIVITY] * count),
-        kind=_fixed("kind", [_kind(Api(each), row) for each, row in zip(api, samples.to_dict("records"), strict=True)]),
+        kind=_fixed("kind", [_kind(Api(each), samples, index) for index, each in enumerate(api)]),
         level=_fixed("level", [Level.TOP] * count),
         attribution=_fixed("attribution", [Attribution.INFERRED] * count),
         table=constant(TIMED[0], count),
         row=np.searchsorted(line.samples.samples["time_ns"].to_numpy(), line.time[first]),
-        origin=constant(Origin.CALL_STACKS, count, tuple(Origin)),
+        origin=_fixed("origin", [Origin.CALL_STACKS] * count),
         resolution_ns=line.period_ns,
-        **{name: bounds[:, column] for column, name in enumerate(list(CALL_DTYPES)[2:6])},
+        **{name: bounds[:, column] for column, name in enumerate(BOUNDS)},
         single=[call.single and not several for call, several in zip(stacked, mistakable, strict=True)],
     )
     frame = pd.concat([frame, _hardware_only(shown.iloc[alone], end_ns)], ignore_index=True)
@@ -167,39 +159,46 @@ def _framed(
     return Inferred(frame.take(order).reset_index(drop=True), hardware, sites, notes)
 
 
-def first_keys(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
+def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
     """Key of the call site of each call."""
-    return [int(pieces.key[call.pieces[0]]) for call in calls]
+    return [int(pieces.key[call.chain]) for call in calls]
 
 
 def _fixed(column: str, values: Sequence[str | None]) -> pd.Categorical:
-    return pd.Categorical(values, categories=list(FIXED_CATEGORIES[column]))
+    return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])
 
 
-def _bounds(line: Timeline, pieces: Pieces, work: Work, call: Joined, *, mistakable: bool) -> tuple[int, int, int, int]:
+def _bounds(line: Timeline, work: Work, call: Joined, *, mistakable: bool) -> tuple[int, int, int, int]:
     """Earliest and latest start, earliest and latest end."""
-    last = call.sure if call.sure >= 0 else call.pieces[-1]
-    first_sample, last_sample = int(pieces.starts[call.pieces[0]]), int(pieces.ends[last])
-    begun = [int(work.starts[each]) for each in call.work]
-    done = [int(work.ends[each]) for each in call.work if work.starts[each] <= last_sample or call.sure < 0]
-    slack = [OUTLIVES_NS if work.on_gpu[each] else 0 for each in call.work]
-    start_max = min((time for time in (first_sample, *begun) if time >= call.low_ns), default=call.low_ns)
-    known_ends = [last_sample, *(end - less for end, less in zip(done, slack, strict=False))]
-    end_min = max((time for time in known_ends if time <= call.high_ns), default=start_max)
     low, high = call.low_ns, call.high_ns
-    if not call.single or mistakable:
-        return low, start_max, start_max if mistakable else max(end_min, start_max), high
-    place, end_place = int(pieces.first[call.pieces[0]]), int(pieces.last[last])
-    api = line.kinds["api"].iloc[int(line.stack[place])]
-    begins = line.kinds["progress"].iloc[int(line.stack[place])] == BEGUN or line.on_cpu[place] or api != Api.PREDICTION
-    if first_sample >= low and (begins or (begun and min(begun) > first_sample)):
-        # A thread that runs is sampled within a period, or two where one is missed.
-        low = max(low, start_max - 2 * line.period_ns)
-    if done and max(done) > last_sample:
-        high = min(high, max(max(done), end_min) + 3 * line.period_ns)
-    elif done or line.on_cpu[end_place]:
-        high = min(high, last_sample + 2 * line.period_ns)
-    return low, start_max, max(end_min, start_max), max(high, end_min, start_max)
+    last = call.sure if call.sure >= 0 else call.after - 1
+    sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
+    begun = [int(work.starts[each]) for each in call.work]
+    done = [
+        int(work.ends[each]) - (OUTLIVES_NS if work.on_gpu[each] else 0)
+        for each in call.work
+        if call.sure < 0 or work.starts[each] <= sampled[1]
+    ]
+    start_max = max(min((*sampled[:1], *begun)), low)
+    end_min = start_max if mistakable else max(*sampled[1:], *done, start_max)
+    if call.single and not mistakable:
+        if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
+            # A thread that runs is sampled within a period, if none is missed.
+            low = max(low, start_max - FEW * line.period_ns)
+        if not call.ends_with_work:
+            pass
+        elif done and not (sampled and line.time[last] > max(done)):
+            high = min(high, max(int(work.ends[each]) for each in call.work) + FEW * line.period_ns)
+        elif sampled and (done or line.on_cpu[last]):
+            high = min(high, sampled[1] + FEW * line.period_ns)
+    return low, start_max, end_min, max(high, end_min)
+
+
+def _begins(line: Timeline, place: int) -> bool:
+    """Whether a call whose first sample this is had not waited before."""
+    stack = int(line.stack[place])
+    begun = line.kinds["progress"].iloc[stack] == BEGUN or line.kinds["api"].iloc[stack] != Api.PREDICTION
+    return bool(begun or line.on_cpu[place])
 
 
 def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
@@ -207,46 +206,44 @@ def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list
     neither what lies between calls nor how they begin is long enough to be seen each time."""
     progress = line.kinds["progress"].to_numpy()[line.stack]
     by_site: dict[int, list[int]] = {}
-    for number, key in enumerate(first_keys(pieces, calls)):
+    for number, key in enumerate(keys_of(pieces, calls)):
         by_site.setdefault(key, []).append(number)
     result = [False] * len(calls)
     for numbers in by_site.values():
-        firsts = np.array([pieces.first[calls[number].pieces[0]] for number in numbers])
-        lasts = np.array([pieces.last[calls[number].pieces[-1]] for number in numbers])
-        api = line.kinds["api"].iloc[int(line.stack[firsts[0]])]
-        if api != Api.PREDICTION or not (lasts > firsts).any():
+        firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
+        api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
+        if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
         # How many samples show what is not the call: before it, and at its beginning.
-        between = firsts[1:] - lasts[:-1] - 1
-        begins = [int((progress[first : last + 1] == BEGUN).sum()) for first, last in zip(firsts, lasts, strict=True)]
-        lengths = line.time[lasts] - line.time[firsts] + line.period_ns
-        steady = np.quantile(lengths, 0.9) <= _STEADY * np.quantile(lengths, 0.1)
-        visible = np.median(between) >= _FEW if len(between) else progress[firsts[0]] == BEGUN
-        if visible or np.mean(begins) >= 1.5 or (steady and len(numbers) > _FEW):
+        between = firsts[1:] - afters[:-1]
+        begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
+        lengths = line.time[np.maximum(afters - 1, firsts)] - line.time[firsts] + line.period_ns
+        short, long = np.quantile(lengths, (0.1, 0.9))
+        steady = FEW * line.period_ns <= short and long <= _STEADY * short
+        visible = np.median(between) >= _VISIBLE if len(between) else progress[firsts[0]] == BEGUN
+        if visible or np.mean(begins) >= _STEADY or (steady and len(numbers) > FEW):
             continue
-        for number, first, last in zip(numbers, firsts, lasts, strict=True):
-            result[number] = bool(last > first and not calls[number].work)
+        for number, first, after in zip(numbers, firsts, afters, strict=True):
+            result[number] = bool(after > first + 1 and not calls[number].work)
     return result
 
 
-def _samples(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> pd.DataFrame:
+def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
     """Samples of the running thread in each call, in all and in each phase and unit."""
     ran = line.rows["ran"].to_numpy(np.bool_)
-    flags = {name: inside[line.stack] & ran for name, inside in busy_stacks(line.samples).items()}
-    sums = {name: np.concatenate(([0], np.cumsum(inside))) for name, inside in ({"samples": ran} | flags).items()}
-    counts = {
-        name: [sum(int(total[pieces.last[p] + 1] - total[pieces.first[p]]) for p in call.pieces) for call in calls]
-        for name, total in sums.items()
-    }
-    return pd.DataFrame(counts)
+    flags = {"samples": ran}
+    flags |= {name: inside[line.stack] & ran for name, inside in busy_stacks(line.samples).items()}
+    edges = np.array([(call.first, call.after) for call in calls], np.int64)
+    totals = {name: np.concatenate(([0], np.cumsum(inside))) for name, inside in flags.items()}
+    return pd.DataFrame({name: total[edges[:, 1]] - total[edges[:, 0]] for name, total in totals.items()})
 
 
-def _kind(api: Api, samples: dict[str, int]) -> Kind:
+def _kind(api: Api, samples: pd.DataFrame, index: int) -> Kind:
     if api is not Api.LOAD:
         return Kind.PREDICTION if api is Api.PREDICTION else Kind.COMPILE
-    if samples.get(LoadPhase.COMPILING):
+    if samples[LoadPhase.COMPILING].iloc[index]:
         return Kind.LOAD_UNCACHED
-    return Kind.LOAD_CACHED if samples.get(LoadPhase.PROGRAM) else Kind.LOAD
+    return Kind.LOAD_CACHED if samples[LoadPhase.PROGRAM].iloc[index] else Kind.LOAD
 
 
 def _device(shown: pd.DataFrame, call: Joined) -> str | None:

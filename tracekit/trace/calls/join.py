@@ -11,15 +11,16 @@ with the first: its `sure` end is there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, Pieces, Timeline
+from tracekit.trace.calls.stacks import BEGUN
 from tracekit.trace.events import Device
 from tracekit.trace.frames import categorical, is_any
 
@@ -32,23 +33,31 @@ OUTLIVES_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""
 NEAR: Final = 3
 """Sampling periods between samples of a call and the work of hardware that it waits for (heuristic)."""
+LONG: Final = 10
+"""Sampling periods that a thread that computes is not kept from running (heuristic)."""
 NAMED_SHARE: Final = 0.5
 """A label names a call site if so many of its calls have work of it (heuristic)."""
 
 
 @dataclass(slots=True)
 class Joined:
-    """A call: some pieces, or a prediction of the hardware, or both."""
+    """A call: samples of one thread, or a prediction of the hardware, or both."""
 
-    pieces: list[int]
+    first: int
+    """Place of its first sample in the timeline, and the one behind its last; equal where it has none of its own."""
+    after: int
+    chain: int
+    """First piece of its chain; -1 where only the hardware shows it."""
+    low_ns: int
+    """The call begins at or behind this."""
+    high_ns: int
+    """The call ends at or before this."""
     work: list[int] = field(default_factory=list)
     """Predictions of the hardware in it, in order of time."""
+    ends_with_work: bool = True
+    """Whether nothing more of the hardware is expected behind `work`."""
     sure: int = -1
-    """The last piece that is known to be of the call; -1 where all are."""
-    low_ns: int = 0
-    """The call begins at or behind this."""
-    high_ns: int = 0
-    """The call ends at or before this."""
+    """The last sample that is known to be of the call; -1 where all are."""
     single: bool = True
     """Whether it is known to be one call."""
 
@@ -73,108 +82,113 @@ class Work:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owners:
-    """Which piece each prediction of the hardware is of."""
+    """Which chain each prediction of the hardware is of. A chain is the pieces of one call site between which nothing
+    else was seen, and is known by the first of them."""
 
-    piece: IntArray
+    chain: IntArray
     """Shape (predictions of the hardware,): -1 where none is known."""
     possible: BoolArray
-    """Whether it may be of any piece at all."""
+    """Whether it may be of any chain at all."""
     named: dict[int, list[int]]
     """Models whose work the calls of a site have, by key: the one that begins first in them first."""
     all_have: frozenset[int]
-    """Keys of the sites of which each call has work."""
+    """Keys of the sites of which each chain has work."""
+    doubtful: set[int]
+    """Chains that may have work which may be of others too."""
 
 
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
     """All calls of a recording, and the owner of each prediction of the hardware. O(n log n)."""
-    owners = _owners(line, pieces, work)
+    opens = np.flatnonzero(pieces.follows == APART)
+    owners = _owners(line, pieces, work, opens)
     calls: list[Joined] = []
-    for chain in _chains(pieces):
+    for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain)
-    calls += [Joined([], [index]) for index in np.flatnonzero(~owners.possible).tolist()]
-    return calls, owners
+    alone = np.flatnonzero(~owners.possible).tolist()
+    return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
 
 
-def _chains(pieces: Pieces) -> Iterator[range]:
-    """Pieces of one call site between which nothing else was seen."""
-    begins = np.append(np.flatnonzero(pieces.follows == APART), len(pieces.first)).tolist()
-    return (range(first, after) for first, after in pairwise(begins))
-
-
-def _owners(line: Timeline, pieces: Pieces, work: Work) -> Owners:
-    count = len(work.starts)
-    near, far = _candidates(line, pieces, work)
-    site_of = np.full(count, -1)
-    several = np.zeros(count, np.bool_)
-    for index, piece in near:
-        key = int(pieces.key[piece])
-        several[index] |= site_of[index] not in (-1, key)
-        site_of[index] = key
-    sure = np.flatnonzero((site_of >= 0) & ~several)
-    named, all_have = _named(pieces, work, site_of, sure, near)
-    owner = np.full(count, -1)
-    taken: set[int] = set()
-    for index, options in _grouped(near):
-        models = named.get(int(site_of[index]), [])
-        threads = {int(pieces.thread[piece]) for piece in options}
-        if not several[index] and work.model[index] in models and len(threads) == 1:
-            owner[index] = _best(pieces, work, index, options)
-            taken.add(int(owner[index]))
-    for index, options in _grouped(far):
-        if owner[index] >= 0 or site_of[index] >= 0:
-            continue
-        free = [
-            piece
+def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
+    near, far = _candidates(line, pieces, work, opens)
+    chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
+    owner = np.full(len(work.starts), -1)
+    crowded: set[int] = set()
+    for index, options in near.items():
+        keys = {int(pieces.key[piece]) for piece in options}
+        if len({int(pieces.thread[piece]) for piece in options}) > 1:
+            crowded.add(int(work.model[index]))
+        if len(keys) == 1:
+            owner[index] = chain_of[options[0]]
+    crowded |= _shared(pieces, work, owner, opens)
+    named, all_have = _named(pieces, work, owner, opens)
+    for index in range(len(owner)):
+        key = int(pieces.key[owner[index]])
+        # Where several threads may call a model at once, its work tells no call from another.
+        if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in named.get(key, [])):
+            owner[index] = -1
+    doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
+    possible = np.isin(np.arange(len(owner)), list(near))
+    # What a call does after its leading model is no call of its own, wherever that one was seen.
+    possible |= np.isin(work.model, [model for models in named.values() for model in models[1:]])
+    taken = set(owner.tolist())
+    for index, options in far.items():
+        free = {
+            int(chain_of[piece])
             for piece in options
-            if piece not in taken and work.model[index] in named.get(int(pieces.key[piece]), [])
-        ]
-        if free and len({int(pieces.thread[piece]) for piece in free}) == 1:
-            owner[index] = free[0]
-            taken.add(free[0])
-    return Owners(owner, (site_of >= 0) | (owner >= 0), named, all_have)
+            if chain_of[piece] not in taken and work.model[index] in named.get(int(pieces.key[piece]), [])
+        }
+        if index in near or not free:
+            continue
+        possible[index] = True
+        if len(free) == 1 and work.model[index] not in crowded:
+            owner[index] = free.pop()
+            taken.add(int(owner[index]))
+    return Owners(owner, possible, named, all_have, doubtful)
 
 
-def _grouped(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
-    by_index: dict[int, list[int]] = {}
-    for index, piece in pairs:
-        by_index.setdefault(index, []).append(piece)
-    return iter(sorted(by_index.items()))
+def _shared(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> set[int]:
+    """Models that several threads call from one site, where what seems to be of one chain is of several: it has work of
+    several predictions, or of two at once."""
+    threads: dict[int, set[int]] = {}
+    for chain in opens.tolist():
+        threads.setdefault(int(pieces.key[chain]), set()).add(int(pieces.thread[chain]))
+    shared: set[int] = set()
+    until: dict[tuple[int, int], int] = {}
+    for index in np.flatnonzero(owner >= 0).tolist():
+        whose = int(owner[index]), int(work.model[index])
+        at_once = until.get(whose, 0) > work.starts[index]
+        if at_once or (whose in until and len(threads[int(pieces.key[whose[0]])]) > 1):
+            shared.add(whose[1])
+        until[whose] = max(until.get(whose, 0), int(work.ends[index]))
+    return shared
 
 
-def _best(pieces: Pieces, work: Work, index: int, options: Sequence[int]) -> int:
-    """Of pieces of one thread the one whose samples the work overlaps; else the one before it, which waits for it."""
-    for piece in options:
-        if pieces.starts[piece] <= work.ends[index] and work.starts[index] <= pieces.ends[piece]:
-            return piece
-    return options[0]
+Candidates = dict[int, list[int]]
+"""Pieces that each prediction of the hardware may be of."""
 
 
-def _candidates(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Pairs of work and a piece of a prediction that it may be of: near in time, or only within reach."""
+def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> tuple[Candidates, Candidates]:
+    """Those near in time, and those only within reach."""
     slack = np.where(work.on_gpu, OUTLIVES_NS, 0)
     reach = NEAR * line.period_ns
-    near: list[tuple[int, int]] = []
-    far: list[tuple[int, int]] = []
+    near: Candidates = {}
+    far: Candidates = {}
     api = line.kinds["api"].to_numpy()[line.stack[pieces.first]]
     predicts = np.flatnonzero(api == Api.PREDICTION)
-    chain = np.cumsum(pieces.follows == APART) - 1
-    opens = np.flatnonzero(pieces.follows == APART)
-    after = pieces.after[opens][chain]
-    before = pieces.before[np.append(opens[1:], len(chain)) - 1][chain]
+    sizes = np.diff(np.append(opens, len(pieces.first)))
+    after = np.repeat(pieces.after[opens], sizes)
+    before = np.repeat(pieces.before[opens + sizes - 1], sizes)
     for thread in np.unique(pieces.thread[predicts]):
         own = predicts[pieces.thread[predicts] == thread]
         behind = np.searchsorted(pieces.starts[own], work.ends, "right") - 1
         for step in (-1, 0, 1):
-            position = behind + step
-            inside = (position >= 0) & (position < len(own))
-            piece = own[np.clip(position, 0, len(own) - 1)]
-            fits = inside & (after[piece] - slack <= work.starts)
-            fits &= work.ends - slack <= before[piece]
+            inside = (behind + step >= 0) & (behind + step < len(own))
+            piece = own[np.clip(behind + step, 0, len(own) - 1)]
+            fits = inside & (after[piece] - slack <= work.starts) & (work.ends - slack <= before[piece])
             is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
             for index in np.flatnonzero(fits):
-                if _works_itself(line, pieces, int(piece[index]), int(work.starts[index]), int(work.ends[index])):
-                    continue
-                (near if is_near[index] else far).append((int(index), int(piece[index])))
+                if not _works_itself(line, pieces, int(piece[index]), int(work.starts[index]), int(work.ends[index])):
+                    (near if is_near[index] else far).setdefault(int(index), []).append(int(piece[index]))
     return near, far
 
 
@@ -186,112 +200,105 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: i
     return bool(meanwhile.any()) and bool(line.on_cpu[inside][meanwhile].mean() >= 0.5)
 
 
-def _named(
-    pieces: Pieces, work: Work, site_of: IntArray, sure: IntArray, near: Sequence[tuple[int, int]]
-) -> tuple[dict[int, list[int]], frozenset[int]]:
-    """Models whose work at least `NAMED_SHARE` of the calls of each site have, and the sites of which each has it."""
-    piece_of = dict(reversed(near))
-    chain = np.cumsum(pieces.follows == APART)
-    total: dict[int, set[int]] = {}
-    for key, number in zip(pieces.key.tolist(), chain.tolist(), strict=True):
-        total.setdefault(key, set()).add(number)
+def _named(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> tuple[dict[int, list[int]], frozenset[int]]:
+    """Models whose work at least `NAMED_SHARE` of the chains of each site have, and the sites of which each has it."""
+    total = Counter(pieces.key[opens].tolist())
     seen: dict[tuple[int, int], set[int]] = {}
-    for index in sure.tolist():
-        seen.setdefault((int(site_of[index]), int(work.model[index])), set()).add(int(chain[piece_of[index]]))
+    for index in np.flatnonzero(owner >= 0).tolist():
+        chain = int(owner[index])
+        seen.setdefault((int(pieces.key[chain]), int(work.model[index])), set()).add(chain)
     named: dict[int, list[int]] = {}
-    for index in sure.tolist():
-        key, model = int(site_of[index]), int(work.model[index])
-        models = named.setdefault(key, [])
-        if model not in models and len(seen[key, model]) >= NAMED_SHARE * len(total[key]):
-            models.append(model)
-    complete = (key for key, models in named.items() if models and seen[key, models[0]] == total[key])
-    return named, frozenset(complete)
+    for (key, model), chains in seen.items():
+        if len(chains) >= NAMED_SHARE * total[key]:
+            named.setdefault(key, []).append(model)
+    return named, frozenset(key for key, models in named.items() if len(seen[key, models[0]]) == total[key])
 
 
 def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range) -> Iterator[Joined]:
     """The calls that a chain of pieces makes up."""
     key = int(pieces.key[chain[0]])
-    models = owners.named.get(key, [])
-    in_chain = np.flatnonzero((owners.piece >= chain[0]) & (owners.piece <= chain[-1]))
-    in_chain = in_chain[np.argsort(work.starts[in_chain], kind="stable")]
-    work_of = {piece: in_chain[owners.piece[in_chain] == piece].tolist() for piece in chain}
-    # A pipeline works for several models in each call, and begins with the first.
-    leads = (
-        {piece: [each for each in work_of[piece] if work.model[each] == models[0]] for piece in chain} if models else {}
-    )
+    models, is_complete = owners.named.get(key, []), key in owners.all_have and chain[0] not in owners.doubtful
+    own = np.flatnonzero(owners.chain == chain[0])
+    own = own[np.argsort(work.starts[own], kind="stable")]
     nested = line.kinds["nested"].to_numpy()
-    call = Joined([], low_ns=int(pieces.after[chain[0]]))
-    for piece in chain:
-        if call.pieces and _is_next(line, pieces, work, work_of, leads, call, piece, nested, key in owners.all_have):
-            yield from _cut(pieces, work, leads, call, int(pieces.starts[piece]))
-            call = Joined([], low_ns=int(pieces.ends[piece - 1]))
-        call.pieces.append(piece)
-        call.work += work_of[piece]
-    yield from _cut(pieces, work, leads, call, int(pieces.before[chain[-1]]))
+    call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
+    low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
+    for piece in chain[1:]:
+        edge = int(pieces.starts[piece])
+        if pieces.follows[piece] == BEGINS:
+            # In a pipeline each stage begins like a call.
+            is_next = not is_complete and not nested[line.stack[pieces.last[piece - 1]]]
+            call.single &= is_next or is_complete
+        else:
+            is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
+        if is_next:
+            yield from _cut(line, work, models, own, call, low, edge)
+            low = int(pieces.ends[piece - 1])
+            call = _begun(pieces, chain, piece, low)
+        call.after = int(pieces.last[piece]) + 1
+    yield from _cut(line, work, models, own, call, low, high)
 
 
-def _is_next(
-    line: Timeline,
-    pieces: Pieces,
-    work: Work,
-    work_of: dict[int, list[int]],
-    leads: dict[int, list[int]],
-    call: Joined,
-    piece: int,
-    nested: BoolArray,
-    is_complete: bool,
-) -> bool:
-    """Whether a piece begins the next call; where nothing tells, the call so far may have ended."""
-    before, follows = call.pieces[-1], pieces.follows[piece]
-    reach = NEAR * line.period_ns
-    meanwhile = [
-        each
-        for each in (*call.work, *work_of[piece])
-        if work.starts[each] <= pieces.ends[before] + reach and work.ends[each] >= pieces.starts[piece] - reach
-    ]
-    led = [any(leads.get(each, ()) for each in side) for side in (call.pieces, [piece])]
-    if follows == BEGINS:
-        is_close = pieces.starts[piece] - pieces.ends[before] <= reach
-        # In a pipeline each stage begins like a call.
-        inside = nested[line.stack[pieces.first[before]]] or (bool(leads) and led != [True, True] and is_close)
-        if not inside:
-            return True
-        call.single = False
+def _begun(pieces: Pieces, chain: range, piece: int, low_ns: int) -> Joined:
+    return Joined(int(pieces.first[piece]), int(pieces.last[piece]) + 1, chain[0], low_ns, 0)
+
+
+def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: Joined, piece: int) -> bool:
+    """Whether a piece behind a gap is another call. Where nothing tells, the call is sure to last until the gap."""
+    begin, end, reach = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), NEAR * line.period_ns
+    if pieces.follows[piece] == GOES_ON:
         return False
-    if meanwhile or follows == GOES_ON:
+    if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
         return False
-    on_cpu = line.on_cpu[pieces.last[before]] and line.on_cpu[pieces.first[piece]]
-    if led == [True, True] or on_cpu:
+    if end - begin > LONG * line.period_ns and line.on_cpu[[pieces.last[piece - 1], pieces.first[piece]]].all():
         # What the CPU computes waits for nobody.
         return True
-    if is_complete:
-        return False
     if call.sure < 0:
-        call.sure = before
+        call.sure = int(pieces.last[piece - 1])
     call.single = False
     return False
 
 
-def _cut(pieces: Pieces, work: Work, leads: dict[int, list[int]], call: Joined, high_ns: int) -> Iterator[Joined]:
-    """A call as several where the hardware worked for several predictions of its leading model."""
-    call.high_ns = high_ns
-    begins = sorted(each for piece in call.pieces for each in leads.get(piece, ()))
-    if len(begins) < 2:
+def _cut(
+    line: Timeline, work: Work, models: Sequence[int], own: IntArray, call: Joined, low: int, high: int
+) -> Iterator[Joined]:
+    """A call as several where the hardware worked for several predictions of its leading model. Samples between two of
+    these are of the one or the other: only one that begins a call tells."""
+    inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
+    # A pipeline works for several models in each call, and begins with the first.
+    leads = [] if not models else inside[work.model[inside] == models[0]].tolist()
+    call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
+    call.ends_with_work = set(work.model[inside].tolist()) >= set(models)
+    if len(leads) < 2:
         yield call
         return
-    edges = [work.starts[each] for each in begins[1:]]
-    ends = [max(work.ends[each] for each in call.work if work.starts[each] < edge) for edge in edges]
-    lows, highs = [call.low_ns, *map(int, ends)], [*map(int, edges), high_ns]
-    for number, begin in enumerate(begins):
-        after = begins[number + 1] if number + 1 < len(begins) else None
-        own = [
+    progress = line.kinds["progress"].to_numpy()
+    first = call.first
+    for index, lead in enumerate(leads):
+        following = leads[index + 1] if index + 1 < len(leads) else None
+        until = high if following is None else int(work.starts[following])
+        mine = [
             each
-            for each in call.work
-            if work.starts[each] >= work.starts[begin] and (after is None or work.starts[each] < work.starts[after])
+            for each in inside.tolist()
+            if (index == 0 or work.starts[each] >= work.starts[lead]) and work.starts[each] < until
         ]
-        touched = [
-            piece
-            for piece in call.pieces
-            if pieces.ends[piece] >= lows[number] and pieces.starts[piece] <= highs[number]
-        ]
-        yield Joined(touched, own, low_ns=lows[number], high_ns=highs[number])
+        done = max(int(work.ends[each]) for each in mine)
+        if following is None:
+            rest = Joined(first, max(call.after, first), call.chain, low, high, mine, single=call.single)
+            rest.ends_with_work = set(work.model[mine].tolist()) >= set(models)
+            yield rest
+            return
+        # Samples of the next call, as far as they are known.
+        last, after = (call.first + int(x) for x in np.searchsorted(line.time[call.first : call.after], [done, until]))
+        begun = last + np.flatnonzero(progress[line.stack[last:after]] == BEGUN)
+        is_known = len(begun) > 0
+        yield Joined(
+            first,
+            max(int(begun[0]) if is_known else last, first),
+            call.chain,
+            low,
+            int(line.time[begun[0]]) if is_known else until,
+            mine,
+        )
+        low = max(done, int(line.time[begun[0] - 1])) if is_known and begun[0] > call.first else done
+        first = int(begun[0]) if is_known else after

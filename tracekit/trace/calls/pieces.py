@@ -20,8 +20,13 @@ from tracekit.trace.samples import SAMPLE_NS, Samples
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
 
-GAP: Final = 3.5
-"""Samples of a thread that runs lie no more than this many sampling periods apart: some are missed (heuristic)."""
+_MISSED_NS: Final = 3_500_000
+"""Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
+"""
+_RUNNING: Final = 0.3
+"""Share of samples right behind another one of their thread where threads run (heuristic)."""
+_LONGEST_NS: Final = 20_000_000
+"""No profiler takes samples less often (heuristic)."""
 APART, BEGINS, WAITS, GOES_ON = 0, 1, 2, 3
 """How a piece follows the one before: something else was seen between them; a call begins in it; a gap lies between
 them; the same after a gap, and its stack goes on where that of the one before stopped."""
@@ -44,6 +49,11 @@ class Timeline:
     """Whether the thread works as a compute unit itself."""
     period_ns: int
     """From one sample of a thread that runs to the next."""
+
+    @property
+    def gap_ns(self) -> int:
+        """A thread with no sample for longer than this did not run all the time."""
+        return max(3 * self.period_ns // 2, _MISSED_NS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +113,10 @@ def _period(sampled: Samples) -> int:
     thread = categorical(samples["thread"]).codes
     order = np.lexsort((samples["time_ns"].to_numpy(), thread))
     apart = np.diff(samples["time_ns"].to_numpy()[order])[np.diff(thread[order]) == 0]
-    seen = int(np.quantile(apart, 0.1)) if len(apart) else stated
-    return max(seen if seen > 1.5 * stated else stated, 1)
+    seen = int(np.quantile(apart, 0.02)) if len(apart) else stated
+    # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
+    often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
+    return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
 
 
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:
@@ -114,7 +126,7 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     other = np.append(True, (line.key[1:] != line.key[:-1]) | (line.thread[1:] != line.thread[:-1]))[:count]
     other_thread = np.append(True, line.thread[1:] != line.thread[:-1])[:count]
     apart_ns = np.diff(line.time, prepend=line.time[:1])
-    gap = ~other & (apart_ns > GAP * line.period_ns)
+    gap = ~other & (apart_ns > line.gap_ns)
     # What a call did last in these samples, and whether it begins again.
     run = np.cumsum(other)
     known = pd.Series(np.where(progress > 0, progress, np.nan))
@@ -147,14 +159,22 @@ def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntA
     # A prediction that only began before the gap, and executes behind it: unless others of its place do not look so.
     began = (progress[first[waits - 1]] == BEGUN) & (progress[first[waits] - 1] != UNDER_WAY)
     began &= progress[first[waits]] == UNDER_WAY
+    # The thread ran until the call began: it was not idle in between.
+    opens = np.flatnonzero(follows == APART)
+    begin = first[opens[np.searchsorted(opens, waits, "right") - 1]]
+    same_thread = (begin > 0) & (line.thread[begin] == line.thread[begin - 1])
+    began &= same_thread & (line.time[begin] - line.time[begin - 1] <= line.gap_ns)
     unlike = np.isin(line.key[first[waits]], line.key[first[waits[~began]]])
     predicts = api == Api.PREDICTION
     goes_on = predicts & began & ~unlike
-    opens = np.flatnonzero(follows == APART)
-    begin = first[opens[np.searchsorted(opens, waits, "right") - 1]]
+    # One that seldom looks so may be the beginning of one call and the end of another.
+    own = line.key[first[waits]]
+    opening = line.key[first[opens[progress[first[opens]] == BEGUN]]]
+    goes_on &= np.array([(own[goes_on] == key).sum() >= 0.5 * (opening == key).sum() for key in own], np.bool_)
     for index in np.flatnonzero(~predicts):
         goes_on[index] = _resumes(line, int(begin[index]), int(first[waits[index]]))
-    return waits[goes_on]
+    chosen: IntArray = waits[goes_on]
+    return chosen
 
 
 def _resumes(line: Timeline, first: int, after: int) -> bool:
