@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites

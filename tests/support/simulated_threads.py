@@ -204,7 +204,8 @@ def measured(made: Simulated) -> Measured:
     """The inferred calls of a simulation against its truth: each with the last true call of its place and thread that
     began by its latest start."""
     inferred = made.inferred()
-    activity, sites, result = inferred.activity, inferred.sites, Measured(true=len(made.calls))
+    activity, result = inferred.activity, Measured(true=len(made.calls))
+    sites = pd.DataFrame() if inferred.sites is None else inferred.sites
     result.unseen = len(activity) - len(sites)
     for line, tid in {(call.line, call.tid) for call in made.calls}:
         own = sites.index[((sites["line"] == line) & (sites["tid"] == tid)).to_numpy(dtype=bool)] if len(sites) else []

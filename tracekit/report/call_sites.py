@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites, is_inferred
+from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
@@ -79,7 +79,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         stacks=int(sampled.samples["stack"].notna().sum()),
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
         source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
-        inferred=is_inferred(trace),
+        inferred=trace.inferred,
         call_sites=tuple(site for site in all_sites(trace) if _is_shown(site, shown)),
         notes=sampled.notes,
     )

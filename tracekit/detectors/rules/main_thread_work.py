@@ -9,7 +9,6 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors.shared.wording import of_models, what_ran
-from tracekit.trace.calls.patterns import Api
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
     and predictions fill."""
     if runs_interface(view.trace) is not None:
-        blocking = main_thread_calls(view.trace, (Api.PREDICTION,), round(options.min_hang_ms * 1e6))
+        blocking = main_thread_calls(view.trace, (tk.Api.PREDICTION,), round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:
             return _by_thread(view, blocking, options)
     return _by_hangs(view, options)

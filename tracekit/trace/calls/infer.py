@@ -40,7 +40,7 @@ class Inferred:
     activity: pd.DataFrame
     hardware: pd.DataFrame
     """With the calls that its rows belong to."""
-    sites: pd.DataFrame
+    sites: pd.DataFrame | None
     """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
     `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`, and
     how many samples were in each `LoadPhase` and `Unit`."""
@@ -52,13 +52,13 @@ def infer_calls(hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Sample
     """What samples and the hardware show; `end_ns` is the end of the recording. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
-        return Inferred(_hardware_only(shown, end_ns), hardware, pd.DataFrame(), ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     work = Work.of(shown)
     calls, owners = joined_calls(line, pieces, work)
     if not len(pieces.first):
-        return Inferred(_hardware_only(shown, end_ns), hardware, pd.DataFrame(), ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     names, notes = _names(line, pieces, owners, shown)
     return _framed(line, pieces, work, calls, shown, hardware, names, notes, end_ns)
 
