@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
@@ -20,6 +19,8 @@ from tracekit.trace.samples import SampleSource
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.arrays import BoolArray
     from tracekit.detectors.framework import AnyDetector
     from tracekit.trace.trace import Trace

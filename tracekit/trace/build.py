@@ -165,4 +165,5 @@ def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
         binding.notes += single.notes
         frames["signposts"] = signposts.joined_intervals(frames["signposts"], single.intervals)
         frames["signpost_events"] = single.events
+        frames["metal_pipelines"] = signposts.metal_pipelines(single.events, binding.recording.run.target.process)
     return {name: frame for name, frame in frames.items() if frame is not None}

@@ -120,8 +120,9 @@ class Trace:
     """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
     context: dict[str, pd.DataFrame]
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has `start_ns`; a frame is
-    absent where its table is missing or unreadable, and present without rows where it is empty."""
+    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has
+    `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
+    empty."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""

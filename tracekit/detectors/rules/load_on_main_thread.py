@@ -81,6 +81,7 @@ DETECTOR = tk.RecordingDetector(
     id="load-on-main-thread",
     page=tk.page_beside(__file__),
     needs=("Call Stacks",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Core ML",),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,

@@ -134,6 +134,7 @@ DETECTOR = tk.RecordingDetector(
     id="main-thread-work",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,
