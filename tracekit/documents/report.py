@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
-from tracekit.documents.report_code import code_section, inferred_section
+from tracekit.documents.report_code import code_section
 from tracekit.documents.report_events import events_section
 from tracekit.documents.report_findings import findings_section
 from tracekit.documents.report_models import (
@@ -76,7 +76,6 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", findings_section(report)),
-        ("findings", inferred_section(report)),
         ("models", models_section(models)),
         ("models", hardware_section(models)),
         ("time", time_section(models)),

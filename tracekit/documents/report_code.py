@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
-    Entry,
     Figure,
     Line,
     Paragraph,
@@ -17,20 +14,17 @@ from tracekit.render.blocks import (
     Section,
     Span,
     Table,
-    items,
     joined,
     section,
     table,
 )
 from tracekit.report.call_sites import (
-    ELEMENTS,
     LABELS,
     THREADS,
     CodeInfo,
     busy_words,
     calls_words,
     line_of,
-    main_work,
     no_calls_sentence,
     place,
     sampling_sentence,
@@ -38,68 +32,16 @@ from tracekit.report.call_sites import (
 )
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.calls.patterns import Api
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Report
 
 HEAVIEST = 12
 """Functions of the app that are listed, those with most samples."""
-PER_KIND = 4
-"""Most places of one kind of call where Core ML recorded none."""
 LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
-
-
-def inferred_section(report: Report) -> Section | None:
-    """What call stacks show where Core ML recorded no call; None where it did, or where no call is known."""
-    code = report.code
-    if code is None or not code.inferred or not code.call_sites:
-        return None
-    threads = {THREADS.get(site.thread, "") for site in code.call_sites}
-    shared = "".join(threads) if len(threads) == 1 else ""
-    source = "sampled every 1 ms"
-    found: list[Entry] = []
-    for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
-        sites = list(of_kind)
-        if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
-            # The finding says it.
-            continue
-        by_function: dict[tuple[str | None, tuple[Place, ...], str], list[CallSite]] = {}
-        for site in sites[:PER_KIND]:
-            by_function.setdefault((site.function, site.called_by, site.thread), []).append(site)
-        found += [_function_entry(api, group, with_thread=not shared) for group in by_function.values()]
-    note = f"{shared}; {source}" if shared else source
-    return section("Inferred from call stacks", items(found), note=note)
-
-
-def _function_entry(api: str, sites: Sequence[CallSite], *, with_thread: bool) -> Entry:
-    """A function of the app, who calls it, and the calls that it makes line by line."""
-    first = sites[0]
-    callers = () if api == Api.ELEMENT else first.called_by
-    parts = [first.function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
-    parts += [THREADS[first.thread]] if with_thread and first.thread in THREADS else []
-    head: Line = (Span(LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
-    return Entry(head, (_elements(sites),) if api == Api.ELEMENT else tuple(map(_calls, sites)))
-
-
-def _calls(site: CallSite) -> tuple[str, str]:
-    """`main.swift:1261`, `≥ 8 calls, median 15.0 ms; 131 samples: GPU 91%, CPU 7%`."""
-    times = f"median {format_time(site.median_ns)}"
-    if site.calls == 1:
-        times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
-    words = f"≥ {format_count(site.calls or 0, 'call')}, {times}; {format_count(site.samples, 'sample')}"
-    busy = main_work(site)
-    return line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
-
-
-def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
-    """Element access in one line: its places are parts of one loop."""
-    lines = [str(site.line) for site in sites[1:] if site.line is not None]
-    where = ", ".join([line_of(sites[0]), *lines]) if sites[0].line is not None else ""
-    return where, f"{format_count(sum(site.samples for site in sites), 'sample')} in {ELEMENTS}"
 
 
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:

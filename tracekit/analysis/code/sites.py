@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
-_BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: tuple(Unit)}
+_BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: (*Unit, LoadPhase.SPECIALIZING)}
 _REPORTED_APIS: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
 """Calls that are reported, in this order. Unloading is no call of the app."""
 _PLACE: Final = ("caller", "file", "line")

@@ -48,6 +48,8 @@ class LoadPhase(StrEnum):
     COMPILING = "compiling on this device"
     NEURAL_ENGINE = "trying the Neural Engine"
     READYING = "making operations ready"
+    SPECIALIZING = "specializing the GPU graph"
+    """At first use, too."""
 
 
 class Unit(StrEnum):
@@ -96,6 +98,7 @@ LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
     LoadPhase.READYING: (
         r"-\[MLE5Engine prepareWithConcurrencyHint:|E5RT::SharedResourceFactory::GetMPSGraphExecutable"
     ),
+    LoadPhase.SPECIALIZING: r"-\[MPSGraphExecutable specializedModuleWithDevice:",
 }
 NEURAL_ENGINE_COMPILER: Final = "ANECompiler"
 """Image whose code runs while the Neural Engine is tried."""
