@@ -218,9 +218,9 @@ def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list
         between = firsts[1:] - afters[:-1]
         begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
         lengths = line.time[np.maximum(afters - 1, firsts)] - line.time[firsts] + line.period_ns
-        short, long = np.quantile(lengths, (0.1, 0.9))
+        short, long = np.sort(lengths)[[len(lengths) // 10, len(lengths) * 9 // 10]]
         steady = FEW * line.period_ns <= short and long <= _STEADY * short
-        visible = np.median(between) >= _VISIBLE if len(between) else progress[firsts[0]] == BEGUN
+        visible = np.sort(between)[len(between) // 2] >= _VISIBLE if len(between) else progress[firsts[0]] == BEGUN
         if visible or np.mean(begins) >= _STEADY or (steady and len(numbers) > FEW):
             continue
         for number, first, after in zip(numbers, firsts, afters, strict=True):

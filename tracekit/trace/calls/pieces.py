@@ -113,7 +113,7 @@ def _period(sampled: Samples) -> int:
     thread = categorical(samples["thread"]).codes
     order = np.lexsort((samples["time_ns"].to_numpy(), thread))
     apart = np.diff(samples["time_ns"].to_numpy()[order])[np.diff(thread[order]) == 0]
-    seen = int(np.quantile(apart, 0.02)) if len(apart) else stated
+    seen = int(np.sort(apart)[len(apart) // 50]) if len(apart) else stated
     # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
     often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
     return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
