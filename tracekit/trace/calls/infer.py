@@ -59,7 +59,8 @@ def infer_calls(hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Sample
     calls, owners = joined_calls(line, pieces, work)
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
-    names, notes = _names(line, pieces, owners, shown)
+    stacked = [call for call in calls if call.chain >= 0]
+    names, notes = _names(line, pieces, work, stacked, owners, shown)
     return _framed(line, pieces, work, calls, shown, hardware, names, notes, end_ns)
 
 
@@ -124,7 +125,7 @@ def _framed(
         duration_ns=end - start,
         guessed=False,
         label=recode(np.arange(count), [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
-        model=recode(np.arange(count), [names[index] for index in keys_of(pieces, stacked)]),
+        model=recode(np.arange(count), names),
         device=_fixed("device", device),
         process=rows["process"].array,
         pid=rows["pid"].array,
@@ -217,10 +218,13 @@ def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list
         # How many samples show what is not the call: before it, and at its beginning.
         between = firsts[1:] - afters[:-1]
         begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
-        lengths = line.time[np.maximum(afters - 1, firsts)] - line.time[firsts] + line.period_ns
+        seen = afters > firsts
+        lengths = line.time[afters[seen] - 1] - line.time[firsts[seen]] + line.period_ns
         short, long = np.sort(lengths)[[len(lengths) // 10, len(lengths) * 9 // 10]]
         steady = FEW * line.period_ns <= short and long <= _STEADY * short
-        visible = np.sort(between)[len(between) // 2] >= _VISIBLE if len(between) else progress[firsts[0]] == BEGUN
+        visible = (
+            np.sort(between)[len(between) // 2] >= _VISIBLE if len(between) else progress[firsts[seen]][0] == BEGUN
+        )
         if visible or np.mean(begins) >= _STEADY or (steady and len(numbers) > FEW):
             continue
         for number, first, after in zip(numbers, firsts, afters, strict=True):
@@ -252,33 +256,35 @@ def _device(shown: pd.DataFrame, call: Joined) -> str | None:
     return device if isinstance(device, str) else None
 
 
-def _names(line: Timeline, pieces: Pieces, owners: Owners, shown: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]:
-    """Name of the model of each call site, by key, and what of it is not known."""
-    stacks, kinds = line.samples.stacks, line.kinds
-    keys = np.unique(pieces.key)
-    labels = categorical(shown["model"]).categories
+def _names(
+    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: pd.DataFrame
+) -> tuple[list[str], tuple[str, ...]]:
+    """Name of the model of each call, and what of it is not known: that of its work on the hardware, else where it is
+    called from."""
+    kinds, labels = line.kinds, categorical(shown["model"]).categories
     stack_of = dict(zip(kinds["key"].tolist(), range(len(kinds)), strict=True))
-    names = [""] * (int(keys.max(initial=-1)) + 1)
-    apis = {key: kinds["api"].iloc[stack_of[key]] for key in keys.tolist()}
-    for key in keys.tolist():
-        models = owners.named.get(key, [])
-        if len(models) == 1:
-            names[key] = str(labels[models[0]])
+    keys, sites = keys_of(pieces, calls), owners.sites
+    api_of = {key: kinds["api"].iloc[stack_of[key]] for key in set(keys)}
+    names = []
+    for key, call in zip(keys, calls, strict=True):
+        models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
+        if not call.work and key in sites.all_have:
+            models = sites.named[key] - sites.later.get(key, set())
+        if len(models) == 1 and not sites.later.get(key):
+            names.append(str(labels[models.pop()]))
             continue
-        caller = int(kinds["caller"].iloc[stack_of[key]])
-        verb = "called" if apis[key] == Api.PREDICTION else "loaded" if apis[key] == Api.LOAD else "compiled"
-        names[key] = f"model {verb} {_where(stacks, caller)}"
-    loads = [key for key in keys.tolist() if apis[key] == Api.LOAD]
-    predicted = {names[key] for key in keys.tolist() if apis[key] == Api.PREDICTION}
-    notes = []
-    if len(loads) == 1 and len(predicted) == 1:
-        names[loads[0]] = predicted.pop()
-        notes.append("The one load site and the one model that predicts are taken for the same model.")
-    elif loads and predicted:
-        notes.append(
-            "Call stacks do not tell which of the loaded models predicts: loads of one place count as one model."
-        )
-    return names, tuple(notes)
+        verb = {Api.PREDICTION: "called", Api.LOAD: "loaded"}.get(api_of[key], "compiled")
+        names.append(f"model {verb} {_where(line.samples.stacks, int(kinds['caller'].iloc[stack_of[key]]))}")
+    loads = [number for number, key in enumerate(keys) if api_of[key] == Api.LOAD]
+    predicted = {name for name, key in zip(names, keys, strict=True) if api_of[key] == Api.PREDICTION}
+    predicted |= {str(labels[work.model[call]]) for call in np.flatnonzero(~owners.possible)}
+    if not loads or not predicted:
+        return names, ()
+    if len({keys[number] for number in loads}) > 1 or len(predicted) > 1:
+        return names, ("Call stacks do not tell which loaded model predicts; loads of one place count as one model.",)
+    for number in loads:
+        names[number] = next(iter(predicted))
+    return names, ("The one place that loads and the one model that predicts are taken for the same model.",)
 
 
 def _where(stacks: pd.DataFrame, row: int) -> str:

@@ -12,7 +12,7 @@ with the first: its `sure` end is there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +35,9 @@ NEAR: Final = 3
 """Sampling periods between samples of a call and the work of hardware that it waits for (heuristic)."""
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
-NAMED_SHARE: Final = 0.5
-"""A label names a call site if so many of its calls have work of it (heuristic)."""
+NAMED_SHARE: Final = 0.9
+"""A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
+site (heuristic)."""
 
 
 @dataclass(slots=True)
@@ -89,12 +90,21 @@ class Owners:
     """Shape (predictions of the hardware,): -1 where none is known."""
     possible: BoolArray
     """Whether it may be of any chain at all."""
-    named: dict[int, list[int]]
-    """Models whose work the calls of a site have, by key: the one that begins first in them first."""
-    all_have: frozenset[int]
-    """Keys of the sites of which each chain has work."""
+    sites: Sites
     doubtful: set[int]
     """Chains that may have work which may be of others too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Whose work the calls of each site have, by key."""
+
+    named: dict[int, set[int]]
+    """Models."""
+    later: dict[int, set[int]]
+    """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
+    all_have: frozenset[int]
+    """Sites of which each chain has work."""
 
 
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
@@ -120,22 +130,22 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(keys) == 1:
             owner[index] = chain_of[options[0]]
     crowded |= _shared(pieces, work, owner, opens)
-    named, all_have = _named(pieces, work, owner, opens)
+    sites = _sites(pieces, work, owner, opens)
     for index in range(len(owner)):
         key = int(pieces.key[owner[index]])
         # Where several threads may call a model at once, its work tells no call from another.
-        if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in named.get(key, [])):
+        if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in sites.named.get(key, ())):
             owner[index] = -1
     doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
     possible = np.isin(np.arange(len(owner)), list(near))
     # What a call does after its leading model is no call of its own, wherever that one was seen.
-    possible |= np.isin(work.model, [model for models in named.values() for model in models[1:]])
+    possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken = set(owner.tolist())
     for index, options in far.items():
         free = {
             int(chain_of[piece])
             for piece in options
-            if chain_of[piece] not in taken and work.model[index] in named.get(int(pieces.key[piece]), [])
+            if chain_of[piece] not in taken and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
         }
         if index in near or not free:
             continue
@@ -143,7 +153,7 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(free) == 1 and work.model[index] not in crowded:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    return Owners(owner, possible, named, all_have, doubtful)
+    return Owners(owner, possible, sites, doubtful)
 
 
 def _shared(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> set[int]:
@@ -200,26 +210,39 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: i
     return bool(meanwhile.any()) and bool(line.on_cpu[inside][meanwhile].mean() >= 0.5)
 
 
-def _named(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> tuple[dict[int, list[int]], frozenset[int]]:
-    """Models whose work at least `NAMED_SHARE` of the chains of each site have, and the sites of which each has it."""
+def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
     total = Counter(pieces.key[opens].tolist())
-    seen: dict[tuple[int, int], set[int]] = {}
+    all_work = Counter(work.model.tolist())
+    counts: Counter[tuple[int, int]] = Counter()
+    chains: dict[tuple[int, int], set[int]] = {}
+    leads: dict[tuple[int, int], set[int]] = {}
+    begun: set[int] = set()
     for index in np.flatnonzero(owner >= 0).tolist():
-        chain = int(owner[index])
-        seen.setdefault((int(pieces.key[chain]), int(work.model[index])), set()).add(chain)
-    named: dict[int, list[int]] = {}
-    for (key, model), chains in seen.items():
-        if len(chains) >= NAMED_SHARE * total[key]:
-            named.setdefault(key, []).append(model)
-    return named, frozenset(key for key, models in named.items() if len(seen[key, models[0]]) == total[key])
+        chain, model = int(owner[index]), int(work.model[index])
+        which = int(pieces.key[chain]), model
+        counts[which] += 1
+        chains.setdefault(which, set()).add(chain)
+        leads.setdefault(which, set()).update({chain} - begun)
+        begun.add(chain)
+    named: dict[int, set[int]] = {}
+    later: dict[int, set[int]] = {}
+    of_site: dict[int, set[int]] = {}
+    for (key, model), own in chains.items():
+        if len(own) >= NAMED_SHARE * total[key] or counts[key, model] >= NAMED_SHARE * all_work[model]:
+            named.setdefault(key, set()).add(model)
+            of_site.setdefault(key, set()).update(own)
+            if len(leads[key, model]) < 0.5 * len(own):
+                later.setdefault(key, set()).add(model)
+    return Sites(named, later, frozenset(key for key, own in of_site.items() if len(own) == total[key]))
 
 
 def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range) -> Iterator[Joined]:
     """The calls that a chain of pieces makes up."""
     key = int(pieces.key[chain[0]])
-    models, is_complete = owners.named.get(key, []), key in owners.all_have and chain[0] not in owners.doubtful
+    is_complete = key in owners.sites.all_have and chain[0] not in owners.doubtful
     own = np.flatnonzero(owners.chain == chain[0])
     own = own[np.argsort(work.starts[own], kind="stable")]
+    later = owners.sites.later.get(key, set())
     nested = line.kinds["nested"].to_numpy()
     call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
     low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
@@ -232,11 +255,11 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
         else:
             is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
         if is_next:
-            yield from _cut(line, work, models, own, call, low, edge)
+            yield from _cut(line, work, later, own, call, low, edge)
             low = int(pieces.ends[piece - 1])
             call = _begun(pieces, chain, piece, low)
         call.after = int(pieces.last[piece]) + 1
-    yield from _cut(line, work, models, own, call, low, high)
+    yield from _cut(line, work, later, own, call, low, high)
 
 
 def _begun(pieces: Pieces, chain: range, piece: int, low_ns: int) -> Joined:
@@ -260,15 +283,14 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
 
 
 def _cut(
-    line: Timeline, work: Work, models: Sequence[int], own: IntArray, call: Joined, low: int, high: int
+    line: Timeline, work: Work, later: set[int], own: IntArray, call: Joined, low: int, high: int
 ) -> Iterator[Joined]:
-    """A call as several where the hardware worked for several predictions of its leading model. Samples between two of
-    these are of the one or the other: only one that begins a call tells."""
+    """A call as several where the hardware worked for several predictions, not counting those of models that work
+    `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
     inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
-    # A pipeline works for several models in each call, and begins with the first.
-    leads = [] if not models else inside[work.model[inside] == models[0]].tolist()
+    leads = [index for index in inside.tolist() if work.model[index] not in later]
     call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
-    call.ends_with_work = set(work.model[inside].tolist()) >= set(models)
+    call.ends_with_work = set(work.model[inside].tolist()) >= later
     if len(leads) < 2:
         yield call
         return
@@ -285,7 +307,7 @@ def _cut(
         done = max(int(work.ends[each]) for each in mine)
         if following is None:
             rest = Joined(first, max(call.after, first), call.chain, low, high, mine, single=call.single)
-            rest.ends_with_work = set(work.model[mine].tolist()) >= set(models)
+            rest.ends_with_work = set(work.model[mine].tolist()) >= later
             yield rest
             return
         # Samples of the next call, as far as they are known.
