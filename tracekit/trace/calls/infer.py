@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -280,7 +281,9 @@ def _names(
     predicted |= {str(labels[work.model[call]]) for call in np.flatnonzero(~owners.possible)}
     if not loads or not predicted:
         return names, ()
-    if len({keys[number] for number in loads}) > 1 or len(predicted) > 1:
+    order = sorted(range(len(calls)), key=lambda number: calls[number].low_ns)
+    in_turn = not any({one, other} <= set(loads) for one, other in pairwise(order))
+    if len({keys[number] for number in loads}) > 1 or len(predicted) > 1 or not in_turn:
         return names, ("Call stacks do not tell which loaded model predicts; loads of one place count as one model.",)
     for number in loads:
         names[number] = next(iter(predicted))
