@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.quantities import MODEL
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
@@ -33,6 +32,7 @@ from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
 from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.code.calls import sampled_calls
+from tracekit.analysis.code.call_sites import call_sites
 from tracekit.api import analysis_of, judge, request_of
 from tracekit.report.report import Report
 from tracekit.request import Request, shown_of_request
@@ -157,9 +157,9 @@ class LoadedTrace:
 
     @property
     def core_ml_calls(self) -> pd.DataFrame | None:
-        """Calls of Core ML that samples show, and the code that made them; None where no samples were recorded."""
-        calls = sampled_calls(self.trace)
-        return None if calls is None else calls.copy()
+        """Calls of Core ML that samples lie in, and the code that made them; None where no samples were recorded."""
+        sites = call_sites(self.trace)
+        return None if sites is None else self.trace.activity.loc[sites.index].join(sites)
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.

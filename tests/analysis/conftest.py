@@ -11,6 +11,7 @@ import pytest
 
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
+from tracekit.trace.calls.infer import recorded_calls
 from tracekit.trace.events import EVENT_DTYPES
 from tracekit.trace.frames import sort_events
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
@@ -65,7 +66,7 @@ def trace_of() -> Callable[..., Trace]:
         return Trace(
             contents=Contents("x", "xctrace export XML", False, (Run(1),)),
             run=Run(1),
-            activity=activity,
+            activity=recorded_calls(activity),
             data=frames.get("data", empty),
             compute=frames.get("compute", empty),
             other=frames.get("other", empty),

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.sites import Busy, CallSite
 from tracekit.report.call_sites import busy_words, main_work
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 
 PROGRAM = Busy(LoadPhase.PROGRAM, 92)
 CACHE_KEY = Busy(LoadPhase.CACHE_KEY, 17, LoadPhase.PROGRAM)

@@ -93,7 +93,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     [
         ({Part.GPU: (Unknown.NOT_RECORDED,)}, "GPU activity was not recorded"),
         ({Part.ANE: (Unknown.NOT_SPLIT,)}, "does not show when the Neural Engine executed its requests"),
-        ({Part.CPU: (Unknown.NO_CORE_ML,)}, "inferred from hardware"),
+        ({Part.CPU: (Unknown.NO_CORE_ML,)}, "inferred predictions"),
     ],
 )
 def test_what_is_not_known_is_said(watercolor, unknown, words):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,12 +33,12 @@ from tracekit.testing.stacks import Stack
 from tracekit.testing.tables import TIME_PROFILE
 from tracekit.testing.toc_xml import toc_document
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.samples import SampleSource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from support.call_stacks import Sample
+    from tracekit.recording.call_stacks import CallStacks
     from tracekit.testing.cells import Cell, Column, TableContent
     from tracekit.testing.scenario import Scenario
     from tracekit.testing.stacks import Frame
@@ -53,9 +53,23 @@ def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | No
     latest = export_xml._runs(scenario)[-1]
     if not latest.samples:
         return build_trace(recording_of(scenario, only))
-    trace = build_trace(recording_of(scenario, None if only is None else {*only, TIME_PROFILE}))
-    samples = call_stacks(_samples(latest), unit_ns=1)
-    return replace(trace, sample_source=SampleSource(Held({TIME_PROFILE: [samples]})))  # type: ignore[arg-type]
+    recording = recording_of(scenario, None if only is None else {*only, TIME_PROFILE})
+    held = Held({TIME_PROFILE: [call_stacks(_samples(latest), unit_ns=1)]})
+    return build_trace(_Sampled(recording, held))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """A recording whose samples were not written."""
+
+    recording: ExportRecording
+    held: Held
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        return self.held.call_stacks(schema, **attributes)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.recording, name)
 
 
 def _samples(run: Scenario) -> list[Sample]:

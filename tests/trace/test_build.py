@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Table, TableState
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.events import EVENT_DTYPES
+from tracekit.trace.events import CALL_DTYPES, EVENT_DTYPES
 
 FRAMES = ("activity", "data", "compute", "other", "hardware")
 
@@ -14,7 +14,9 @@ def assert_sound(trace):
     """What holds for the event frames of every trace."""
     for name in FRAMES:
         frame = getattr(trace, name)
-        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
+        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES | (
+            CALL_DTYPES if name == "activity" else {}
+        )
         assert frame.index.equals(pd.RangeIndex(len(frame)))
         assert frame["start_ns"].is_monotonic_increasing
         assert (frame["duration_ns"] >= 0).all()

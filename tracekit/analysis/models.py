@@ -22,7 +22,7 @@ from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summar
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import hardware_only, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _work_of_units(trace: Trace) -> CoveredTime | None:
     return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
-_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "attribution"]
+_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin"]
 """Columns of the activity that summaries read; taking only these is much faster than taking whole rows."""
 
 
@@ -162,11 +162,11 @@ def _summary(
 ) -> ModelSummary:
     """Summary of one model, from its rows of the Activity lane.
 
-    Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
+    Predictions that only hardware shows have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.
     """
     called = level == Level.TOP and len(predictions) > 0
-    timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
+    timed = not hardware_only(predictions).any()
     warm = ~of_trace.cold[predictions.index]
     times = of_trace.parts.of(predictions.index)
     throughput = _throughput(of_trace, predictions) if called else None

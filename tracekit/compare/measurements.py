@@ -26,7 +26,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, matching
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import hardware_only, is_any
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ def _model(
     of_model = (called["model"] == name).to_numpy(dtype=bool)
     predictions = called[of_model]
     loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
-    inferred = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
+    inferred = bool(hardware_only(predictions).any())
+    untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
     ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     timed, is_warm = predictions[ended], warm[of_model][ended]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
@@ -260,7 +261,7 @@ def _model(
         cold_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
         cached_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
         other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
-        copies=None if inferred else int(copies["prediction"].isin(predictions.index).sum()),
+        copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
         warm_parts=_parts(times.of(timed[is_warm].index)),
         parts=_parts(times.of(timed.index)),

@@ -43,8 +43,19 @@ if TYPE_CHECKING:
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
+    from tracekit.trace.calls.patterns import Api
     from tracekit.trace.data_quality import issues_about_data
-    from tracekit.trace.events import DEVICE_NAMES, LOAD_KINDS, SETUP_KINDS, Attribution, Device, Kind, Lane, Level
+    from tracekit.trace.events import (
+        DEVICE_NAMES,
+        LOAD_KINDS,
+        SETUP_KINDS,
+        Attribution,
+        Device,
+        Kind,
+        Lane,
+        Level,
+        Origin,
+    )
     from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where, texts_in
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState

@@ -21,8 +21,9 @@ def needs_sentence(detector: ListedDetector) -> str:
     sentence = f"Requires: {', '.join(detector.needs)}." if detector.needs else "Requires: any recording."
     if detector.uses:
         sentence += f" Optional: {', '.join(detector.uses)}."
-    if detector.on_inferred:
-        sentence += " Also evaluates predictions inferred from hardware."
+    if detector.origins:
+        names = {"call-stacks": "call stacks", "hardware": "hardware"}
+        sentence += f" Also evaluates calls inferred from {' and '.join(names[origin] for origin in detector.origins)}."
     return sentence
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.views import ModelView, RecordingView
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
+    from tracekit.trace.events import Origin
 
 Options = TypeVar("Options")
 
@@ -38,14 +39,15 @@ class Metadata(Generic[Options]):
     page: Page
     """What is written about it (`page_beside`)."""
     needs: tuple[str, ...] = ()
-    """Instruments (names in `Trace.coverage`) whose tables must hold rows. Predictions inferred from hardware stand in
-    for Core ML where `on_inferred` allows it."""
+    """Instruments (names in `Trace.coverage`) whose tables must hold rows. Inferred calls stand in for Core ML where
+    `origins` allows it."""
     uses: tuple[str, ...] = ()
     """Instruments that the answer rests on too where they were recorded. Where other processes use the Neural Engine
     and it is named here or in `needs`, the answer says so."""
-    on_inferred: bool = False
-    """Whether it can judge predictions inferred from hardware: they hold no data or compute rows, end with their last
-    hardware row, and no load is known."""
+    origins: tuple[Origin, ...] = ()
+    """What besides Core ML may show the calls that it judges. Such calls hold no data or compute rows and begin and end
+    within bounds: the runner asks several times, with other times that fit, and only the answer that holds for all
+    counts. Calls of `Origin.HARDWARE` end with their last hardware row, and have no loads."""
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]

@@ -231,7 +231,7 @@ class Severity(StrEnum):
 
 
 SEVERITY_FLOORS: tuple[tuple[Severity, float, float], ...] = (
-    (Severity.CRITICAL, 0.50, 5e9),
+    (Severity.CRITICAL, 0.50, 3e9),
     (Severity.HIGH, 0.25, 2e9),
     (Severity.MEDIUM, 0.10, 1e9),
     (Severity.LOW, 0.0, 0.0),

@@ -127,7 +127,7 @@ def _plain_detector(detector: AnyDetector, package: str) -> AnyDetector:
         id=str.__str__(detector.id),
         page=page,
         **lists,
-        on_inferred=bool(detector.on_inferred),
+        origins=tuple(detector.origins),
         options=detector.options,
         asks=tuple(detector.asks),
         detect=detector.detect,

@@ -9,6 +9,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
+from tracekit.detectors.inference import RECORD_CORE_ML, settled, source_sentence, stands_in, variants
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, configure, configure_model, model_skips
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
@@ -16,10 +17,14 @@ from tracekit.detectors.selection import choose
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.detectors.views import ModelView
     from tracekit.trace.trace import Trace
 
 
@@ -48,7 +53,13 @@ def run_detectors(
         of_all = configure_model(detectors, general, special, name) if special else options
         return of_all, model_skips(model_skip or {}, name)
 
-    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, options, of_model)
+    own = [detector for detector in chosen if not _is_foreign(detector)]
+    outcomes = _outcomes(own, trace, options, of_model)
+    bounded = [detector for detector in own if trace.inferred and detector.origins]
+    others = [_outcomes(bounded, variant, options, of_model) for variant in (variants(trace) if bounded else ())]
+    for detector in bounded:
+        by_model = [{outcome.model: outcome for outcome in each[detector.id]} for each in others]
+        outcomes[detector.id] = settled(outcomes[detector.id], by_model, trace)
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model)
@@ -86,9 +97,16 @@ def _outcomes(
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
+                else NotEvaluated(view.name, "Its calls are known by their work on the hardware alone.", RECORD_CORE_ML)
+                if trace.inferred and CORE_ML in detector.needs and not stands_in(detector, _rows_of(view))
                 else _detect(detector, view, own_options[detector.id], view.name)
             )
     return outcomes
+
+
+def _rows_of(view: ModelView) -> pd.DataFrame:
+    activity = view.trace.activity
+    return activity[is_any(activity["model"], view.name)]
 
 
 _OWN = frozenset(map(id, DETECTORS))
@@ -121,7 +139,7 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | Non
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.coverage_of(instrument)
-        stand_in = instrument == CORE_ML and detector.on_inferred and trace.inferred
+        stand_in = instrument == CORE_ML and trace.inferred and stands_in(detector, trace.activity)
         if coverage.state is not TableState.ROWS and not stand_in:
             return NotEvaluated(model=None, reason=coverage.conclusion, record=coverage.advice)
     return None
@@ -154,16 +172,12 @@ def _detect(detector: AnyDetector, seen: Any, options: Any, model: str | None) -
         return DetectorFailed(model=model, error=words_of(error))
 
 
-INFERRED = "Predictions are inferred from hardware activity; actual durations are longer than shown."
-"""Said where Core ML itself recorded no prediction."""
-
-
 def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
     """One sentence for each thing that limits what the detector finds, or finds in order."""
     instruments = (*detector.needs, *detector.uses)
     sentences = []
-    if trace.inferred and CORE_ML in instruments:
-        sentences.append(INFERRED)
+    if trace.inferred and (CORE_ML in instruments or detector.origins):
+        sentences.append(source_sentence(trace))
     if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
         sentences.append(trace.sharing.sentence)
     return tuple(sentences)

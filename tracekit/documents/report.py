@@ -66,7 +66,6 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
-        ("findings", report_code.inferred_section(report)),
         ("models", report_models.models_section(models)),
         ("models", report_models.hardware_section(models)),
         ("time", report_models.time_section(models)),

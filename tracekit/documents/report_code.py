@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
-    Entry,
     Figure,
     Line,
     Paragraph,
@@ -21,7 +17,6 @@ from tracekit.render.blocks import (
     Section,
     Span,
     Table,
-    items,
     join,
     section,
     table,
@@ -30,66 +25,18 @@ from tracekit.render.markup import tag
 from tracekit.report import call_sites
 from tracekit.report.call_tree import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.trace.calls.patterns import Api
+from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
-    from tracekit.report.report import Report
 
 HEAVIEST = 12
 """Functions of the app that are listed, those with most samples."""
-PER_KIND = 4
-"""Most places of one kind of call where Core ML recorded none."""
 LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
-
-
-def inferred_section(report: Report) -> Section | None:
-    """What call stacks show where Core ML recorded no call; None where it did, or where no call is known."""
-    code = report.code
-    if code is None or not code.inferred or not code.call_sites:
-        return None
-    threads = {call_sites.THREADS.get(site.thread, "") for site in code.call_sites}
-    shared = "".join(threads) if len(threads) == 1 else ""
-    source = "sampled every 1 ms"
-    found: list[Entry] = []
-    is_said = any(finding.id == "element-wise-access" for finding in report.findings)
-    for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
-        by_function: dict[tuple[str | None, tuple[Place, ...], str], list[CallSite]] = {}
-        for site in [] if api == Api.ELEMENT and is_said else list(of_kind)[:PER_KIND]:
-            by_function.setdefault((site.function, site.called_by, site.thread), []).append(site)
-        found += [_function_entry(api, group, with_thread=not shared) for group in by_function.values()]
-    note = f"{shared}; {source}" if shared else source
-    return section("Inferred from call stacks", items(found), note=note)
-
-
-def _function_entry(api: str, sites: Sequence[CallSite], *, with_thread: bool) -> Entry:
-    """A function of the app, who calls it, and the calls that it makes line by line."""
-    first = sites[0]
-    callers = () if api == Api.ELEMENT else first.called_by
-    parts = [first.function or "no function of the app", *(f"called by {call_sites.place(each)}" for each in callers)]
-    parts += [call_sites.THREADS[first.thread]] if with_thread and first.thread in call_sites.THREADS else []
-    head: Line = (Span(call_sites.LABELS[Api(api)]), "  ", Span(", ".join(parts), Role.STRONG))
-    return Entry(head, (_elements(sites),) if api == Api.ELEMENT else tuple(map(_calls, sites)))
-
-
-def _calls(site: CallSite) -> tuple[str, str]:
-    """`main.swift:1261`, `≥ 8 calls, median 15.0 ms; 131 samples: GPU 91%, CPU 7%`."""
-    times = f"median {format_time(site.median_ns)}"
-    if site.calls == 1:
-        times = f"{format_time(site.longest_ns)} at {moment(site.first_ns)}"
-    words = f"≥ {format_count(site.calls or 0, 'call')}, {times}; {format_count(site.samples, 'sample')}"
-    busy = call_sites.main_work(site)
-    return call_sites.line_of(site) if site.line is not None else "", f"{words}: {busy}" if busy else words
-
-
-def _elements(sites: Sequence[CallSite]) -> tuple[str, str]:
-    """Element access in one line: its places are parts of one loop."""
-    lines = [str(site.line) for site in sites[1:] if site.line is not None]
-    where = ", ".join([call_sites.line_of(sites[0]), *lines]) if sites[0].line is not None else ""
-    return where, f"{format_count(sum(site.samples for site in sites), 'sample')} in {call_sites.ELEMENTS}"
 
 
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:

@@ -72,7 +72,7 @@ LOOKS: dict[Category, Look] = {
     Category.MEDIUM: Look("=", "medium"),
     Category.HIGH: Look("^", "maximum"),
     Category.FADED: Look("·", "filtered out"),
-    Category.INFERRED: Look("p", "prediction inferred from hardware"),
+    Category.INFERRED: Look("p", "inferred call"),
 }
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}

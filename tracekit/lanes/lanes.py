@@ -67,6 +67,8 @@ def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
 PROCESS_LIMIT = 6
 """Processes on the GPU that get a lane of their own where lanes are not grouped."""
 NO_MODEL = "unattributed"
+PIPELINES = "metal_pipelines"
+"""Frame of the context with a lane of its own."""
 
 
 class Grouping(StrEnum):
@@ -99,7 +101,7 @@ class LaneRows:
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
     makers = {Grouping.LANES: _frame_lanes, Grouping.EVENTS: _event_lanes, Grouping.MODELS: _by_model}
-    return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
+    return (*makers[grouping](trace), *_hardware(trace, grouping), *_pipelines(trace), *_strips(trace))
 
 
 _CORE_ML = tuple((name, name.title()) for name in CORE_ML_FRAMES)
@@ -191,6 +193,16 @@ def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, fo
     if rest:
         positions = np.sort(np.concatenate(rest))
         yield _hardware_lane(f"{lane} other", f"{title} · {len(rest)} more", intervals, positions)
+
+
+def _pipelines(trace: Trace) -> Iterator[LaneRows]:
+    """GPU functions as they were compiled, where any was."""
+    frame = trace.context.get(PIPELINES)
+    if frame is not None and len(frame):
+        codes, texts = category_codes(frame, "function")
+        categories = by_code(np.zeros(len(frame), np.int8), [Category.COMPILE])
+        events = state_events(PIPELINES, frame, categories, codes, texts)
+        yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
 
 
 def _strips(trace: Trace) -> Iterator[LaneRows]:

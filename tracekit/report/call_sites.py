@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.analysis.code.patterns import Api, LoadPhase
-from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites, is_inferred
+from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
@@ -80,7 +80,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         stacks=int(sampled.samples["stack"].notna().sum()),
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
         source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
-        inferred=is_inferred(trace),
+        inferred=trace.inferred,
         call_sites=tuple(site for site in all_sites(trace) if _is_shown(site, shown)),
         notes=sampled.notes,
     )
@@ -142,7 +142,8 @@ def caller_words(site: CallSite) -> str:
     doubt = f", {site.ambiguous:,} of them ambiguous" if site.ambiguous else ""
     sampled = "" if site.calls is None else f" ({format_count(site.samples, 'sample')}{doubt})"
     what = _OTHERWISE.get(Api(site.api), "called from")
-    return f"{what} {place(site)}{f', {thread}' if thread else ''}: {count}{sampled}"
+    work = main_work(site) if site.inferred and site.calls is not None else ""
+    return f"{what} {place(site)}{f', {thread}' if thread else ''}: {count}{sampled}{f'; {work}' if work else ''}"
 
 
 _OTHERWISE: Final = {Api.BETWEEN: "between calls, in", Api.ELEMENT: "in"}
@@ -198,7 +199,8 @@ def _share_words(site: CallSite, min_share: float, left_out: str | None = None) 
     the CPU time in code that works for a compute unit, which says nothing about how long the unit itself worked."""
     shown = [each for each in site.busy if each.samples >= min_share * site.samples and each.what != left_out]
     if site.api == Api.PREDICTION:
-        parts = [f"in {each.what} code {format_percent(each.samples / site.samples)}" for each in shown]
+        units = {each.what: f"in {each.what} code" for each in shown if each.what in set(Unit)}
+        parts = [f"{units.get(each.what, each.what)} {format_percent(each.samples / site.samples)}" for each in shown]
         return f"CPU time {', '.join(parts)}" if parts else ""
     inside: dict[str | None, list[Busy]] = {}
     for each in shown:

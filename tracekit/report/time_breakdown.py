@@ -128,9 +128,9 @@ class PartsRow:
 
 
 def is_inferred(model: ModelSummary) -> bool:
-    """Whether the model's predictions are known from the hardware alone."""
+    """Whether some of the model's predictions are known from the hardware alone."""
     parts = model.breakdown.parts if model.breakdown else ()
-    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+    return model.latency is None and any(Unknown.NO_CORE_ML in part.unknown for part in parts)
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
@@ -215,7 +215,7 @@ MEANINGS: dict[str, str] = {
 }
 """What a part is, as a note."""
 
-_INFERRED = "predictions inferred from hardware: Core ML and CPU work around them was not recorded"
+_INFERRED = "inferred predictions: what Core ML and the CPU did in them was not recorded"
 
 _ALL = "mean and parts are of all predictions"
 

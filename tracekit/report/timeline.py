@@ -19,9 +19,9 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
-from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import Shown, model_names
-from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, CodeArray, IntArray
@@ -179,7 +179,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
 def _flags(trace: Trace) -> IntArray:
     """Flags of the rows of the Activity lane."""
     activity = trace.activity
-    timed = ~is_any(activity["attribution"], Attribution.INFERRED)
+    timed = ~hardware_only(activity)
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & timed
     cold: BoolArray = first_after_load(activity)
     return np.where(called, CALL + COLD * cold, 0)

@@ -12,6 +12,7 @@ import pandas as pd
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
+from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -24,7 +25,6 @@ from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
-from tracekit.trace.reconstruction import reconstruct_predictions
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
@@ -46,31 +46,38 @@ def build_trace(recording: Recording) -> Trace:
     events, known = _core_ml(binding)
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
-    inferred = empty_events()
+    source = SampleSource(recording)
+    sampled, inferred = None, None
     if events.empty:
-        inferred, hardware = reconstruct_predictions(hardware, buffers)
-        hardware = with_graphs(hardware, graphs)
+        sampled = source.read()
+        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0)
+        hardware = with_graphs(inferred.hardware, graphs)
     else:
         hardware = attribute_hardware(hardware, events, graphs)
     context = _context(binding)
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
-    return Trace(
+    trace = Trace(
         contents=recording.contents,
-        activity=_lane(events, Lane.ACTIVITY) if inferred.empty else inferred,
+        activity=recorded_calls(_lane(events, Lane.ACTIVITY)) if inferred is None else inferred.activity,
         data=_lane(events, Lane.DATA),
         compute=_lane(events, Lane.COMPUTE),
         other=_lane(events, Lane.UNKNOWN),
         hardware=hardware,
-        models=model_frame(events if inferred.empty else inferred),
+        models=model_frame(events if inferred is None else inferred.activity),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared),
-        notes=(*binding.notes, *doubts(recording, events, hardware, inferred)),
+        notes=(*binding.notes, *doubts(recording, events, hardware, None if inferred is None else inferred.activity)),
+        sites=None if inferred is None else inferred.sites,
         sharing=shared,
-        sample_source=SampleSource(recording),
+        sample_source=source,
         run=run,
     )
+    if inferred is not None:
+        # What was read for the calls is not read again.
+        trace.cache.get(SampleSource, lambda: sampled)
+    return trace
 
 
 def open_trace(
@@ -158,4 +165,5 @@ def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
         binding.notes += single.notes
         frames["signposts"] = signposts.joined_intervals(frames["signposts"], single.intervals)
         frames["signpost_events"] = single.events
+        frames["metal_pipelines"] = signposts.metal_pipelines(single.events, binding.recording.run.target.process)
     return {name: frame for name, frame in frames.items() if frame is not None}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import LOAD_KINDS, Kind, Origin
 from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
@@ -34,15 +34,17 @@ def issues_about_data(issues: Iterable[str]) -> list[str]:
     return [issue for issue in issues if not any(part in issue.casefold() for part in _ABOUT_DISPLAY)]
 
 
-def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame) -> list[str]:
+def doubts(
+    recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
+) -> list[str]:
     """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware, `inferred` the
-    predictions that only the hardware shows. O(rows)."""
+    calls that Core ML did not record. O(rows)."""
     notes = (
         _several_files(recording),
         _without_duration(events),
         _after_the_end(recording.run.duration_ns, events, "Core ML"),
         _after_the_end(recording.run.duration_ns, hardware, "hardware"),
-        _only_hardware(inferred),
+        "" if inferred is None else _inferred(inferred),
     )
     return [note for note in notes if note]
 
@@ -83,13 +85,21 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     )
 
 
-def _only_hardware(inferred: pd.DataFrame) -> str:
-    if inferred.empty:
+def _inferred(calls: pd.DataFrame) -> str:
+    if calls.empty:
         return ""
+    stacked = is_any(calls["origin"], Origin.CALL_STACKS)
+    if stacked.any():
+        counts = ((kinds, noun) for kinds, noun in ((LOAD_KINDS, "load"), ((Kind.PREDICTION,), "prediction")))
+        words = [format_count(int(is_any(calls["kind"], *kinds).sum()), noun) for kinds, noun in counts]
+        return (
+            f"{' and '.join(words)} inferred (Core ML recorded none): from call stacks, each end to "
+            f"±{format_duration(int(calls['resolution_ns'].max()))} where the thread ran."
+        )
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
-    devices = texts_in(inferred["device"])
+    devices = texts_in(calls["device"])
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
-        f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
+        f"{format_count(len(calls), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
         "are longer than shown."
     )

@@ -49,8 +49,17 @@ that is known too:
 | foreign      | is of another process, or names a model that the target never loaded                      |
 | unattributed | neither label nor time says whose it is                                                   |
 
-A prediction that was put together from hardware rows, because Core ML recorded none, is `inferred`
-(`tracekit.trace.reconstruction`).
+A call of which Core ML recorded nothing is `inferred` (`tracekit.trace.calls`).
+
+Rows of the Activity lane have further columns (`CALL_DTYPES`):
+
+| column        | dtype    | holds                                                                                    |
+|---------------|----------|------------------------------------------------------------------------------------------|
+| origin        | category | what recorded the call (`Origin`)                                                        |
+| resolution_ns | int64    | time between two samples where call stacks show it, else 0                               |
+| start_min_ns  | int64    | earliest start; so are `start_max_ns`, `end_min_ns` and `end_max_ns`. `start_ns` and      |
+|               |          | `duration_ns` lie inside of them                                                         |
+| single        | bool     | whether the row is known to be one call; False where it may be several                   |
 """
 
 from __future__ import annotations
@@ -140,7 +149,15 @@ class Attribution(StrEnum):
     UNATTRIBUTED = "unattributed"
     """Nothing says whose it is."""
     INFERRED = "inferred"
-    """A prediction put together from hardware rows, since Core ML recorded none."""
+    """A call that call stacks or hardware rows show, since Core ML recorded none."""
+
+
+class Origin(StrEnum):
+    """What recorded a call."""
+
+    CORE_ML = "core-ml"
+    CALL_STACKS = "call-stacks"
+    HARDWARE = "hardware"
 
 
 EVENT_DTYPES: dict[str, str] = {
@@ -165,3 +182,14 @@ EVENT_DTYPES: dict[str, str] = {
     "row": "int64",
 }
 """Names in order, with pandas dtypes. Every event frame has exactly these columns."""
+
+BOUNDS = ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")
+"""Columns between which a call begins and ends."""
+
+CALL_DTYPES: dict[str, str] = {
+    "origin": "category",
+    "resolution_ns": "int64",
+    **dict.fromkeys(BOUNDS, "int64"),
+    "single": "bool",
+}
+"""Names in order, with pandas dtypes, of what `Trace.activity` has beyond `EVENT_DTYPES`."""

@@ -163,10 +163,17 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
         compute=frames["compute"],
         other=frames["other"],
         hardware=frames["hardware"],
+        sites=None if trace.sites is None else _kept_sites(trace.sites, kept),
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
         notes=(*trace.notes, *shown.notes),
     )
+
+
+def _kept_sites(sites: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
+    """Those of rows that are kept, by their new index."""
+    chosen = sites[kept[sites.index]]
+    return chosen.set_axis((np.cumsum(kept) - 1)[chosen.index]).rename_axis("event")
 
 
 def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:

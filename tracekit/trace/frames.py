@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.recording.table import CodedCells, Table
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
-from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
+from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
 
 if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionArray
@@ -27,6 +27,7 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "level": tuple(Level),
     "device": tuple(Device),
     "attribution": tuple(Attribution),
+    "origin": tuple(Origin),
 }
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
 
@@ -101,6 +102,11 @@ def or_minus_one(column: pd.Series) -> IntArray:
     """Numbers of a nullable column, shape (rows,): -1 where there is none. Ids and positions are never negative."""
     numbers: IntArray = column.array.to_numpy(np.int64, na_value=-1)
     return numbers
+
+
+def hardware_only(calls: pd.DataFrame) -> BoolArray:
+    """Shape (rows,): a row of the Activity lane whose call only hardware shows, so that it was longer. O(rows)."""
+    return is_any(calls["origin"], Origin.HARDWARE)
 
 
 def texts_in(column: pd.Series | pd.Categorical) -> set[str]:

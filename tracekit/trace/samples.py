@@ -35,6 +35,7 @@ APP, SYSTEM = "app", "system"
 SAMPLE_NS = 1_000_000
 """Time between two samples of a running thread, and what a sample stands for where its table does not state it:
 Instruments takes one of each running thread every ms."""
+_RUNNING = "running"
 _MAIN = "Main Thread"
 _ENTRY = ("dyld", "start")
 """Image and function in which the stacks of main threads begin; those of others begin elsewhere."""
@@ -55,6 +56,8 @@ class Samples:
     `certain` (whether the address is known to lie in the image). Sorted by stack and depth."""
     starts: IntArray
     """Shape (stacks + 1,): row of `stacks` at which each stack begins, and their number."""
+    waiting: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """As `samples`, of threads that waited: only some recordings hold them."""
     notes: tuple[str, ...] = ()
     """What could not be read and what it cost, one sentence each."""
     failures: Mapping[str, str] = field(default_factory=dict)
@@ -120,7 +123,24 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
         },
         copy=False,
     )
-    return Samples(samples, _stack_frame(table), table.starts, (*notes, *table.notes), failures, unit)
+    ran = _ran(table)
+    return Samples(
+        samples if ran.all() else samples[ran].reset_index(drop=True),
+        _stack_frame(table),
+        table.starts,
+        samples[~ran].reset_index(drop=True),
+        (*notes, *table.notes),
+        failures,
+        unit,
+    )
+
+
+def _ran(table: CallStacks) -> BoolArray:
+    """Whether the thread of each sample ran, as far as its table says."""
+    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
+    for weight in (table.weight_ns, table.weight_count):
+        ran &= ~weight.valid | (weight.values > 0)
+    return ran
 
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:

@@ -120,8 +120,9 @@ class Trace:
     """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
     context: dict[str, pd.DataFrame]
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has `start_ns`; a frame is
-    absent where its table is missing or unreadable, and present without rows where it is empty."""
+    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has
+    `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
+    empty."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
@@ -131,6 +132,9 @@ class Trace:
     """Model files that were given or found, with the models that they describe (`tracekit.trace.file_matching`)."""
     performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
+    sites: pd.DataFrame | None = None
+    """The code that made the calls of `activity` where these are inferred (`tracekit.trace.calls.infer`); None where
+    Core ML recorded them."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
@@ -146,8 +150,8 @@ class Trace:
 
     @property
     def inferred(self) -> bool:
-        """Whether the predictions are put together from hardware rows, because Core ML recorded none
-        (`tracekit.trace.reconstruction`)."""
+        """Whether the calls come from call stacks and hardware rows, because Core ML recorded none
+        (`tracekit.trace.calls`)."""
         # Asked by each detector.
         return self.cache.get(
             Attribution.INFERRED, lambda: bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())

@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Sample, app, core_ml, source
+from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample, app, call_stacks, core_ml, source
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.code.calls import sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
+from tracekit.recording.table import IntegerCells
 from tracekit.trace.build import open_trace
+from tracekit.trace.calls.infer import Inferred, infer_calls
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.frames import empty_events
+from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
 
 LOAD = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
@@ -46,90 +50,100 @@ def prediction(*inner: Call, caller: Call = APPLY) -> list[Call]:
     return [*inner, DELEGATE, PREDICT, caller, RUN, START]
 
 
-def calls_of(trace: Trace, api: Api) -> pd.DataFrame:
-    calls = sampled_calls(trace)
-    assert calls is not None
-    return calls[calls["api"] == api]
+def inferred(*samples: Sample) -> Inferred:
+    """What these samples alone show of a second."""
+    sampled = source(*samples).read()
+    nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
+    return infer_calls(empty_events(), nothing, sampled, 1_000 * MS)
 
 
-def test_a_call_reaches_from_its_first_sample_to_its_last_over_gaps(traced: Build) -> None:
-    trace = traced([(10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE))])
-    (call,) = calls_of(trace, Api.PREDICTION).to_dict("records")
-    assert (call["first_ns"], call["last_ns"], call["samples"], call["cpu_ns"]) == (10 * MS, 90 * MS, 2, 2 * MS)
-    assert (call["function"], call["caller"], call["file"], call["line"]) == (
-        "-[MLModel predictionFromFeatures:error:]",
-        "Style.apply",
-        "main.swift",
-        42,
+def of_inferred(trace_of: Callable[..., Trace], *samples: Sample) -> Trace:
+    """A trace of the same."""
+    found = inferred(*samples)
+    trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
+    return replace(trace, activity=found.activity)
+
+
+def starts_of(found: Inferred) -> list[int]:
+    return (found.activity["start_max_ns"] // MS).tolist()
+
+
+def test_a_gap_that_nothing_explains_may_end_a_call() -> None:
+    found = inferred((10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE)), (91, MAIN, [RUN, START]))
+    (call,) = found.activity.to_dict("records")
+    assert (call["start_max_ns"], call["end_min_ns"], call["end_max_ns"]) == (10 * MS, 10 * MS, 91 * MS)
+    assert not call["single"]
+    (site,) = found.sites.to_dict("records")
+    assert (site["caller"], site["file"], site["line"], site["samples"]) == ("Style.apply", "main.swift", 42, 2)
+    assert (site[Unit.GPU], site[Unit.CPU], site["main_thread"], site["tid"]) == (1, 0, True, 9)
+
+
+def test_another_place_or_binding_after_executing_begins_another_call() -> None:
+    found = inferred(
+        (1, MAIN, prediction(BIND)),
+        (2, MAIN, prediction(EXECUTE)),
+        (3, MAIN, prediction(CPU, EXECUTE)),
+        (4, MAIN, prediction(BIND)),
+        (5, MAIN, prediction(BIND)),
+        (6, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
+        (7, MAIN, [RUN, START]),
+        (8, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
     )
-    assert (call[Unit.GPU], call[Unit.CPU], call["main_thread"], call["tid"]) == (1, 0, True, 9)
+    assert starts_of(found) == [1, 4, 6, 8]
+    assert found.sites["samples"].tolist() == [3, 2, 1, 1]
+    assert found.sites["line"].tolist() == [42, 42, 50, 50]
+    assert found.activity["model"].tolist()[1:3] == ["model called at main.swift:42", "model called at main.swift:50"]
 
 
-def test_another_place_or_binding_after_executing_begins_another_call(traced: Build) -> None:
-    trace = traced(
-        [
-            (1, MAIN, prediction(BIND)),
-            (2, MAIN, prediction(EXECUTE)),
-            (3, MAIN, prediction(CPU, EXECUTE)),
-            (4, MAIN, prediction(BIND)),
-            (5, MAIN, prediction(BIND)),
-            (6, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
-            (7, MAIN, [RUN, START]),
-            (8, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
-        ]
+def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart() -> None:
+    found = inferred(
+        (1, MAIN, prediction(EXECUTE)),
+        (2, WORKER, [EXECUTE, PREDICT, app("work", 3), WQ]),
+        (2, MAIN, []),
+        (3, MAIN, [Call("CoreML"), APPLY, RUN, START]),
+        (4, MAIN, prediction(EXECUTE)),
+        (5, MAIN, [RUN, START]),
     )
-    calls = calls_of(trace, Api.PREDICTION)
-    assert (calls["first_ns"] // MS).tolist() == [1, 4, 6, 8]
-    assert calls["samples"].tolist() == [3, 2, 1, 1]
-    assert calls["line"].tolist() == [42, 42, 50, 50]
+    assert found.sites["samples"].tolist() == [2, 1]
+    assert found.sites["main_thread"].tolist() == [True, False]
 
 
-def test_samples_without_stack_end_nothing_and_threads_are_apart(traced: Build) -> None:
-    trace = traced(
-        [
-            (1, MAIN, prediction(EXECUTE)),
-            (2, WORKER, [EXECUTE, PREDICT, app("work", 3), WQ]),
-            (2, MAIN, []),
-            (3, MAIN, prediction(EXECUTE)),
-        ]
+def test_threads_that_wait_are_in_a_call_and_not_counted() -> None:
+    waits = replace(
+        call_stacks([(time, MAIN, prediction(EXECUTE)) for time in range(1, 60)]),
+        weight_ns=IntegerCells(np.array([MS, *([0] * 57), MS]), np.ones(59, bool)),
     )
-    calls = calls_of(trace, Api.PREDICTION)
-    assert calls["samples"].tolist() == [2, 1]
-    assert calls["main_thread"].tolist() == [True, False]
+    sampled = SampleSource(Held({"time-profile": [waits]})).read()  # type: ignore[arg-type]
+    nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
+    found = infer_calls(empty_events(), nothing, sampled, 1_000 * MS)
+    (call,) = found.activity.to_dict("records")
+    assert found.sites["samples"].tolist() == [2]
+    assert call["end_max_ns"] > 59 * MS
 
 
-def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app(traced: Build) -> None:
-    trace = traced([(1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START])])
-    (call,) = calls_of(trace, Api.LOAD).to_dict("records")
-    assert (call["caller"], call["line"], call["samples"], call[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
+def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app() -> None:
+    found = inferred((1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START]))
+    (site,) = found.sites.to_dict("records")
+    assert (site["caller"], site["line"], site["samples"], site[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
+    assert found.activity["kind"].tolist() == ["load_uncached"]
+    assert found.activity["model"].tolist() == ["model loaded at main.swift:42"]
 
 
-def test_a_call_from_no_code_of_the_app_has_no_caller(traced: Build) -> None:
-    trace = traced([(1, WORKER, [PREDICT, WQ])])
-    (call,) = calls_of(trace, Api.PREDICTION).to_dict("records")
-    assert pd.isna(call["caller"])
+def test_a_call_from_no_code_of_the_app_has_no_caller() -> None:
+    found = inferred((1, WORKER, [PREDICT, WQ]))
+    assert found.sites["caller"].isna().tolist() == [True]
 
 
-def test_names_of_core_ml_elsewhere_are_no_calls(traced: Build) -> None:
-    trace = traced([(1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START])])
-    assert sampled_calls(trace).empty
+def test_names_of_core_ml_elsewhere_are_no_calls() -> None:
+    found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
+    assert found.activity.empty
+    assert found.sites is None
 
 
 def test_without_samples_nothing_is_told(trace_of: Build, frame: Callable[..., pd.DataFrame]) -> None:
     trace = trace_of(frame())
-    assert sampled_calls(trace) is None
     assert call_sites(trace) is None
-    empty = replace(trace, sample_source=source())
-    assert sampled_calls(empty).empty
-    assert call_sites(empty).empty
-
-
-def test_predictions_that_hardware_shows_lie_in_calls(traced: Build) -> None:
-    samples = [(10, MAIN, prediction(EXECUTE)), (20, MAIN, prediction(EXECUTE)), (21, MAIN, [RUN, START])]
-    trace = traced([*samples, (40, MAIN, prediction(EXECUTE))])
-    calls = sampled_calls(trace)
-    starts, ends = np.array([9, 12, 8, 19, 30]) * MS, np.array([15, 21, 12, 22, 31]) * MS
-    assert surrounding_calls(calls, starts, ends).tolist() == [0, 0, -1, -1, -1]
+    assert call_sites(replace(trace, sample_source=source())).empty
 
 
 def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced: Build) -> None:
@@ -212,12 +226,19 @@ def test_a_phase_lies_within_the_innermost_one_that_all_of_its_stacks_are_in(tra
     assert {each.what: each.within for each in load.busy}[LoadPhase.CACHE_KEY] is None
 
 
-def test_without_rows_of_core_ml_samples_alone_tell_the_calls(traced: Build) -> None:
+def test_without_rows_of_core_ml_samples_alone_tell_the_calls(trace_of: Build) -> None:
     worker = [PREDICT, app("work", 3), WQ]
-    trace = traced([(1, MAIN, prediction(EXECUTE)), (3, MAIN, prediction(EXECUTE)), (2, WORKER, worker)])
-    main, other = all_sites(trace)
+    main, other = all_sites(
+        of_inferred(
+            trace_of,
+            (1, MAIN, prediction(BIND)),
+            (3, MAIN, prediction(EXECUTE)),
+            (2, WORKER, worker),
+            (4, MAIN, [RUN, START]),
+        )
+    )
     assert (main.function, main.calls, main.of, main.inferred, main.thread) == ("Style.apply", 1, 2, True, "main")
-    assert (main.first_ns, main.last_ns, main.longest_ns) == (1 * MS, 3 * MS, 2 * MS)
+    assert (main.samples, other.samples) == (2, 1)
     assert (other.function, other.thread, other.called_by) == ("work", "other", ())
 
 
@@ -239,14 +260,14 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 @pytest.mark.parametrize("name", LOADS)
 def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
     trace = open_trace(corpus / f"bundles/{name}.trace")
-    calls = sampled_calls(trace)
+    calls = trace.activity.join(trace.sites)
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
     outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]
     assert sum(outer) <= load["samples"]
     phases = (LoadPhase.PROGRAM, LoadPhase.CACHE_KEY, LoadPhase.COMPILING, LoadPhase.NEURAL_ENGINE)
     assert (
-        round(load["first_ns"] / 1e9, 4),
-        round(load["last_ns"] / 1e9, 4),
+        round(load["start_max_ns"] / 1e9, 4),
+        round(load["end_min_ns"] / 1e9, 4),
         load["samples"],
         *(load[phase] for phase in phases),
     ) == LOADS[name]
@@ -258,8 +279,8 @@ def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
     if name in PLACES:
         assert ([load["line"]], set(predictions["line"])) == PLACES[name]
         assert set(predictions["caller"]) == {"MambaASRRunner.runStreaming"}
-    # Each prediction that the GPU shows lies in one call of its own.
-    inferred = trace.activity[trace.activity["attribution"] == "inferred"]
-    starts = inferred["start_ns"].to_numpy()
-    inside = surrounding_calls(calls, starts, starts + inferred["duration_ns"].to_numpy())
-    assert sorted(inside.tolist()) == predictions.index.tolist()
+    # Each prediction that the GPU shows lies in one call of its own, and one model does all.
+    assert (calls["origin"] == "call-stacks").all()
+    assert calls["single"].all()
+    assert set(calls["model"]) == {"MambaASR_fp16_w8"}
+    assert set(trace.hardware["prediction"].dropna()) == set(predictions.index)

@@ -7,13 +7,13 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.analysis.code.app_work import conversions, element_access
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.threads import PREPARING, core_ml_time, main_thread_calls, runs_interface, work_between
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import CONVERT_PIXELS, READ_ELEMENT, app_function
+from tracekit.trace.calls.patterns import Api
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -48,14 +48,15 @@ def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -
     assert len(main_thread_calls(trace, PREPARING, 301 * MS).periods) == 0
 
 
-def test_without_rows_of_core_ml_a_load_reaches_from_sample_to_sample(app: App) -> None:
+def test_without_rows_of_core_ml_a_load_reaches_half_a_sample_beyond_its_own(app: App) -> None:
     app.code.on_main = True
     app.load(NET, 300 * MS)
     app.scenario.emptied.add(CORE_ML)
     trace = traced(app)
     on_main = main_thread_calls(trace, PREPARING, 250 * MS)
-    assert on_main.periods.durations.tolist() == [299 * MS]
-    assert core_ml_time(trace) == 299 * MS
+    # Nothing follows the last sample: the load is not known to go on.
+    assert on_main.periods.durations.tolist() == [300 * MS]
+    assert core_ml_time(trace) == 300 * MS
     assert on_main.calls["table"].tolist() == ["time-profile"]
 
 

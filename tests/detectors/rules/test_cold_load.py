@@ -31,7 +31,7 @@ def test_a_cold_load_that_the_first_call_waits_for_is_found_with_its_cost(scenar
     assert finding.cost.ns == 3_000 * MS
     # Ten calls of 20 ms beside it.
     assert finding.cost.share == pytest.approx(3_000 / 3_200)
-    assert severity_of(finding) is Severity.HIGH
+    assert severity_of(finding) is Severity.CRITICAL
     assert values(finding)["cold loads the app waited for"] == 1
     assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 3_100 * MS)]
     assert finding.affected.starts.tolist() == [100 * MS]

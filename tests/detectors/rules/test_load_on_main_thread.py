@@ -35,12 +35,14 @@ def test_the_finding_names_model_function_and_time(app: App, judge) -> None:
     assert (site.function, site.thread) == ("App.apply", "main")
 
 
-def test_samples_alone_are_enough_and_said_to_be_a_lower_bound(app: App, judge) -> None:
+def test_samples_alone_are_enough(app: App, judge) -> None:
     app.load(NET, 400 * MS)
     app.scenario.emptied.add(CORE_ML)
     finding = judge(app.finish(), ID)[None]
     assert isinstance(finding, Finding)
-    assert finding.summary == "The main thread makes at least 1 load and does nothing else for at least 399 ms."
+    assert finding.summary == (
+        "The main thread makes 1 load of model loaded at Style.swift:42 and does nothing else for 400 ms."
+    )
     assert finding.call_sites[0].inferred
 
 

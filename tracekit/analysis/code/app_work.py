@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.calls import core_ml_stacks, source_of
-from tracekit.analysis.code.patterns import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.samples import SAMPLE_NS, Samples
 

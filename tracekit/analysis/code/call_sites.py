@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.calls import busy_with, core_ml_stacks, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import API, Api, app_frames, stacks_with
+from tracekit.analysis.code.calls import busy_with, core_ml_stacks
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
+from tracekit.trace.calls.patterns import API, Api, app_frames, stacks_with
+from tracekit.trace.calls.stacks import place_of
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
@@ -38,6 +39,8 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     each `LoadPhase` and `Unit` those in it. `ambiguous`: whether other threads were in such a call meanwhile, so that
     it may be theirs. `api`: kind of the call. O((rows + pairs) log pairs).
     """
+    if trace.sites is not None:
+        return trace.sites
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
@@ -135,12 +138,6 @@ def of_model(trace: Trace, name: str) -> BoolArray:
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     spans = Intervals.from_rows(events)
     starts, ends = spans.starts, spans.ends
-    if trace.inferred and (calls := sampled_calls(trace)) is not None:
-        # What hardware shows is a part of the call.
-        around = surrounding_calls(calls, starts, ends)
-        first, last = calls["first_ns"].to_numpy()[around], calls["last_ns"].to_numpy()[around] + 1
-        starts = np.where(around < 0, starts, np.minimum(starts, first))
-        ends = np.where(around < 0, ends, np.maximum(ends, last))
     time = sampled.samples["time_ns"].to_numpy()
     order = np.argsort(starts, kind="stable")
     event_index = np.searchsorted(starts[order], time, "right") - 1

@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, of_calls
-from tracekit.analysis.code.calls import enclosing_phases, place_of, sampled_calls, surrounding_calls
-from tracekit.analysis.code.patterns import Api, LoadPhase, Unit, app_frames
+from tracekit.analysis.code.calls import core_ml_stacks, enclosing_phases
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Attribution
-from tracekit.trace.frames import is_any
+from tracekit.trace.calls.patterns import Api, LoadPhase, Unit, app_frames
+from tracekit.trace.calls.stacks import place_of
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, ObjectArray
+    from tracekit.arrays import BoolArray, IndexArray
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
-_BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: tuple(Unit)}
+_BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: (*Unit, LoadPhase.SPECIALIZING)}
 _REPORTED_APIS: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
 """Calls that are reported, in this order. Unloading is no call of the app."""
 _PLACE: Final = ("caller", "file", "line")
@@ -92,34 +92,23 @@ def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallS
     sites = call_sites(trace)
     if sites is None:
         return ()
-    return _places(trace, _from_core_ml(trace, sites[sites.index.isin(events)]), inferred=False)
+    return _places(trace, _called(trace, sites[sites.index.isin(events)]))
 
 
 @cached_by_trace
 def all_sites(trace: Trace) -> tuple[CallSite, ...]:
-    """Every place that calls Core ML: by Core ML's own rows, else by samples alone. None without samples. In the order
-    of what they call, then by calls."""
-    sites, calls = call_sites(trace), sampled_calls(trace)
-    if sites is None or calls is None:
+    """Every place that calls Core ML. None without samples. In the order of what they call, then by calls."""
+    sites = call_sites(trace)
+    if sites is None:
         return ()
-    recorded = _places(trace, _from_core_ml(trace, sites), inferred=False)
-    inferred = _places(trace, _from_samples(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
     order = [str(api) for api in _REPORTED_APIS]
-    return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
+    places = (*_places(trace, _called(trace, sites)), *_places(trace, _elements(trace)))
+    return tuple(sorted(places, key=lambda site: order.index(site.api)))
 
 
 def site_of(trace: Trace, event: int) -> CallSite | None:
-    """The place that made the call of a row of `Trace.activity`; None where it is not known. Predictions that hardware
-    shows have the one of the call around them."""
-    if not trace.inferred:
-        return next(iter(sites_of(trace, [event])), None)
-    calls = sampled_calls(trace)
-    if calls is None or calls.empty:
-        return None
-    spans = Intervals.from_rows(trace.activity.iloc[[event]])
-    call_index = int(surrounding_calls(calls, spans.starts, spans.ends)[0])
-    inferred = _from_samples(trace, calls, only_elements=False)
-    return _places(trace, inferred.loc[inferred.index == call_index], inferred=True)[0] if call_index >= 0 else None
+    """The place that made the call of a row of `Trace.activity`; None where it is not known."""
+    return next(iter(sites_of(trace, [event])), None)
 
 
 def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolArray:
@@ -131,11 +120,6 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
     # On the stack, a reload is a load.
     apis = {Api.LOAD if site.api == Api.RELOAD else site.api for site in sites}
     return of_calls(trace, spans, apis - {Api.BETWEEN})
-
-
-def main_thread_sites(trace: Trace, *apis: Api) -> tuple[CallSite, ...]:
-    """Places that make these calls on the main thread, where only samples show them."""
-    return tuple(site for site in all_sites(trace) if site.api in apis and site.thread in (MAIN, MIXED))
 
 
 def between_sites(
@@ -158,38 +142,50 @@ def between_sites(
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
 
 
-def is_inferred(trace: Trace) -> bool:
-    """Whether Core ML recorded no call of the app, so only samples show its calls."""
-    return trace.activity.empty or trace.inferred
-
-
-def _from_core_ml(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
+def _called(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     """Call sites of rows, with their model and times."""
     rows, activity = sites.index.to_numpy(), trace.activity
     spans = Intervals.from_rows(activity).where(rows)
     return sites.assign(model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends)
 
 
-def _from_samples(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
-    """Calls that samples show, with the model of the prediction that hardware shows inside them."""
-    calls = calls.assign(model=_models(trace, calls), start=calls["first_ns"], end=calls["last_ns"], ambiguous=False)
-    apis = (Api.ELEMENT,) if only_elements else _REPORTED_APIS
-    return calls[is_any(calls["api"], *apis)] if len(calls) else calls
+def _elements(trace: Trace) -> pd.DataFrame:
+    """Runs of samples of one thread that one place makes access elements."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None or trace.stacks is None:
+        return pd.DataFrame()
+    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    if rows.empty:
+        return pd.DataFrame()
+    rows = rows.iloc[np.lexsort((rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes))]
+    stack = rows["stack"].to_numpy(np.int64)
+    accesses = is_any(kinds["api"], Api.ELEMENT)[stack]
+    entry, caller = (kinds[name].to_numpy()[stack] for name in ("entry", "caller"))
+    keys = (
+        categorical(rows["thread"]).codes,
+        np.where(accesses, np.append(categorical(trace.stacks["function"]).codes, -1)[entry], -2),
+        np.where(caller < 0, -1, or_minus_one(trace.stacks["offset"])[caller]),
+        np.where(caller < 0, -1, categorical(trace.stacks["image"]).codes[caller]),
+    )
+    begins = np.flatnonzero(np.logical_or.reduce([np.diff(key, prepend=-3) != 0 for key in keys]))
+    ends = np.append(begins[1:], len(rows)) - 1
+    begins, ends = begins[accesses[begins]], ends[accesses[begins]]
+    time = rows["time_ns"].to_numpy()
+    return pd.DataFrame(
+        {
+            "api": pd.Categorical([Api.ELEMENT] * len(begins), categories=pd.Index([Api.ELEMENT], dtype=object)),
+            "model": np.full(len(begins), None, dtype=object),
+            "main_thread": rows["main_thread"].array[begins],
+            "samples": ends - begins + 1,
+            "ambiguous": False,
+            "start": time[begins],
+            "end": time[ends],
+            **place_of(trace.stacks, caller[begins]),
+        }
+    ).sort_values("start", kind="stable", ignore_index=True)
 
 
-def _models(trace: Trace, calls: pd.DataFrame) -> ObjectArray:
-    """Model of each call; None where no prediction that hardware shows lies in it."""
-    models = np.full(len(calls), None, dtype=object)
-    inferred = trace.activity[is_any(trace.activity["attribution"], Attribution.INFERRED)]
-    spans = Intervals.from_rows(inferred)
-    surrounding = surrounding_calls(calls, spans.starts, spans.ends).tolist()
-    for call_index, name in zip(surrounding, inferred["model"], strict=True):
-        if call_index >= 0:
-            models[call_index] = str(name)
-    return models
-
-
-def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallSite, ...]:
+def _places(trace: Trace, calls: pd.DataFrame) -> tuple[CallSite, ...]:
     """Calls by what they call and from where."""
     if calls.empty:
         return ()
@@ -206,8 +202,8 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
     sites = []
     for rows in np.split(order, np.flatnonzero(np.diff(site_code[order])) + 1):
         api = code[rows[0]]
-        is_inferred = inferred or apis[api] == Api.ELEMENT
-        sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=is_inferred))
+        inferred = trace.inferred or apis[api] == Api.ELEMENT
+        sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=inferred))
     return tuple(sorted(sites, key=lambda site: (-site.share, site.first_ns)))
 
 

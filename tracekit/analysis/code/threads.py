@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.code.calls import sampled_calls, source_of
-from tracekit.analysis.code.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
-from tracekit.analysis.code.sites import CallSite, between_sites, is_inferred
+from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PREPARING: Final = (Api.LOAD, Api.COMPILE)
 """What gets a model ready."""
@@ -46,7 +47,7 @@ class Blocking:
     """Periods that calls fill the main thread for."""
 
     calls: pd.DataFrame
-    """Calls in these periods: rows of `Trace.activity`, or with the same columns where Core ML recorded none."""
+    """Calls in these periods: rows of `Trace.activity`."""
     periods: Intervals
     """Each at least as long as was asked for."""
     known: int
@@ -56,7 +57,7 @@ class Blocking:
 def main_thread_calls(trace: Trace, apis: Sequence[Api], min_ns: int) -> Blocking | None:
     """Periods of at least this length that such calls fill the main thread for. None where no call stack shows who
     makes them. O(n log n)."""
-    rows = _from_samples(trace, apis) if is_inferred(trace) else _from_core_ml(trace, apis)
+    rows = _rows_of(trace, apis)
     if rows is None:
         return None
     known = int(rows["main_thread"].notna().sum())
@@ -68,7 +69,7 @@ def main_thread_calls(trace: Trace, apis: Sequence[Api], min_ns: int) -> Blockin
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
 
 
-def _from_core_ml(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
+def _rows_of(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
     """Rows of such calls whose thread is known beyond doubt."""
     sites = call_sites(trace)
     if sites is None:
@@ -78,35 +79,10 @@ def _from_core_ml(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
     return rows[is_any(sure["api"], *apis)]
 
 
-def _from_samples(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
-    """Calls that samples show, with the columns that evidence needs."""
-    calls = sampled_calls(trace)
-    if calls is None:
-        return None
-    if calls.empty:
-        return calls.assign(main_thread=pd.array([], dtype="boolean"), start_ns=0, duration_ns=0)
-    return evidence_rows(trace, calls[is_any(calls["api"], *apis)])
-
-
-def evidence_rows(trace: Trace, calls: pd.DataFrame) -> pd.DataFrame:
-    """Calls of `sampled_calls` with the columns that evidence needs. `row` counts samples in order of time."""
-    return calls.assign(
-        start_ns=calls["first_ns"],
-        duration_ns=calls["last_ns"] - calls["first_ns"],
-        label=calls["api"].astype(str) + " (inferred from call stacks)",
-        **source_of(trace, calls["first_ns"].to_numpy()),
-    )
-
-
 def core_ml_time(trace: Trace) -> int:
-    """Time in ns that loads, compilations and predictions of the app cover; from samples where Core ML recorded
-    none."""
-    if not is_inferred(trace):
-        activity = trace.activity
-        called = is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
-        return Intervals.from_rows(activity).where(called).covered_ns
-    rows = _from_samples(trace, (*PREPARING, Api.PREDICTION))
-    return 0 if rows is None else Intervals.from_rows(rows).covered_ns
+    """Time in ns that loads, compilations and predictions of the app cover."""
+    called = is_any(trace.activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
+    return Intervals.from_rows(trace.activity).where(called).covered_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,7 @@ DETECTOR = tk.Detector(
     id="cold-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,

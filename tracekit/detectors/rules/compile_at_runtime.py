@@ -115,6 +115,7 @@ DETECTOR = tk.Detector(
     id="compile-at-runtime",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import CallSite, all_sites
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def _finding(
 
 def _calls_text(sites: Sequence[CallSite]) -> str:
     """`at least 1 load and 9 predictions`."""
-    nouns = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction"}
+    nouns = {tk.Api.LOAD: "load", tk.Api.COMPILE: "compilation", tk.Api.PREDICTION: "prediction"}
     counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}
     words = [tk.format_count(count, noun) for noun, count in counts.items() if count]
     return f"at least {' and '.join(words)}"

@@ -113,7 +113,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),
-    on_inferred=True,
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
     detect=detect,
 )

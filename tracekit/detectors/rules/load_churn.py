@@ -82,6 +82,7 @@ DETECTOR = tk.Detector(
     id="load-churn",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Call Stacks",),
     options=Options,
     detect=detect,

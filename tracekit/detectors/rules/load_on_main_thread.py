@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
-from tracekit.analysis.code.sites import is_inferred, main_thread_sites, sites_of
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import PREPARING, Blocking, main_thread_calls, runs_interface
 from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
@@ -43,11 +42,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     if not len(blocking.periods):
         return view.passed(f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
-    inferred = is_inferred(trace)
-    sites = main_thread_sites(trace, Api.LOAD, Api.COMPILE) if inferred else sites_of(trace, blocking.calls.index)
     blocked = blocking.periods.covered_ns
     return view.finding(
-        summary=_summary(blocking, blocked, longest, inferred=inferred),
+        summary=_summary(blocking, blocked, longest),
         metrics=metrics,
         cost=view.cost(
             blocked,
@@ -57,7 +54,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         ),
         rows=blocking.calls,
         affected=blocking.periods,
-        call_sites=sites,
+        call_sites=sites_of(trace, blocking.calls.index),
     )
 
 
@@ -72,12 +69,11 @@ def _unknown(view: tk.RecordingView) -> tk.Outcome:
     )
 
 
-def _summary(blocking: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
-    at_least = "at least " if inferred else ""
+def _summary(blocking: Blocking, blocked: int, longest: int) -> str:
     several = f" in total, longest {tk.format_time(longest)}" if len(blocking.periods) > 1 else ""
     return (
-        f"The main thread makes {at_least}{tk.format_count(len(blocking.calls), 'load')}"
-        f"{of_models(blocking.calls)} and does nothing else for {at_least}{tk.format_time(blocked)}{several}."
+        f"The main thread makes {tk.format_count(len(blocking.calls), 'load')}"
+        f"{of_models(blocking.calls)} and does nothing else for {tk.format_time(blocked)}{several}."
     )
 
 
@@ -85,6 +81,7 @@ DETECTOR = tk.RecordingDetector(
     id="load-on-main-thread",
     page=tk.page_beside(__file__),
     needs=("Call Stacks",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Core ML",),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
@@ -39,7 +38,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
     and predictions fill."""
     if runs_interface(view.trace) is not None:
-        blocking = main_thread_calls(view.trace, (Api.PREDICTION,), round(options.min_hang_ms * 1e6))
+        blocking = main_thread_calls(view.trace, (tk.Api.PREDICTION,), round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:
             return _by_thread(view, blocking, options)
     return _by_hangs(view, options)
@@ -135,6 +134,7 @@ DETECTOR = tk.RecordingDetector(
     id="main-thread-work",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,

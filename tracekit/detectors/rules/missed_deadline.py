@@ -184,7 +184,7 @@ DETECTOR = tk.Detector(
     id="missed-deadline",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
-    on_inferred=True,
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     caused_by=(
         "latency-jitter",
         "thermal-throttling",

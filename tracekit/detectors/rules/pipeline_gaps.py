@@ -81,6 +81,7 @@ DETECTOR = tk.Detector(
     id="pipeline-gaps",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Signposts", "Call Stacks"),
     options=Options,
     detect=detect,

@@ -66,6 +66,7 @@ DETECTOR = tk.Detector(
     id="reload-before-predict",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Call Stacks",),
     options=Options,
     detect=detect,

@@ -109,6 +109,7 @@ DETECTOR = tk.Detector(
     id="serial-predictions",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,
     detect=detect,

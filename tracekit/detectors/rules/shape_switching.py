@@ -116,7 +116,6 @@ DETECTOR = tk.Detector(
     page=_PAGE,
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),
-    on_inferred=True,
     options=Options,
     detect=detect,
 )

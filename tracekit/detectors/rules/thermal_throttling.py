@@ -87,7 +87,7 @@ DETECTOR = tk.Detector(
     id="thermal-throttling",
     page=tk.page_beside(__file__),
     needs=("Core ML", "Thermal State"),
-    on_inferred=True,
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
     detect=detect,
 )

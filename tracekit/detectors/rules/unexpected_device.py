@@ -136,7 +136,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
-    on_inferred=True,
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
     detect=detect,
 )

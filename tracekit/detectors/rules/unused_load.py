@@ -141,5 +141,10 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
 
 
 DETECTOR = tk.RecordingDetector(
-    id="unused-load", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
+    id="unused-load",
+    page=tk.page_beside(__file__),
+    needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
+    options=Options,
+    detect=detect,
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import stand_alone
 from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
@@ -144,7 +145,7 @@ def _finding(
         summary += f" ({tk.format_count(len(rows), 'load')} affected)"
     cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
     return view.finding(
-        summary=f"{summary}.",
+        summary=f"{summary}.{_pipelines(view, rows)}",
         metrics=metrics,
         cost=view.cost(
             cost_ns,
@@ -153,13 +154,28 @@ def _finding(
             once=True,
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, rows.index),
     )
+
+
+def _pipelines(view: tk.ModelView, rows: pd.DataFrame) -> str:
+    """What of the time Metal explains: a sentence after a space, or nothing."""
+    compiled = view.trace.context.get("metal_pipelines")
+    if compiled is None or compiled.empty:
+        return ""
+    times = compiled["start_ns"].to_numpy()
+    spans = tk.Intervals.from_rows(rows)
+    during = int(((times >= spans.starts[:, None]) & (times < spans.ends[:, None])).any(axis=0).sum())
+    if not during:
+        return ""
+    return f" Metal compiled {tk.format_count(during, 'GPU pipeline')} for the app during it."
 
 
 DETECTOR = tk.Detector(
     id="warm-up-spike",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
     asks=(tk.any_prediction, tk.any_load("which prediction was the first")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.calls import sampled_calls
+from tracekit.analysis.code.calls import core_ml_stacks
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.app_work import AppWork
@@ -56,8 +56,8 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
             "The call stacks have no symbols, so calls of Core ML cannot be identified.",
             "Use the whole bundle with its folder `symbols`, as Instruments saved it.",
         )
-    calls = sampled_calls(view.trace)
-    if calls is None or calls.empty:
+    kinds = core_ml_stacks(view.trace)
+    if kinds is None or not kinds["api"].notna().any():
         return view.not_applicable("No call stack shows a call of Core ML.")
     return None
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.patterns import Api
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
@@ -23,6 +22,7 @@ from tracekit.detectors.shared.options import (
     SOON_MS,
     WARM_UP_PAUSE_S,
 )
+from tracekit.trace.calls.patterns import Api
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,6 +6,7 @@ are chosen by apps and may be private.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,15 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import Cells, Column, IntegerCells, Table
-from tracekit.trace.binding import flags, optional_values, required_values
+from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.instruments.instrument import Context, Instrument
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.recording.table import Process
 
 EVENT_SCHEMAS = ("os-signpost",)
 
@@ -82,6 +85,23 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.
     occurrence = both.groupby([*keys, from_pairs], dropna=False, observed=True, sort=False).cumcount()
     same = pd.concat([*keys, occurrence], axis=1).duplicated().to_numpy()
     return sorted_by_start(both[~(same & from_pairs)])
+
+
+def metal_pipelines(events: pd.DataFrame, target: Process | None) -> pd.DataFrame:
+    """GPU functions that were compiled for the target: the single events that Metal logs for each, with `function` (as
+    Metal names it) in place of the message. O(n)."""
+    compiled = is_any(events["name"], "FunctionCompiled") & is_any(events["subsystem"], _SHADERS)
+    if target is not None and target.pid is not None:
+        compiled &= or_minus_one(events["pid"]) == target.pid
+    chosen = events[compiled].reset_index(drop=True)
+    messages = categorical(chosen["message"])
+    names = [_FUNCTION.match(str(message)) for message in messages.categories]
+    function = recode(messages.codes, [None if name is None else name[1] for name in names])
+    return chosen.assign(function=function)[["start_ns", "function", "process", "pid", "thread", "tid", "table", "row"]]
+
+
+_SHADERS = "com.apple.Metal.AGXSignposts"
+_FUNCTION = re.compile(r"Name=(\S+)")
 
 
 def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, IndexArray]:

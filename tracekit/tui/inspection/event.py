@@ -34,7 +34,7 @@ ATTRIBUTION_WORDS = {
     Attribution.AMBIGUOUS: "ambiguous (inside several predictions)",
     Attribution.FOREIGN: "another process, not the target",
     Attribution.UNATTRIBUTED: "unattributed",
-    Attribution.INFERRED: "inferred from hardware rows (Core ML recorded no predictions)",
+    Attribution.INFERRED: "inferred from call stacks or hardware rows (Core ML recorded none)",
 }
 """How sure it is that a row belongs to the model and prediction it is shown with."""
 

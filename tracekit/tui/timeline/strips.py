@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from tracekit.characters import visible
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
-from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Kind, Level
+from tracekit.trace.frames import hardware_only, is_any
 from tracekit.tui.timeline.glyphs import Picture, of_level
 from tracekit.tui.timeline.layout import Line, ScreenLine
 from tracekit.units import format_duration, format_estimate
@@ -90,7 +90,7 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     if not rows.size:
         return None
     predicted = Intervals.from_rows(activity).where(rows)
-    inferred = bool(is_any(activity["attribution"].iloc[rows], Attribution.INFERRED).any())
+    inferred = bool(hardware_only(activity)[rows].any())
     in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
     times, time_index = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
     longest = _longest(time_index[: len(rows)], time_index[len(rows) :], predicted.durations, len(times))

@@ -50,6 +50,8 @@ class LoadPhase(StrEnum):
     COMPILING = "compiling on this device"
     NEURAL_ENGINE = "trying the Neural Engine"
     READYING = "making operations ready"
+    SPECIALIZING = "specializing the GPU graph"
+    """At first use, too."""
 
 
 class Unit(StrEnum):
@@ -85,8 +87,10 @@ CONVERSIONS: Final = (
 )
 """Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
 
+OPENING: Final = r"-\[MLModelAsset initWithURL:"
+"""What a load begins with."""
 LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
-    LoadPhase.OPENING: r"-\[MLModelAsset initWithURL:|\+\[MLArchivingUtils parseModelArchive:",
+    LoadPhase.OPENING: rf"{OPENING}|\+\[MLArchivingUtils parseModelArchive:",
     LoadPhase.PROGRAM: (
         r"-\[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:"
     ),
@@ -96,6 +100,7 @@ LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
     LoadPhase.READYING: (
         r"-\[MLE5Engine prepareWithConcurrencyHint:|E5RT::SharedResourceFactory::GetMPSGraphExecutable"
     ),
+    LoadPhase.SPECIALIZING: r"-\[MPSGraphExecutable specializedModuleWithDevice:",
 }
 NEURAL_ENGINE_COMPILER: Final = "ANECompiler"
 """Image whose code runs while the Neural Engine is tried."""
@@ -109,7 +114,9 @@ UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
 BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
 """The first part of a prediction: inputs are bound."""
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
-"""The second: it runs. One that binds after it is another prediction."""
+"""The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
+PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
+"""A pipeline that calls its stages (guess: no stack of one was seen)."""
 
 
 def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:

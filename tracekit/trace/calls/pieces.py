@@ -1,0 +1,183 @@
+"""Pieces of calls: samples of a thread in one call site of Core ML, between which nothing else was seen.
+
+A gap without samples, or a call that begins again, separates two pieces; whether they are one call is for `join` to
+decide, with what the hardware shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.trace.calls.patterns import Api, Unit
+from tracekit.trace.calls.stacks import BEGUN, HIDDEN, UNDER_WAY, busy_stacks, core_ml_stacks, same_depth, with_progress
+from tracekit.trace.frames import categorical
+from tracekit.trace.samples import SAMPLE_NS, Samples
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+
+_MISSED_NS: Final = 3_500_000
+"""Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
+"""
+_RUNNING: Final = 0.3
+"""Share of samples right behind another one of their thread where threads run (heuristic)."""
+_LONGEST_NS: Final = 20_000_000
+"""No profiler takes samples less often (heuristic)."""
+APART, BEGINS, WAITS, GOES_ON = 0, 1, 2, 3
+"""How a piece follows the one before: something else was seen between them; a call begins in it; a gap lies between
+them; the same after a gap, and its stack goes on where that of the one before stopped."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """Samples that caught a stack, also of threads that waited: thread by thread in order of time."""
+
+    samples: Samples
+    kinds: pd.DataFrame
+    """By stack, as `with_progress` gives them."""
+    rows: pd.DataFrame
+    """The columns of `Samples.samples`, and `ran`."""
+    time: IntArray
+    thread: IntArray
+    stack: IntArray
+    key: IntArray
+    on_cpu: BoolArray
+    """Whether the thread works as a compute unit itself."""
+    period_ns: int
+    """From one sample of a thread that runs to the next."""
+
+    @property
+    def gap_ns(self) -> int:
+        """A thread with no sample for longer than this did not run all the time."""
+        return max(3 * self.period_ns // 2, _MISSED_NS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Shape (pieces,) each, in the order of the timeline."""
+
+    first: IntArray
+    """Place of its first sample in the timeline."""
+    last: IntArray
+    follows: IntArray
+    """How it follows the piece before: `APART`, `BEGINS`, `WAITS`, `GOES_ON`."""
+    key: IntArray
+    thread: IntArray
+    starts: IntArray
+    """Time of its first sample."""
+    ends: IntArray
+    """Time of its last sample."""
+    after: IntArray
+    """Time of the last sample of the thread before it, 0 where there is none."""
+    before: IntArray
+    """Time of the first sample of the thread behind it, the end of the recording where there is none."""
+
+
+def timeline(sampled: Samples) -> Timeline:
+    """All samples of a recording that bear on calls. O(n log n)."""
+    kinds = with_progress(sampled, core_ml_stacks(sampled))
+    rows = sampled.samples.assign(ran=True)
+    if len(sampled.waiting):
+        rows = pd.concat([rows, sampled.waiting.assign(ran=False)], ignore_index=True)
+        rows["thread"] = rows["thread"].astype("category")
+    stack = rows["stack"].to_numpy(np.int64, na_value=-1)
+    # A stack in functions of Core ML without names is neither in a call nor outside of one.
+    told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), HIDDEN)[stack] != HIDDEN))
+    thread = categorical(rows["thread"]).codes[told].astype(np.int64)
+    order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
+    told, thread = told[order], thread[order]
+    stack = stack[told]
+    on_cpu = busy_stacks(sampled).get(Unit.CPU, np.zeros(len(kinds), np.bool_))
+    return Timeline(
+        sampled,
+        kinds,
+        rows.iloc[told],
+        rows["time_ns"].to_numpy()[told],
+        thread,
+        stack,
+        kinds["key"].to_numpy()[stack],
+        on_cpu[stack],
+        _period(sampled),
+    )
+
+
+def _period(sampled: Samples) -> int:
+    """Time between two samples of a running thread: what they say that they stand for, or more where more is seen."""
+    samples = sampled.samples
+    weight = samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
+    stated = int(np.median(weight)) if len(weight) else SAMPLE_NS
+    thread = categorical(samples["thread"]).codes
+    order = np.lexsort((samples["time_ns"].to_numpy(), thread))
+    apart = np.diff(samples["time_ns"].to_numpy()[order])[np.diff(thread[order]) == 0]
+    seen = int(np.sort(apart)[len(apart) // 50]) if len(apart) else stated
+    # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
+    often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
+    return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
+
+
+def pieces_of(line: Timeline, end_ns: int) -> Pieces:
+    """The pieces of a timeline; `end_ns` is the end of the recording. O(samples + frames of stacks at gaps)."""
+    count = len(line.time)
+    progress = line.kinds["progress"].to_numpy()[line.stack]
+    other = np.append(True, (line.key[1:] != line.key[:-1]) | (line.thread[1:] != line.thread[:-1]))[:count]
+    other_thread = np.append(True, line.thread[1:] != line.thread[:-1])[:count]
+    apart_ns = np.diff(line.time, prepend=line.time[:1])
+    gap = ~other & (apart_ns > line.gap_ns)
+    # What a call did last in these samples, and whether it begins again.
+    run = np.cumsum(other)
+    known = pd.Series(np.where(progress > 0, progress, np.nan))
+    reached = known.groupby(run).ffill().groupby(run).shift().to_numpy()
+    begins = ~other & (progress == BEGUN) & (reached == UNDER_WAY)
+    first = np.flatnonzero((other | gap | begins) & (line.key >= 0))
+    opens = np.append(np.flatnonzero(other | gap | begins), count)
+    last = opens[np.searchsorted(opens, first, "right")] - 1
+    follows = np.where(other[first], APART, np.where(begins[first], BEGINS, WAITS))
+    follows[_going_on(line, first, follows, progress)] = GOES_ON
+    time = np.append(line.time, end_ns)
+    own = np.append(other_thread, True)
+    return Pieces(
+        first,
+        last,
+        follows,
+        line.key[first],
+        line.thread[first],
+        time[first],
+        time[last],
+        np.where(own[first], 0, time[first - 1]),
+        np.where(own[last + 1], end_ns, time[last + 1]),
+    )
+
+
+def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntArray) -> IntArray:
+    """Pieces behind a gap in which the call of the piece before goes on, as far as stacks tell."""
+    waits = np.flatnonzero(follows == WAITS)
+    api = line.kinds["api"].to_numpy()[line.stack[first[waits]]]
+    # A prediction that only began before the gap, and executes behind it: unless others of its place do not look so.
+    began = (progress[first[waits - 1]] == BEGUN) & (progress[first[waits] - 1] != UNDER_WAY)
+    began &= progress[first[waits]] == UNDER_WAY
+    # The thread ran until the call began: it was not idle in between.
+    opens = np.flatnonzero(follows == APART)
+    begin = first[opens[np.searchsorted(opens, waits, "right") - 1]]
+    same_thread = (begin > 0) & (line.thread[begin] == line.thread[begin - 1])
+    began &= same_thread & (line.time[begin] - line.time[begin - 1] <= line.gap_ns)
+    unlike = np.isin(line.key[first[waits]], line.key[first[waits[~began]]])
+    predicts = api == Api.PREDICTION
+    goes_on = predicts & began & ~unlike
+    # One that seldom looks so may be the beginning of one call and the end of another.
+    own = line.key[first[waits]]
+    opening = line.key[first[opens[progress[first[opens]] == BEGUN]]]
+    goes_on &= np.array([(own[goes_on] == key).sum() >= 0.5 * (opening == key).sum() for key in own], np.bool_)
+    for index in np.flatnonzero(~predicts):
+        goes_on[index] = _resumes(line, int(begin[index]), int(first[waits[index]]))
+    chosen: IntArray = waits[goes_on]
+    return chosen
+
+
+def _resumes(line: Timeline, first: int, after: int) -> bool:
+    """Whether the stack behind a gap resembles the one before more than that with which the call began."""
+    begin, before, now = (int(line.stack[place]) for place in (first, after - 1, after))
+    return begin != before and same_depth(line.samples, now, before) > same_depth(line.samples, now, begin)
