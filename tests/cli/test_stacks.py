@@ -127,8 +127,10 @@ def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) ->
     path = str(corpus / "bundles/fp16_w8_60s_all.trace")
     assert dispatch(["stacks", path, "--quiet", "--app-only", "--model", "MambaASR_fp16_w8"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "    340 100%  MambaASRRunner_main  [MambaASRRunner]",
-        "    340 100%    MambaASRRunner.runStreaming  [MambaASRRunner]",
+        "    536 100%  MambaASRRunner_main  [MambaASRRunner]",
+        "    340  63%    MambaASRRunner.runStreaming  [MambaASRRunner]",
+        "    196  37%    MLModel.init  [MambaASRRunner]",
+        "    196  37%      @nonobjc MLModel.__allocating_init  [MambaASRRunner]",
     ]
 
 
