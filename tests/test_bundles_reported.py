@@ -58,7 +58,8 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
     (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")
     assert (core_ml.state, core_ml.rows) == ("empty", 0)
     assert "recorded no events, although" in core_ml.conclusion
-    assert not report.summary.evaluated
+    # Call stacks and the GPU show what ran.
+    assert report.summary.evaluated
 
 
 def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) -> None:

@@ -140,8 +140,10 @@ def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) ->
     path = str(corpus / "bundles/fp16_w8_60s_all.trace")
     assert dispatch(["stacks", path, "--quiet", "--frames", "app", "--model", "MambaASR_fp16_w8"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "    340 100%  MambaASRRunner_main (main.swift:1539)",
-        "    340 100%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",
+        "    536 100%  MambaASRRunner_main (main.swift:1539 +1 line)",
+        "    340  63%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",
+        "    196  37%    MLModel.init (main.swift:1514)",
+        "    196  37%      MLModel.init  [MambaASRRunner]",
     ]
 
 
