@@ -130,7 +130,7 @@ def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) ->
         "    536 100%  MambaASRRunner_main  [MambaASRRunner]",
         "    340  63%    MambaASRRunner.runStreaming  [MambaASRRunner]",
         "    196  37%    MLModel.init  [MambaASRRunner]",
-        "    196  37%      @nonobjc MLModel.__allocating_init  [MambaASRRunner]",
+        "    196  37%      MLModel.init  [MambaASRRunner]",
     ]
 
 
