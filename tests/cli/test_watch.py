@@ -164,8 +164,6 @@ def test_one_that_is_replaced_is_new(watched, samples, tmp_path: Path) -> None:
     result = watched(replace)
     answer = "No findings · 32 checks passed, 1 not evaluated, 5 not applicable"
     assert [block[1] for block in blocks(result.out)] == [answer]
-        "No findings · 32 checks passed, 1 not evaluated, 5 not applicable"
-    ]
 
 
 def test_one_that_vanishes_is_forgotten(watched, samples, tmp_path: Path) -> None:
