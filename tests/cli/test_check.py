@@ -72,7 +72,7 @@ def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(trace
     assert 'as "16ms"' in " ".join(result.out.split())
     # What failed is one line.
     (line,) = tracekit("check", samples / "sharpen_8bit.trace", "-q").out.splitlines()
-    assert line.startswith("tracekit check: 1 error: settings: tracekit.toml: 'check.limits.")
+    assert line.startswith("tracekit check: 1 error: config: tracekit.toml: 'check.limits.")
     (sarif,) = json.loads((folder / "a.sarif").read_text())["runs"][0]["results"]
     assert sarif["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
 

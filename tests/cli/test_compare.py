@@ -54,6 +54,11 @@ def test_a_regression_is_no_failure(tracekit, samples):
     assert worse.startswith("  SharpenFilter +")
 
 
+def test_sides_without_a_common_model_are_inconclusive(tracekit, samples):
+    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace")
+    assert (result.status, "no model in common" in result.out) == (3, True)
+
+
 def test_a_range_limits_what_is_compared(tracekit, samples):
     pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     full, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))

@@ -23,7 +23,7 @@ from tracekit.tui.screens.opening import OpeningScreen
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
 COLUMNS = ("no argument", "wrong path", "directory", "empty file", "wrong type", "broken recording", "two recordings")
-GOOD, OTHER = "sharpen_float16.trace", "style_transfer_fixed.trace"
+GOOD, OTHER = "sharpen_float16.trace", "sharpen_8bit.trace"
 SHARED = 8
 """Commands that have an option which the page lists."""
 OF_MODELS = ("inspect", "profile")

@@ -46,7 +46,9 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
 
 def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:
     for name in ("sharpen_8bit", "style_transfer_reload", "captions_concurrent"):
-        assert tracekit("init", "--force", samples / f"{name}.trace").status == 0
+        result = tracekit("init", "--force", samples / f"{name}.trace")
+        assert result.status == 0
+        assert "tracekit.toml allows 1 " in result.err
         assert tracekit("check", samples / f"{name}.trace").status == 0
 
 

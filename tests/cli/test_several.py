@@ -48,7 +48,7 @@ def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path,
     assert "not readable" in lines[0]
     words = " ".join(lines)
     assert words.index("no findings") < words.index("2 findings (high)")
-    assert lines[-1] == "3 recordings: 1 with findings, 1 without findings, 1 not readable"
+    assert lines[-2] == "3 recordings: 1 with findings, 1 without findings, 1 not readable"
 
 
 def test_the_status_is_that_of_the_worst(tracekit, samples: Path) -> None:

@@ -125,6 +125,8 @@ def test_latencies_of_a_model_are_of_warm_predictions_in_all_recordings_or_in_no
     rates = [one.values for one in table.rows if one.figure == "fps"]
     assert rates
     assert all(reload is None and fixed > 100 for reload, fixed in rates)
+    assert any(note.startswith("fast enough for –:") for note in table.notes)
+    assert next(one.values for one in table.rows if one.figure == "loads") == (81, 1)
 
 
 def test_few_predictions_have_no_p95(measured):

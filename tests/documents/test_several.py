@@ -30,7 +30,7 @@ def entries(samples: Path) -> list[Analyzed]:
 
 
 def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
-    titles, *lines, blank, summary = text(entries, 120).splitlines()
+    titles, *lines, blank, summary, _more = text(entries, 120).splitlines()
     assert titles.split() == ["recording", "verdict", "est.", "savings", "checks"]
     reload, fixed, sharpen, blind, gone = lines
     assert reload.split("  ")[0] == "style_transfer_reload.trace"

@@ -41,7 +41,8 @@ def several_document(entries: Sequence[Analyzed]) -> Document:
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
     grid = table("Recordings", COLUMNS, rows)
-    return Document("Recordings", summary, Role.PLAIN, blocks=present(grid), closing=summary)
+    more = "tracekit analyze RECORDING"
+    return Document("Recordings", summary, Role.PLAIN, blocks=present(grid), closing=summary, more=more)
 
 
 class _Row(NamedTuple):
