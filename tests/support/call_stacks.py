@@ -49,8 +49,10 @@ Sample = tuple[int, Thread, Sequence[Call]]
 """Time, thread, frames innermost first; none where no stack was caught."""
 
 
-def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_ns: int = MS) -> CallStacks:
-    """A table of these samples, 1 ms each, at times in `unit_ns`."""
+def call_stacks(
+    samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_ns: int = MS, weight_ns: int = MS
+) -> CallStacks:
+    """A table of these samples, `weight_ns` each, at times in `unit_ns`."""
     stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in samples if frames))
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     images = list(dict.fromkeys(Image(frame.image, frame.is_system) for frame in frames))
@@ -82,7 +84,7 @@ def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_
         thread=thread,
         process=owners(thread),
         state=CodedCells(np.zeros(len(samples), np.int32), ("Running",)),
-        weight_ns=IntegerCells(np.full(len(samples), MS), np.ones(len(samples), bool)),
+        weight_ns=IntegerCells(np.full(len(samples), weight_ns), np.ones(len(samples), bool)),
         weight_count=IntegerCells(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
         stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),

@@ -54,7 +54,7 @@ def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | No
     if not latest.samples:
         return build_trace(recording_of(scenario, only))
     trace = build_trace(recording_of(scenario, None if only is None else {*only, TIME_PROFILE}))
-    samples = call_stacks(_samples(latest), unit_ns=1)
+    samples = call_stacks(_samples(latest), unit_ns=1, weight_ns=latest.sample_ns)
     return replace(trace, sample_source=SampleSource(Held({TIME_PROFILE: [samples]})))  # type: ignore[arg-type]
 
 
