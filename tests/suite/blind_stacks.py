@@ -90,7 +90,7 @@ class Threads:
         self.on_main = {name for name in self.models if self._hangs_with(name)}
 
     def _hangs_with(self, name: str) -> bool:
-        rows = [row for row in self.scenario.coreml if row.model.base == name and _is_call(row)]
+        rows = [row for row in self.scenario.coreml if row.model.base == name and is_call(row)]
         hangs = [(row.start_ns, row.start_ns + row.duration_ns) for row in self.scenario.hangs]
         inside = sum(any(start <= row.start_ns and row.end_ns <= end for start, end in hangs) for row in rows)
         return 2 * inside > len(rows)
@@ -133,7 +133,7 @@ def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scena
     return replace(scenario, samples=samples, sample_ns=period_ns), threads.calls
 
 
-def _is_call(row: CoreMLRow) -> bool:
+def is_call(row: CoreMLRow) -> bool:
     known = row.label.startswith(LOAD) or row.label in (COMPILE, PREDICTION)
     return known and row.lane == ACTIVITY and row.prediction is None and row.model.parent is None
 
@@ -149,7 +149,7 @@ def _add_recorded(threads: Threads) -> None:
     rows: dict[Thread, list[SampleRow]] = defaultdict(list)
     for row in sorted(threads.scenario.samples, key=lambda row: row.time_ns):
         rows[row.thread].append(row)
-    calls = [row for row in threads.scenario.coreml if _is_call(row)]
+    calls = [row for row in threads.scenario.coreml if is_call(row)]
     for thread, own in rows.items():
         for row in own:
             start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
@@ -170,7 +170,7 @@ def _add_calls(threads: Threads) -> None:
     times = [time for time, _ in shown]
     free: dict[Thread, int] = {}
     made: dict[Thread, list[TrueCall]] = defaultdict(list)
-    numbered = [(index, row) for index, row in enumerate(scenario.coreml) if _is_call(row)]
+    numbered = [(index, row) for index, row in enumerate(scenario.coreml) if is_call(row)]
     for index, row in sorted(numbered, key=lambda each: each[1].start_ns):
         kind = LOAD if row.label.startswith(LOAD) else row.label
         names = frozenset({row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))})

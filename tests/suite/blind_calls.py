@@ -1,0 +1,92 @@
+"""Calls that are inferred without Core ML's rows, against those that the app made."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from suite.blind_stacks import TrueCall
+from tracekit.testing.machines import Thread
+from tracekit.testing.rows import COMPILE, LOAD, PREDICTION
+from tracekit.testing.stacks import SampleRow
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+
+KINDS = {**dict.fromkeys(map(str, LOAD_KINDS), LOAD), str(Kind.COMPILE): COMPILE, str(Kind.PREDICTION): PREDICTION}
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Inferred calls of one recording or of many."""
+
+    true: int = 0
+    inferred: int = 0
+    within: int = 0
+    """Inferred calls whose bounds hold begin and end of a true one, each of another."""
+    widths: tuple[float, ...] = ()
+    """Distance of the bounds of each begin and end at which the thread runs, in samples."""
+    too_many: tuple[str, ...] = ()
+    """Kinds and models of which more calls are inferred than there are."""
+
+
+def compare_calls(
+    activity: pd.DataFrame, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int
+) -> Calls:
+    """What the inferred calls of a trace hold of the true ones. Without columns of bounds, a begin and an end are
+    known to a sample."""
+    rows = activity[(activity["attribution"] == Attribution.INFERRED) & activity["kind"].isin(KINDS)]
+    start = rows["start_ns"].to_numpy()
+    at = {"start": start, "end": start + rows["duration_ns"].to_numpy()}
+    bounds = {
+        f"{edge}_{side}": rows[f"{edge}_{side}_ns"].to_numpy(np.int64)
+        if f"{edge}_{side}_ns" in rows
+        else at[edge] + by * period_ns
+        for edge in at
+        for side, by in (("min", -1), ("max", 1))
+    }
+    times: dict[Thread, list[int]] = defaultdict(list)
+    for row in samples:
+        times[row.thread].append(row.time_ns)
+    by_kind = {kind: sorted(_of(calls, kind), key=lambda call: call.start_ns) for kind in set(KINDS.values())}
+    starts = {kind: [call.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
+    used: set[int] = set()
+    widths: list[float] = []
+    named = [(KINDS[str(kind)], name) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
+    models = {name for call in calls for name in call.names}
+    for number, (kind, name) in enumerate(named):
+        low, high, least, most = (
+            int(bounds[each][number]) for each in ("start_min", "start_max", "end_min", "end_max")
+        )
+        first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
+        for call in by_kind[kind][first:last]:
+            fits = least <= call.end_ns <= most and (name in call.names or name not in models)
+            if fits and id(call) not in used:
+                used.add(id(call))
+                own = times[call.thread]
+                widths += [(high - low) / period_ns] * _runs(own, call.start_ns, period_ns)
+                widths += [(most - least) / period_ns] * _runs(own, call.end_ns, period_ns)
+                break
+    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(_too_many(named, calls, models)))
+
+
+def _of(calls: Sequence[TrueCall], kind: str) -> list[TrueCall]:
+    return [call for call in calls if call.kind == kind]
+
+
+def _runs(times: Sequence[int], time_ns: int, period_ns: int) -> bool:
+    """Whether a thread has samples right before and right after."""
+    index = bisect_left(times, time_ns)
+    return 0 < index < len(times) and times[index] - times[index - 1] <= 2 * period_ns
+
+
+def _too_many(named: Sequence[tuple[str, str]], calls: Sequence[TrueCall], models: set[str]) -> list[str]:
+    """Kinds and names with more inferred calls than true ones; a name that is no model's counts for its kind alone."""
+    there = Counter((call.kind, name) for call in calls for name in call.names)
+    there.update((call.kind, "any model") for call in calls)
+    inferred = Counter(each for each in named if each[1] in models)
+    inferred.update((kind, "any model") for kind, _ in named)
+    return sorted(f"{kind.lower()} of {name}" for (kind, name), count in inferred.items() if count > there[kind, name])
