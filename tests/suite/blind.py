@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import traceback
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from suite.blind_calls import Calls, compare_calls
-from suite.blind_stacks import is_call, with_stacks
-from suite.frame import FINDING, PASSED, Key, allows, draws_of, expected_of, load, named
+from suite.blind_calls import Calls, calls_meant, compare_calls
+from suite.blind_stacks import TrueCall, is_call, with_stacks
+from suite.frame import FINDING, NOT_EVALUATED, PASSED, Key, allows, draws_of, expected_of, load, named
 from suite.metamorphic import RELATIONS, all_keys
 from suite.processes import on_all_processors
 from suite.random_apps import HEALTHY, ILL_SESSION, MAKERS, PROBLEM, SESSION
@@ -31,42 +31,28 @@ PERIODS = {1: 1_000_000, 5: 5_000_000}
 """Times between samples in ns, by ms."""
 WORTH = 10
 """A finding must be found again from a cost of more than so many samples on."""
-FOUND, NOT_EVALUATED, CONTRADICTION, FALSE_ALARM = "found again", "not evaluated", "contradicts", "false alarm"
+FOUND, MISSING, CONTRADICTION, FALSE_ALARM = "found again", "not evaluated", "contradicts", "false alarm"
 CHANGES = ("twice", "longer", "beside")
 """Changes that make a further recording of every tenth one."""
 RANDOM = {HEALTHY: 1_000, PROBLEM: 200, SESSION: 100, ILL_SESSION: 100}
 
 NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
-    "Copies, conversions and unexplained time of a call are rows of Core ML alone.": (
+    "Copies, conversions and what no step explains": (
         "excess-data-copies",
         "float-conversion",
         "state-copies",
         "unaccounted-time",
     ),
-    "Instances, shapes and requests of a call are rows of Core ML alone.": (
-        "duplicate-instances",
-        "new-shape-spike",
-        "shape-switching",
-        "slow-after-idle",
-        "serialized-specialization",
-    ),
-    "On which unit a call waits or works, and behind whom, is known where every call is.": (
+    "Requests of a call to compute units, and its hand-offs": (
         "neural-engine-contention",
         "gpu-contention",
         "cpu-contention",
-        "foreign-neural-engine-work",
         "compute-unit-ping-pong",
         "neural-engine-fragmentation",
-        "unexpected-device",
     ),
-    "It is about the recording itself.": (
-        "core-ml-not-instrumented",
-        "run-issues",
-        "attached-late",
-        "truncated-recording",
-    ),
+    "Numbers of instances, and which models the app loaded": ("duplicate-instances", "foreign-neural-engine-work"),
+    "The recording itself": ("core-ml-not-instrumented", "run-issues", "attached-late", "truncated-recording"),
 }
-"""Detectors whose findings need not be found again, by reason. Contradictions and false alarms count for them too."""
 EXEMPT = {detector for detectors in NOT_SHOWN.values() for detector in detectors}
 ARTIFACTS: Mapping[tuple[str, str], str] = {
     ("load_on_main_thread", "two_at_once"): "Two threads load, and Core ML's rows hold one load.",
@@ -119,11 +105,11 @@ class Compared:
 
 
 def keys() -> list[RecordingKey]:
-    """Every recording of the blind test, at each period."""
+    """Every recording of the blind test, with samples every ms."""
     cases = [RecordingKey(*key) for key in all_keys()]
     changed = [key._replace(change=change) for key in cases[::10] for change in CHANGES]
     apps = [RecordingKey(kind, seed) for kind, count in RANDOM.items() for seed in range(count)]
-    return [key._replace(period_ms=period) for key in (*cases, *changed, *apps) for period in PERIODS]
+    return [*cases, *changed, *apps]
 
 
 def labeled(key: RecordingKey) -> Labeled | None:
@@ -157,7 +143,7 @@ def compared(key: RecordingKey) -> Compared:
         whole, calls = with_stacks(made.scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
         truth, blind = (run_detectors(each, **made.settings) for each in (trace_of(whole), trace))
-        answers = tuple(_answers(truth, blind, made.may_hold, {row.model.base for row in whole.coreml}, period_ns))
+        answers = tuple(_answers(truth, blind, calls, made.may_hold, period_ns))
         errors = named(blind)[1]
         return Compared(key, answers, compare_calls(trace.activity, calls, whole.samples, period_ns), "; ".join(errors))
     except Exception:
@@ -169,34 +155,31 @@ def _has_core_ml(scenario: Scenario) -> bool:
 
 
 def _answers(
-    truth: tuple[Judgment, ...],
-    blind: tuple[Judgment, ...],
+    truth: Sequence[Judgment],
+    blind: Sequence[Judgment],
+    calls: Sequence[TrueCall],
     may_hold: Callable[[Key], bool],
-    models: set[str],
     period_ns: int,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Comparisons of each finding of either side. A blind answer for a model that Core ML's rows do not name, as one
-    that is named after its call site, may be about any model."""
+    """Comparisons of each finding of either side. An answer is about all models that its name may stand for."""
     said, _ = named(blind)
-    found: set[Key] = set()
+    about = {name: {None, *(call.row.model.base for call in calls_meant(name, calls))} for _, name in said}
+    worth: dict[Key, bool] = {}
     for judgment in truth:
-        detector, outcome = judgment.detector.id, judgment.outcome
-        key = (detector, outcome.model)
-        if not isinstance(outcome, Finding) or key in found:
-            continue
-        found.add(key)
-        unnamed = {what for (other, model), what in said.items() if other == detector and model not in models}
-        here = {said[key]} if key in said else unnamed
-        what = FOUND if FINDING in here else CONTRADICTION if PASSED in here else NOT_EVALUATED
-        cost_ns = None if outcome.cost is None else outcome.cost.ns
-        yield detector, what, cost_ns is None or cost_ns > WORTH * period_ns
-    of_any = {detector for detector, _ in found}
-    for (detector, model), what in said.items():
-        if what != FINDING or detector == "core-ml-not-instrumented":
-            continue
-        candidates = [model] if model in models else [None, *models]
-        right = detector in of_any if model not in models else (detector, model) in found
-        if not right and not any(may_hold((detector, candidate)) for candidate in candidates):
+        key = (judgment.detector.id, judgment.outcome.model)
+        if isinstance(judgment.outcome, Finding):
+            cost = judgment.outcome.cost
+            worth[key] = worth.get(key, False) or cost is None or cost.ns > WORTH * period_ns
+    for (detector, model), must in worth.items():
+        here = {what for (other, name), what in said.items() if other == detector and model in about[name]}
+        if (detector, model) in said:
+            here = {said[detector, model]}
+        only_passed = PASSED in here and NOT_EVALUATED not in here
+        yield detector, FOUND if FINDING in here else CONTRADICTION if only_passed else MISSING, must
+    for (detector, name), what in said.items():
+        models = about[name] if (detector, name) not in worth else {name}
+        right = any((detector, model) in worth or may_hold((detector, model)) for model in models)
+        if what == FINDING and not right and detector != "core-ml-not-instrumented":
             yield detector, FALSE_ALARM, False
 
 
@@ -204,7 +187,7 @@ def main(step: int = 1) -> int:
     """Compare, print, write the page of a whole run, and return the exit status."""
     from suite.blind_page import PAGE, page
 
-    results = on_all_processors(compared, keys()[::step])
+    results = on_all_processors(compared, [key._replace(period_ms=ms) for key in keys()[::step] for ms in PERIODS])
     text = page(results)
     if step == 1:
         PAGE.write_text(text, encoding="utf-8", newline="\n")

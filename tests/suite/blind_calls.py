@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -51,42 +52,40 @@ def compare_calls(
     times: dict[Thread, list[int]] = defaultdict(list)
     for row in samples:
         times[row.thread].append(row.time_ns)
-    by_kind = {kind: sorted(_of(calls, kind), key=lambda call: call.start_ns) for kind in set(KINDS.values())}
-    starts = {kind: [call.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
+    by_kind = {kind: [call for call in calls if call.kind == kind] for kind in set(KINDS.values())}
+    starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
     used: set[int] = set()
     widths: list[float] = []
-    named = [(KINDS[str(kind)], name) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
-    models = {name for call in calls for name in call.names}
-    for number, (kind, name) in enumerate(named):
-        low, high, least, most = (
-            int(bounds[each][number]) for each in ("start_min", "start_max", "end_min", "end_max")
-        )
+    named = [(KINDS[str(kind)], str(name)) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
+    meant = {name: {id(call) for call in calls_meant(name, calls)} for _, name in named}
+    edges = zip(*(bounds[each].tolist() for each in ("start_min", "start_max", "end_min", "end_max")), strict=True)
+    for (kind, name), (low, high, least, most) in zip(named, edges, strict=True):
         first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
         for call in by_kind[kind][first:last]:
-            fits = least <= call.end_ns <= most and (name in call.names or name not in models)
-            if fits and id(call) not in used:
+            if least <= call.row.end_ns <= most and id(call) in meant[name] - used:
                 used.add(id(call))
                 own = times[call.thread]
-                widths += [(high - low) / period_ns] * _runs(own, call.start_ns, period_ns)
-                widths += [(most - least) / period_ns] * _runs(own, call.end_ns, period_ns)
+                widths += [(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
+                widths += [(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
                 break
-    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(_too_many(named, calls, models)))
+    there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
+    there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
+    counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
+    too_many = sorted(
+        f"{kind.lower()} of {name}" for (kind, name), count in counted.items() if count > there[kind, name]
+    )
+    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(too_many))
 
 
-def _of(calls: Sequence[TrueCall], kind: str) -> list[TrueCall]:
-    return [call for call in calls if call.kind == kind]
+def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:
+    """The calls that the name of an inferred model may stand for: those of a model or stage of that name, else those
+    from a place in the app that it names, else all."""
+    own = [call for call in calls if name in call.names]
+    of_place = {place for call in calls for place in call.places if re.search(rf"{re.escape(place)}(?!\d)", str(name))}
+    return own or [call for call in calls if call.places & of_place] or calls
 
 
 def _runs(times: Sequence[int], time_ns: int, period_ns: int) -> bool:
     """Whether a thread has samples right before and right after."""
     index = bisect_left(times, time_ns)
     return 0 < index < len(times) and times[index] - times[index - 1] <= 2 * period_ns
-
-
-def _too_many(named: Sequence[tuple[str, str]], calls: Sequence[TrueCall], models: set[str]) -> list[str]:
-    """Kinds and names with more inferred calls than true ones; a name that is no model's counts for its kind alone."""
-    there = Counter((call.kind, name) for call in calls for name in call.names)
-    there.update((call.kind, "any model") for call in calls)
-    inferred = Counter(each for each in named if each[1] in models)
-    inferred.update((kind, "any model") for kind, _ in named)
-    return sorted(f"{kind.lower()} of {name}" for (kind, name), count in inferred.items() if count > there[kind, name])

@@ -8,7 +8,7 @@ is sampled anew. Of the Neural Engine no stack was ever seen: its frames have no
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -52,14 +52,8 @@ class TrueCall:
     names: frozenset[str]
     """Of the model, and of the stages of a pipeline, which labels of the hardware name."""
     thread: Thread
-
-    @property
-    def start_ns(self) -> int:
-        return self.row.start_ns
-
-    @property
-    def end_ns(self) -> int:
-        return self.row.end_ns
+    places: frozenset[str]
+    """Files and lines of the app that it comes from, as `main.swift:15`."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +80,12 @@ class Threads:
         self.one_load_site, self.one_prediction_site = chance(250), chance(250)
         self.busy, self.own_threads = chance(500), chance(500)
         self.models = list(dict.fromkeys(row.model.base for row in self.scenario.coreml))
-        # Calls that hangs cover are on the main thread, if most of their model's are.
-        self.on_main = {name for name in self.models if self._hangs_with(name)}
-
-    def _hangs_with(self, name: str) -> bool:
-        rows = [row for row in self.scenario.coreml if row.model.base == name and is_call(row)]
+        # A model that hangs cover half of the calls of is called by the main thread.
         hangs = [(row.start_ns, row.start_ns + row.duration_ns) for row in self.scenario.hangs]
-        inside = sum(any(start <= row.start_ns and row.end_ns <= end for start, end in hangs) for row in rows)
-        return 2 * inside > len(rows)
+        calls = [row for row in self.scenario.coreml if is_call(row)]
+        hung = Counter(row.model.base for row in calls if any(a <= row.start_ns and row.end_ns <= b for a, b in hangs))
+        count = Counter(row.model.base for row in calls)
+        self.on_main = {name for name in hung if 2 * hung[name] > count[name]}
 
     def outer(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
         """The frames that a call is made from, innermost first: one place of the app for each model, or for all."""
@@ -164,10 +156,8 @@ def _add_calls(threads: Threads) -> None:
     """What threads do for each call, where the recording's own samples do not show it."""
     scenario = threads.scenario
     inside = _rows_inside(scenario)
-    shown = sorted(
-        ((row.time_ns, row.thread) for row in scenario.samples if _asks(row.stack)), key=lambda each: each[0]
-    )
-    times = [time for time, _ in shown]
+    shown = sorted((row for row in scenario.samples if _asks(row.stack)), key=lambda row: row.time_ns)
+    times = [row.time_ns for row in shown]
     free: dict[Thread, int] = {}
     made: dict[Thread, list[TrueCall]] = defaultdict(list)
     numbered = [(index, row) for index, row in enumerate(scenario.coreml) if is_call(row)]
@@ -176,15 +166,20 @@ def _add_calls(threads: Threads) -> None:
         names = frozenset({row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))})
         first = bisect_left(times, row.start_ns)
         is_shown = first < len(shown) and times[first] < row.end_ns
-        call = TrueCall(kind, row, names, shown[first][1] if is_shown else _free_thread(threads, row, free))
+        if is_shown := first < len(shown) and times[first] < row.end_ns:
+            thread, outer = shown[first].thread, shown[first].stack.frames
+        else:
+            thread = _free_thread(threads, row, free)
+            outer = threads.outer(kind, row.model.base, thread)
+        places = frozenset(f"{frame.file}:{frame.line}" for frame in outer if frame.line)
+        call = TrueCall(kind, row, names, thread, places)
         threads.calls.append(call)
         if is_shown:
             continue
-        free[call.thread] = row.end_ns
-        made[call.thread].append(call)
-        outer = threads.outer(kind, row.model.base, call.thread)
+        free[thread] = row.end_ns
+        made[thread].append(call)
         parts = _prediction(threads, call, inside[index]) if kind == PREDICTION else _load(call, scenario)
-        threads.spans[call.thread] += [Span(start, end, Stack((*inner, *outer))) for start, end, inner in parts]
+        threads.spans[thread] += [Span(start, end, Stack((*inner, *outer))) for start, end, inner in parts]
     for thread, calls in made.items():
         _add_app_code(threads, thread, calls)
 
@@ -195,15 +190,13 @@ def _asks(stack: Stack | None) -> bool:
 
 def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
     """All rows that belong to a prediction or to its stages, by the prediction's index."""
-    top = {index: index for index, row in enumerate(scenario.coreml) if row.prediction is None}
     inside: dict[int, list[Row]] = defaultdict(list)
-    for index, row in enumerate(scenario.coreml):
-        if row.prediction is not None:
-            top[index] = top[row.prediction]
-    rows: list[tuple[int, Row]] = [(i, row) for i, row in enumerate(scenario.coreml) if row.prediction is not None]
-    rows += [(row.prediction, row) for row in (*scenario.neural_engine, *scenario.gpu) if row.prediction is not None]
-    for index, row in rows:
-        inside[top[index]].append(row)
+    for row in (*scenario.coreml, *scenario.neural_engine, *scenario.gpu):
+        owner = row.prediction
+        while owner is not None and (outer := scenario.coreml[owner].prediction) is not None:
+            owner = outer
+        if owner is not None:
+            inside[owner].append(row)
     return inside
 
 
@@ -228,13 +221,13 @@ def _load(call: TrueCall, scenario: Scenario) -> Iterator[Part]:
     waits = [
         (row.start_ns, row.start_ns + row.duration_ns)
         for row in scenario.neural_engine
-        if row.label in (ENGINE_LOAD, ENGINE_PREPARE) and call.start_ns <= row.start_ns < call.end_ns
+        if row.label in (ENGINE_LOAD, ENGINE_PREPARE) and call.row.start_ns <= row.start_ns < call.row.end_ns
     ]
     inner: tuple[Frame, ...] = (stacks.COMPILE,)
     if call.kind == LOAD:
         cold = (stacks.COMPILE_ON_DEVICE,) if call.row.label == LOAD_COLD else ()
         inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
-    for start, end in _without(waits, call.start_ns, call.end_ns):
+    for start, end in _without(waits, call.row.start_ns, call.row.end_ns):
         yield start, end, inner
 
 
@@ -242,7 +235,7 @@ def _prediction(threads: Threads, call: TrueCall, inside: Sequence[Row]) -> Iter
     """A prediction binds its inputs and executes: it waits for the Neural Engine, and for the GPU once that has its
     work."""
     waits, works = [], []
-    bound = call.start_ns + 20_000
+    bound = call.row.start_ns + 20_000
     for row in inside:
         end = row.start_ns + row.duration_ns
         if isinstance(row, NeuralEngineRow):
@@ -254,10 +247,10 @@ def _prediction(threads: Threads, call: TrueCall, inside: Sequence[Row]) -> Iter
             works.append((row.start_ns, "cpu"))
         elif row.label in ("Input Copy", "Data Cast") and not works + waits:
             bound = max(bound, end)
-    bound = min(bound, call.end_ns)
-    yield call.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
+    bound = min(bound, call.row.end_ns)
+    yield call.row.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
     units = sorted(works + [(start, "neural engine") for start, _ in waits])
-    for start, end in _without(waits, bound, call.end_ns):
+    for start, end in _without(waits, bound, call.row.end_ns):
         unit = next((unit for at, unit in reversed(units) if at < end), "")
         frame = HIDDEN_ENGINE if threads.hidden_operations else stacks.OPERATIONS.get(unit, HIDDEN_ENGINE)
         yield start, end, ((frame,) if unit else ()) + (stacks.EXECUTE, *stacks.PREDICT)
@@ -277,8 +270,8 @@ def _add_app_code(threads: Threads, thread: Thread, calls: Sequence[TrueCall]) -
     """Code of the app fills gaps of less than 1 ms; in a busy app it also runs around each call."""
     spans, duration = threads.spans[thread], threads.scenario.duration_ns
     before, after = threads.app_code(thread, "makeInput"), threads.app_code(thread, "useOutput")
-    ends = [0, *(call.end_ns for call in calls)]
-    starts = [*(call.start_ns for call in calls), duration]
+    ends = [0, *(call.row.end_ns for call in calls)]
+    starts = [*(call.row.start_ns for call in calls), duration]
     for begin, end in zip(ends, starts, strict=True):
         if end - begin < MS:
             spans.append(Span(begin, end, after))
@@ -302,6 +295,8 @@ def _add_others(threads: Threads) -> None:
 
 def _sampled(thread: Thread, spans: list[Span], times: np.ndarray) -> list[SampleRow]:
     """What samples at these times catch. A span ends where the next one of its thread begins."""
+    if not spans:
+        return []
     spans = sorted(spans, key=lambda span: span.start_ns)
     starts = np.array([span.start_ns for span in spans])
     ends = np.minimum([span.end_ns for span in spans], np.append(starts[1:], 1 << 62))
