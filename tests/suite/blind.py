@@ -9,13 +9,15 @@ from __future__ import annotations
 import sys
 import traceback
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from suite.blind_calls import Calls, calls_meant, compare_calls
 from suite.blind_stacks import TrueCall, is_call, with_stacks
-from suite.frame import FINDING, NOT_EVALUATED, PASSED, Key, allows, draws_of, expected_of, load, named
+from suite.frame import FINDING, NOT_EVALUATED, PASSED, Key, allows, detector_ids, draws_of, expected_of, load, named
 from suite.metamorphic import RELATIONS, all_keys
 from suite.processes import on_all_processors
 from suite.random_apps import HEALTHY, ILL_SESSION, MAKERS, PROBLEM, SESSION
@@ -36,29 +38,38 @@ CHANGES = ("twice", "longer", "beside")
 """Changes that make a further recording of every tenth one."""
 RANDOM = {HEALTHY: 1_000, PROBLEM: 200, SESSION: 100, ILL_SESSION: 100}
 
-NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
-    "Copies, conversions and what no step explains": (
-        "excess-data-copies",
-        "float-conversion",
-        "state-copies",
-        "unaccounted-time",
+NOT_SHOWN = {
+    "what Core ML copies and converts, and what no step explains": (
+        "excess-data-copies float-conversion state-copies unaccounted-time"
     ),
-    "Requests of a call to compute units, and its hand-offs": (
-        "neural-engine-contention",
-        "gpu-contention",
-        "cpu-contention",
-        "compute-unit-ping-pong",
-        "neural-engine-fragmentation",
+    "requests of a call to compute units, and its hand-offs": (
+        "neural-engine-contention gpu-contention cpu-contention compute-unit-ping-pong neural-engine-fragmentation"
     ),
-    "Numbers of instances, and which models the app loaded": ("duplicate-instances", "foreign-neural-engine-work"),
-    "The recording itself": ("core-ml-not-instrumented", "run-issues", "attached-late", "truncated-recording"),
+    "numbers of instances, and which models the app loaded": "duplicate-instances foreign-neural-engine-work",
+    "the recording itself": "core-ml-not-instrumented run-issues attached-late truncated-recording",
 }
-EXEMPT = {detector for detectors in NOT_SHOWN.values() for detector in detectors}
-ARTIFACTS: Mapping[tuple[str, str], str] = {
-    ("load_on_main_thread", "two_at_once"): "Two threads load, and Core ML's rows hold one load.",
-    ("core_ml_not_instrumented", ""): "Its recordings hold what Core ML did not record.",
-}
-"""Recordings that do not count, by module and builder (all where it is empty), with the reason."""
+"""Detectors whose findings need not be found again, by what they rest on."""
+EXEMPT = {detector for detectors in NOT_SHOWN.values() for detector in detectors.split()}
+ARTIFACTS = {("load_on_main_thread", "two_at_once"): "two threads load, and Core ML's rows hold one load"}
+"""Recordings that do not count, by module and builder, with the reason."""
+
+
+PAGE = Path("docs/detectors/blind.md")
+RULES = "../../tracekit/detectors/rules"
+COLUMNS = (FOUND, MISSING, CONTRADICTION, FALSE_ALARM)
+
+HEAD = """# Without Core ML's rows
+
+How much of a judgment is left where Core ML recorded no rows; `make blind` writes this page. The labeled recordings of
+[accuracy.md](accuracy.md), every tenth of them also repeated, lengthened and beside another model, and random apps are
+given call stacks of 1 ms and 5 ms: with missed samples, several threads, inlined frames and functions without names.
+Each is judged with Core ML's rows and without, and the answers are compared: {count:,} recordings. Those of several
+processes do not count, nor do those without Core ML's rows{artifacts}.
+
+- *Found again*, *not evaluated*: findings with a cost of more than {worth} samples, or without cost.
+- *Contradicts*: a check passes that finds something with Core ML's rows. *False alarm*: a finding that is there only
+  without them. Neither may occur.
+"""
 
 
 class RecordingKey(NamedTuple):
@@ -77,15 +88,6 @@ class RecordingKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Labeled:
-    """A recording with Core ML's rows, and what may be found in it besides what is found with them."""
-
-    scenario: Scenario
-    may_hold: Callable[[Key], bool]
-    settings: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Compared:
     """What of a recording's judgment is left without Core ML's rows."""
 
@@ -100,7 +102,7 @@ class Compared:
     def complaints(self) -> list[str]:
         """Contradictions, false alarms, counts above the truth, and failures, one line each."""
         wrong = [f"{detector} {what}" for detector, what, _ in self.answers if what in (CONTRADICTION, FALSE_ALARM)]
-        wrong += [f"more calls of {name} than there are" for name in (self.calls.too_many if self.calls else ())]
+        wrong += [f"{name}: more than there are" for name in (self.calls.too_many if self.calls else ())]
         return [f"{self.key.name}: {line}" for line in (*dict.fromkeys(wrong), *filter(None, [self.error]))]
 
 
@@ -112,49 +114,46 @@ def keys() -> list[RecordingKey]:
     return [*cases, *changed, *apps]
 
 
-def labeled(key: RecordingKey) -> Labeled | None:
-    """The recording; None where it does not count."""
+def labeled(key: RecordingKey) -> tuple[Scenario, Callable[[Key], bool], dict[str, Any]]:
+    """The recording, what may be found in it besides what is found with Core ML's rows, and settings of detectors."""
     if key.source in MAKERS:
         made = MAKERS[key.source](key.number)
         right = made.planted.union(made.allowed, *made.one_of)
-        return Labeled(made.simulation.recorded.finish(), right.__contains__, {"model_settings": made.settings})
+        return made.simulation.recorded.finish(), right.__contains__, {"model_settings": made.settings}
     case = load(key.source)[key.number]
-    if {(key.source, case.build.__name__), (key.source, "")} & ARTIFACTS.keys():
-        return None
     recorded = case.build(draws_of(case, key.number))
     scenario = recorded.finish() if isinstance(recorded, App) else recorded
-    changed = RELATIONS[key.change].change(scenario) if key.change and scenario.coreml else scenario
-    if changed is None or not changed.coreml:
-        return None
-    expected = expected_of(case, recorded, {})
-    return Labeled(
-        changed, lambda found: allows(case, found) or expected.get(found) == FINDING, {"settings": case.settings}
-    )
+    if key.change and counts(key, scenario):
+        scenario = RELATIONS[key.change].change(scenario) or scenario
+    expected = expected_of(case, recorded, {}) if scenario.coreml else {}
+    return scenario, lambda it: allows(case, it) or expected.get(it) == FINDING, {"settings": case.settings}
+
+
+def counts(key: RecordingKey, scenario: Scenario) -> bool:
+    """Whether Core ML's rows tell what the app called. Rows of several processes do not say whose they are."""
+    lost = CORE_ML in scenario.missing | scenario.emptied or scenario.all_processes
+    artifact = key.source not in MAKERS and (key.source, load(key.source)[key.number].build.__name__) in ARTIFACTS
+    return not lost and not artifact and any(map(is_call, scenario.coreml))
 
 
 def compared(key: RecordingKey) -> Compared:
     """A recording with call stacks, judged with and without Core ML's rows."""
     try:
-        made = labeled(key)
-        # Rows of several processes name none: nobody can say which are whose.
-        if made is None or made.scenario.all_processes or not _has_core_ml(made.scenario):
+        scenario, may_hold, settings = labeled(key)
+        if not counts(key, scenario):
             return Compared(key)
         period_ns = PERIODS[key.period_ms]
-        whole, calls = with_stacks(made.scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
+        whole, calls = with_stacks(scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
-        truth, blind = (run_detectors(each, **made.settings) for each in (trace_of(whole), trace))
-        answers = tuple(_answers(truth, blind, calls, made.may_hold, period_ns))
+        truth, blind = (run_detectors(each, **settings) for each in (trace_of(whole), trace))
+        answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
         errors = named(blind)[1]
         return Compared(key, answers, compare_calls(trace.activity, calls, whole.samples, period_ns), "; ".join(errors))
     except Exception:
         return Compared(key, error=traceback.format_exc())
 
 
-def _has_core_ml(scenario: Scenario) -> bool:
-    return CORE_ML not in scenario.missing | scenario.emptied and any(map(is_call, scenario.coreml))
-
-
-def _answers(
+def compare_answers(
     truth: Sequence[Judgment],
     blind: Sequence[Judgment],
     calls: Sequence[TrueCall],
@@ -183,10 +182,69 @@ def _answers(
             yield detector, FALSE_ALARM, False
 
 
+def page(results: Sequence[Compared]) -> str:
+    """The page as Markdown."""
+    counted = [result for result in results if result.calls is not None]
+    answers = Counter(
+        (result.key.period_ms, detector, what)
+        for result in counted
+        for detector, what, worth in result.answers
+        if worth or what not in (FOUND, MISSING)
+    )
+    recall = [detector for detector in detector_ids() if detector not in EXEMPT]
+    lines = [
+        HEAD.format(
+            count=len({result.key[:3] for result in counted}),
+            worth=WORTH,
+            artifacts="".join(f", nor where {why}" for why in ARTIFACTS.values()),
+        )
+    ]
+    headings = " | ".join(f"{what}, {ms} ms" for ms in PERIODS for what in COLUMNS)
+    lines += [f"| check | {headings} | ", f"|---|{'---:|' * len(COLUMNS) * len(PERIODS)}"]
+    lines += [_row(f"[{each}]({RULES}/{each}.md)", answers, [each]) for each in recall]
+    lines += [_row("**all of these**", answers, recall), _row("all others", answers, sorted(EXEMPT))]
+    lines += [
+        "",
+        "The others need not find anything again. Neither call stacks nor hardware show:",
+        "",
+    ]
+    lines += [f"- {reason}: {', '.join(detectors.split())}." for reason, detectors in NOT_SHOWN.items()]
+    lines += ["", "## Calls", "", *_calls(counted)]
+    return "\n".join(lines).replace(" | \n", " |\n") + "\n"
+
+
+def _row(name: str, answers: Counter[tuple[int, str, str]], detectors: Sequence[str]) -> str:
+    cells = [str(sum(answers[ms, each, what] for each in detectors)) for ms in PERIODS for what in COLUMNS]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _calls(counted: Sequence[Compared]) -> Iterator[str]:
+    """A table of the inferred calls, by period."""
+    yield f"| | {' | '.join(f'{ms} ms' for ms in PERIODS)} |"
+    yield f"|---|{'---:|' * len(PERIODS)}"
+    by_period = [[each for each in counted if each.key.period_ms == ms] for ms in PERIODS]
+    for title, figure in FIGURES.items():
+        yield f"| {title} | {' | '.join(f'{sum(map(figure, results)):,}' for results in by_period)} |"
+
+
+def _false_alarm(result: Compared) -> bool:
+    return any(what == FALSE_ALARM for _, what, _ in result.answers)
+
+
+FIGURES: dict[str, Callable[[Compared], int]] = {
+    "loads, compilations and predictions": lambda result: result.calls.true,
+    "inferred": lambda result: result.calls.inferred,
+    "inferred, with begin and end within their bounds": lambda result: result.calls.within,
+    "begins and ends of these at which the thread runs": lambda result: len(result.calls.widths),
+    "of these, bounds of at most 3 samples": lambda result: sum(width <= 3 for width in result.calls.widths),
+    "recordings with more calls than there are": lambda result: bool(result.calls.too_many),
+    "healthy apps": lambda result: result.key.source == HEALTHY,
+    "healthy apps with a false alarm": lambda result: result.key.source == HEALTHY and _false_alarm(result),
+}
+
+
 def main(step: int = 1) -> int:
     """Compare, print, write the page of a whole run, and return the exit status."""
-    from suite.blind_page import PAGE, page
-
     results = on_all_processors(compared, [key._replace(period_ms=ms) for key in keys()[::step] for ms in PERIODS])
     text = page(results)
     if step == 1:

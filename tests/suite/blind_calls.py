@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from suite.blind_stacks import TrueCall
@@ -22,15 +21,15 @@ KINDS = {**dict.fromkeys(map(str, LOAD_KINDS), LOAD), str(Kind.COMPILE): COMPILE
 
 @dataclass(frozen=True)
 class Calls:
-    """Inferred calls of one recording or of many."""
+    """Inferred calls of a recording."""
 
-    true: int = 0
-    inferred: int = 0
-    within: int = 0
+    true: int
+    inferred: int
+    within: int
     """Inferred calls whose bounds hold begin and end of a true one, each of another."""
-    widths: tuple[float, ...] = ()
+    widths: tuple[float, ...]
     """Distance of the bounds of each begin and end at which the thread runs, in samples."""
-    too_many: tuple[str, ...] = ()
+    too_many: tuple[str, ...]
     """Kinds and models of which more calls are inferred than there are."""
 
 
@@ -40,15 +39,13 @@ def compare_calls(
     """What the inferred calls of a trace hold of the true ones. Without columns of bounds, a begin and an end are
     known to a sample."""
     rows = activity[(activity["attribution"] == Attribution.INFERRED) & activity["kind"].isin(KINDS)]
-    start = rows["start_ns"].to_numpy()
-    at = {"start": start, "end": start + rows["duration_ns"].to_numpy()}
-    bounds = {
-        f"{edge}_{side}": rows[f"{edge}_{side}_ns"].to_numpy(np.int64)
-        if f"{edge}_{side}_ns" in rows
-        else at[edge] + by * period_ns
-        for edge in at
-        for side, by in (("min", -1), ("max", 1))
-    }
+    start, end = rows["start_ns"], rows["start_ns"] + rows["duration_ns"]
+    bounds = (
+        rows.get("start_min_ns", start - period_ns),
+        rows.get("start_max_ns", start + period_ns),
+        rows.get("end_min_ns", end - period_ns),
+        rows.get("end_max_ns", end + period_ns),
+    )
     times: dict[Thread, list[int]] = defaultdict(list)
     for row in samples:
         times[row.thread].append(row.time_ns)
@@ -58,23 +55,20 @@ def compare_calls(
     widths: list[float] = []
     named = [(KINDS[str(kind)], str(name)) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
     meant = {name: {id(call) for call in calls_meant(name, calls)} for _, name in named}
-    edges = zip(*(bounds[each].tolist() for each in ("start_min", "start_max", "end_min", "end_max")), strict=True)
-    for (kind, name), (low, high, least, most) in zip(named, edges, strict=True):
+    for (kind, name), low, high, least, most in zip(named, *bounds, strict=True):
         first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
         for call in by_kind[kind][first:last]:
-            if least <= call.row.end_ns <= most and id(call) in meant[name] - used:
+            if least <= call.row.end_ns <= most and id(call) in meant[name] and id(call) not in used:
                 used.add(id(call))
                 own = times[call.thread]
-                widths += [(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
-                widths += [(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
+                widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
+                widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
                 break
     there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
     there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
     counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
-    too_many = sorted(
-        f"{kind.lower()} of {name}" for (kind, name), count in counted.items() if count > there[kind, name]
-    )
-    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(too_many))
+    more = [each for each, count in counted.items() if count > there[each]]
+    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(sorted(map(" of ".join, more))))
 
 
 def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:

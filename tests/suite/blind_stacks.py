@@ -9,37 +9,30 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tracekit.testing import Draws, Scenario, stacks
+from tracekit.testing import Draws, Scenario, rows, stacks
 from tracekit.testing.code import FIRST_NS, SAMPLE_NS
 from tracekit.testing.machines import Thread
-from tracekit.testing.rows import (
-    ACTIVITY,
-    COMPILE,
-    ENGINE_LOAD,
-    ENGINE_PREPARE,
-    LOAD,
-    LOAD_COLD,
-    PREDICTION,
-    CoreMLRow,
-    GpuRow,
-    NeuralEngineRow,
-)
+from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
 from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
 
-HIDDEN_ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
-HIDDEN_APP = Frame("", "", "")
+ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
+NAMELESS = Frame("", "", "")
+"""A function of an app without symbols."""
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
-Row = CoreMLRow | NeuralEngineRow | GpuRow
 LOST_PERMILLE = 20
 """How many samples are missed one by one."""
+
+Row = CoreMLRow | NeuralEngineRow | GpuRow
+Part = tuple[int, int, tuple[Frame, ...]]
+"""From when until when a thread runs, and in which frames of Core ML."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +40,10 @@ class TrueCall:
     """What the app asked of Core ML."""
 
     kind: str
-    """`LOAD`, `COMPILE` or `PREDICTION`."""
+    """`rows.LOAD`, `rows.COMPILE` or `rows.PREDICTION`."""
     row: CoreMLRow
     names: frozenset[str]
-    """Of the model, and of the stages of a pipeline, which labels of the hardware name."""
+    """Of the model, and of the stages of a pipeline, also as labels of the hardware spell them."""
     thread: Thread
     places: frozenset[str]
     """Files and lines of the app that it comes from, as `main.swift:15`."""
@@ -58,7 +51,7 @@ class TrueCall:
 
 @dataclass(frozen=True)
 class Span:
-    """A time in which a thread runs in one stack."""
+    """A time in which a thread runs in one stack, unless its next one begins before."""
 
     start_ns: int
     end_ns: int
@@ -72,13 +65,14 @@ class Threads:
     scenario: Scenario
     draws: Draws
     spans: dict[Thread, list[Span]] = field(default_factory=lambda: defaultdict(list))
-    calls: list[TrueCall] = field(default_factory=list)
+    free: dict[Thread, int] = field(default_factory=dict)
+    """When each thread is in no call any more."""
 
     def __post_init__(self) -> None:
         chance = self.draws.chance
         self.stripped, self.hidden_operations, self.inlines = chance(250), chance(250), chance(400)
-        self.one_load_site, self.one_prediction_site = chance(250), chance(250)
-        self.busy, self.own_threads = chance(500), chance(500)
+        self.one_place, self.busy, self.own_threads = chance(250), chance(500), chance(500)
+        self.main = main_thread(self.scenario.target)
         self.models = list(dict.fromkeys(row.model.base for row in self.scenario.coreml))
         # A model that hangs cover half of the calls of is called by the main thread.
         hangs = [(row.start_ns, row.start_ns + row.duration_ns) for row in self.scenario.hangs]
@@ -87,105 +81,104 @@ class Threads:
         count = Counter(row.model.base for row in calls)
         self.on_main = {name for name in hung if 2 * hung[name] > count[name]}
 
-    def outer(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
+    def worker(self, number: int) -> Thread:
+        return Thread(self.main.tid + number, self.scenario.target)
+
+    def free_thread(self, row: CoreMLRow) -> Thread:
+        """The main thread or the first worker that is in no call; with threads of their own, one of the model's."""
+        if row.model.base in self.on_main and self.free.get(self.main, 0) <= row.start_ns:
+            return self.main
+        number = 20 + (100 * self.models.index(row.model.base) if self.own_threads else 0)
+        while self.free.get(self.worker(number), 0) > row.start_ns:
+            number += 1
+        return self.worker(number)
+
+    def stack(self, thread: Thread, *frames: Frame) -> Stack:
+        """Frames of the app, and what the thread begins in."""
+        main = (*stacks.INTERFACE, stacks.MAIN, stacks.START)
+        called = (NAMELESS if self.stripped and frame.is_app else frame for frame in frames)
+        return Stack((*called, *(main if thread == self.main else (stacks.WORKER,))))
+
+    def calling(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
         """The frames that a call is made from, innermost first: one place of the app for each model, or for all."""
         number = self.models.index(model)
-        if kind == PREDICTION:
-            name, line, alone = "infer", 88, self.one_prediction_site
-        else:
-            name, line, alone = "prepareModel", 14 if kind == LOAD else 19, self.one_load_site
-        called = app_function(name, line + (0 if alone else 20 * number), "Models.swift")
-        callers = [called, app_function("run", 30 + number, "Pipeline.swift")]
-        if self.inlines:
-            callers.insert(0, app_function(f"{name}Inlined", called.line + 3, "Helpers.swift"))
-        if self.stripped:
-            callers = [HIDDEN_APP] * len(callers)
-        return (*callers, *_root(thread, self.scenario))
-
-    def app_code(self, thread: Thread, name: str) -> Stack:
-        """The thread works in the app itself."""
-        frame = HIDDEN_APP if self.stripped else app_function(name, 51, "Pipeline.swift")
-        return Stack((frame, *_root(thread, self.scenario)))
+        name, line = {rows.LOAD: ("loadModel", 14), rows.COMPILE: ("compileModel", 19)}.get(kind, ("infer", 88))
+        frame = app_function(name, line + (0 if self.one_place else 20 * number), "Models.swift")
+        inlined = (app_function(f"{name}Inlined", frame.line + 3, "Helpers.swift"),) if self.inlines else ()
+        return self.stack(thread, *inlined, frame, app_function("run", 30 + number, "Pipeline.swift")).frames
 
 
 def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, list[TrueCall]]:
     """The recording with a sample of each running thread every `period_ns`, and all calls that it shows."""
     threads = Threads(scenario, draws)
     _add_recorded(threads)
-    _add_calls(threads)
-    if not scenario.samples:
-        _add_others(threads)
+    calls = _add_calls(threads)
+    if not scenario.samples and draws.chance(300):
+        for thread, length, every, frame in (
+            (threads.main, 2 * MS, 100 * MS, stacks.DRAW),
+            (threads.worker(5), 5 * MS, 40 * MS, app_function("readFrames", 71, "Camera.swift")),
+        ):
+            stack = threads.stack(thread, frame)
+            others = [Span(at, at + length, stack) for at in range(0, scenario.duration_ns, every)]
+            threads.spans[thread] = threads.spans[thread] or others
     times = _ticks(draws, scenario.duration_ns, period_ns)
     samples: list[SampleRow] = []
     for thread, spans in threads.spans.items():
         # Timers of different processors do not fire at once.
         own = times + draws.integer(0, period_ns // 8)
-        samples += _sampled(thread, spans, own[own < scenario.duration_ns])
+        samples += _sampled(thread, spans, own[own < scenario.duration_ns]) if spans else []
     samples.sort(key=lambda row: row.time_ns)
-    return replace(scenario, samples=samples, sample_ns=period_ns), threads.calls
+    return replace(scenario, samples=samples, sample_ns=period_ns), calls
 
 
 def is_call(row: CoreMLRow) -> bool:
-    known = row.label.startswith(LOAD) or row.label in (COMPILE, PREDICTION)
-    return known and row.lane == ACTIVITY and row.prediction is None and row.model.parent is None
+    """Whether the app itself asked for it."""
+    known = row.label.startswith(rows.LOAD) or row.label in (rows.COMPILE, rows.PREDICTION)
+    return known and row.lane == rows.ACTIVITY and row.prediction is None and row.model.parent is None
 
 
-def _root(thread: Thread, scenario: Scenario) -> tuple[Frame, ...]:
-    if thread == main_thread(scenario.target):
-        return (*stacks.INTERFACE, stacks.MAIN, stacks.START)
-    return (stacks.WORKER,)
+def asks(row: SampleRow) -> bool:
+    return row.stack is not None and not ASKS.isdisjoint(row.stack.frames)
 
 
 def _add_recorded(threads: Threads) -> None:
-    """What the recording's own samples show: each stands for the time around it."""
-    rows: dict[Thread, list[SampleRow]] = defaultdict(list)
-    for row in sorted(threads.scenario.samples, key=lambda row: row.time_ns):
-        rows[row.thread].append(row)
+    """What the recording's own samples show: each stands for the time around it, those of a call within the call."""
     calls = [row for row in threads.scenario.coreml if is_call(row)]
-    for thread, own in rows.items():
-        for row in own:
-            start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
-            if _asks(row.stack):
-                # The last sample of a call reaches no farther than the call.
-                call = next((each for each in calls if each.start_ns <= row.time_ns < each.end_ns), None)
-                start, end = (start, end) if call is None else (max(start, call.start_ns), min(end, call.end_ns))
-            threads.spans[thread].append(Span(start, end, row.stack))
+    for row in threads.scenario.samples:
+        start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
+        call = next((each for each in calls if each.start_ns <= row.time_ns < each.end_ns), None)
+        if call is not None and asks(row):
+            start, end = max(start, call.start_ns), min(end, call.end_ns)
+        threads.spans[row.thread].append(Span(start, end, row.stack))
 
 
-def _add_calls(threads: Threads) -> None:
-    """What threads do for each call, where the recording's own samples do not show it."""
-    scenario = threads.scenario
-    inside = _rows_inside(scenario)
-    shown = sorted((row for row in scenario.samples if _asks(row.stack)), key=lambda row: row.time_ns)
+def _add_calls(threads: Threads) -> list[TrueCall]:
+    """All calls, and what threads do for those that the recording's own samples do not show."""
+    scenario, inside = threads.scenario, _rows_inside(threads.scenario)
+    shown = sorted(filter(asks, scenario.samples), key=lambda row: row.time_ns)
     times = [row.time_ns for row in shown]
-    free: dict[Thread, int] = {}
-    made: dict[Thread, list[TrueCall]] = defaultdict(list)
+    calls: list[TrueCall] = []
+    made: dict[Thread, list[CoreMLRow]] = defaultdict(list)
     numbered = [(index, row) for index, row in enumerate(scenario.coreml) if is_call(row)]
     for index, row in sorted(numbered, key=lambda each: each[1].start_ns):
-        kind = LOAD if row.label.startswith(LOAD) else row.label
-        names = frozenset({row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))})
+        kind = rows.LOAD if row.label.startswith(rows.LOAD) else row.label
         first = bisect_left(times, row.start_ns)
-        is_shown = first < len(shown) and times[first] < row.end_ns
-        if is_shown := first < len(shown) and times[first] < row.end_ns:
+        if first < len(shown) and times[first] < row.end_ns:
             thread, outer = shown[first].thread, shown[first].stack.frames
         else:
-            thread = _free_thread(threads, row, free)
-            outer = threads.outer(kind, row.model.base, thread)
+            thread = threads.free_thread(row)
+            outer = threads.calling(kind, row.model.base, thread)
+            threads.free[thread] = row.end_ns
+            made[thread].append(row)
+            parts = _prediction(threads, row, inside[index]) if kind == rows.PREDICTION else _load(row, scenario)
+            threads.spans[thread] += [Span(start, end, Stack((*inner, *outer))) for start, end, inner in parts]
+        bases = [row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))]
+        names = frozenset([*bases, *(base.replace("-", "_") for base in bases)])
         places = frozenset(f"{frame.file}:{frame.line}" for frame in outer if frame.line)
-        call = TrueCall(kind, row, names, thread, places)
-        threads.calls.append(call)
-        if is_shown:
-            continue
-        free[thread] = row.end_ns
-        made[thread].append(call)
-        parts = _prediction(threads, call, inside[index]) if kind == PREDICTION else _load(call, scenario)
-        threads.spans[thread] += [Span(start, end, Stack((*inner, *outer))) for start, end, inner in parts]
-    for thread, calls in made.items():
-        _add_app_code(threads, thread, calls)
-
-
-def _asks(stack: Stack | None) -> bool:
-    return stack is not None and not ASKS.isdisjoint(stack.frames)
+        calls.append(TrueCall(kind, row, names, thread, places))
+    for thread, of_thread in made.items():
+        threads.spans[thread] += _app_code(threads, thread, of_thread)
+    return calls
 
 
 def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
@@ -200,122 +193,84 @@ def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
     return inside
 
 
-def _free_thread(threads: Threads, row: CoreMLRow, free: dict[Thread, int]) -> Thread:
-    """The main thread or the first worker that is in no call; with threads of their own, one of the model's."""
-    process, model = threads.scenario.target, row.model.base
-    main = main_thread(process)
-    if model in threads.on_main and free.get(main, 0) <= row.start_ns:
-        return main
-    number = 20 + (100 * threads.models.index(model) if threads.own_threads else 0)
-    while free.get(Thread(main.tid + number, process), 0) > row.start_ns:
-        number += 1
-    return Thread(main.tid + number, process)
-
-
-Part = tuple[int, int, tuple[Frame, ...]]
-"""From when until when a thread runs, and in which frames of Core ML."""
-
-
-def _load(call: TrueCall, scenario: Scenario) -> Iterator[Part]:
+def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
     """A load compiles or reads the program, and waits for the Neural Engine to take it."""
-    waits = [
-        (row.start_ns, row.start_ns + row.duration_ns)
-        for row in scenario.neural_engine
-        if row.label in (ENGINE_LOAD, ENGINE_PREPARE) and call.row.start_ns <= row.start_ns < call.row.end_ns
-    ]
     inner: tuple[Frame, ...] = (stacks.COMPILE,)
-    if call.kind == LOAD:
-        cold = (stacks.COMPILE_ON_DEVICE,) if call.row.label == LOAD_COLD else ()
+    if call.label != rows.COMPILE:
+        cold = (stacks.COMPILE_ON_DEVICE,) if call.label == rows.LOAD_COLD else ()
         inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
-    for start, end in _without(waits, call.row.start_ns, call.row.end_ns):
+    taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
+    waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
+    for start, end in _without(waits, call.start_ns, call.end_ns):
         yield start, end, inner
 
 
-def _prediction(threads: Threads, call: TrueCall, inside: Sequence[Row]) -> Iterator[Part]:
+def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Iterator[Part]:
     """A prediction binds its inputs and executes: it waits for the Neural Engine, and for the GPU once that has its
     work."""
-    waits, works = [], []
-    bound = call.row.start_ns + 20_000
+    waits: list[tuple[int, int]] = []
+    units: list[tuple[int, str]] = []
+    bound = call.start_ns + 20_000
     for row in inside:
         end = row.start_ns + row.duration_ns
         if isinstance(row, NeuralEngineRow):
             waits.append((row.start_ns, end))
+            units.append((row.start_ns, "neural engine"))
         elif isinstance(row, GpuRow):
             waits.append((row.start_ns + row.duration_ns // 8, end))
-            works.append((row.start_ns, "gpu"))
+            units.append((row.start_ns, "gpu"))
         elif row.label == "CPU" and row.duration_ns >= 100_000:
-            works.append((row.start_ns, "cpu"))
-        elif row.label in ("Input Copy", "Data Cast") and not works + waits:
+            units.append((row.start_ns, "cpu"))
+        elif row.label in ("Input Copy", "Data Cast") and not units:
             bound = max(bound, end)
-    bound = min(bound, call.row.end_ns)
-    yield call.row.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
-    units = sorted(works + [(start, "neural engine") for start, _ in waits])
-    for start, end in _without(waits, bound, call.row.end_ns):
-        unit = next((unit for at, unit in reversed(units) if at < end), "")
-        frame = HIDDEN_ENGINE if threads.hidden_operations else stacks.OPERATIONS.get(unit, HIDDEN_ENGINE)
-        yield start, end, ((frame,) if unit else ()) + (stacks.EXECUTE, *stacks.PREDICT)
+    bound = min(bound, call.end_ns)
+    yield call.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
+    for start, end in _without(waits, bound, call.end_ns):
+        unit = next((unit for at, unit in sorted(units, reverse=True) if at < end), "")
+        operation = ENGINE if threads.hidden_operations else stacks.OPERATIONS.get(unit, ENGINE)
+        yield start, end, (*((operation,) if unit else ()), stacks.EXECUTE, *stacks.PREDICT)
 
 
-def _without(waits: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+def _without(waits: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
     """What is left of a time without others."""
     for first, last in sorted(waits):
-        if start < first:
+        if start < min(first, end):
             yield start, min(first, end)
         start = max(start, last)
     if start < end:
         yield start, end
 
 
-def _add_app_code(threads: Threads, thread: Thread, calls: Sequence[TrueCall]) -> None:
+def _app_code(threads: Threads, thread: Thread, calls: Sequence[CoreMLRow]) -> Iterator[Span]:
     """Code of the app fills gaps of less than 1 ms; in a busy app it also runs around each call."""
-    spans, duration = threads.spans[thread], threads.scenario.duration_ns
-    before, after = threads.app_code(thread, "makeInput"), threads.app_code(thread, "useOutput")
-    ends = [0, *(call.row.end_ns for call in calls)]
-    starts = [*(call.row.start_ns for call in calls), duration]
-    for begin, end in zip(ends, starts, strict=True):
-        if end - begin < MS:
-            spans.append(Span(begin, end, after))
-        elif threads.busy:
-            spans += [Span(begin, begin + min((end - begin) // 2, MS), after)] if begin else []
-            spans += [Span(end - min((end - begin) // 2, 2 * MS), end, before)] if end < duration else []
-
-
-def _add_others(threads: Threads) -> None:
-    """The main thread draws, and a worker does other work of the app."""
-    process, duration = threads.scenario.target, threads.scenario.duration_ns
-    main = main_thread(process)
-    if threads.draws.chance(300) and main not in threads.spans:
-        draw = Stack((stacks.DRAW, *_root(main, threads.scenario)))
-        threads.spans[main] = [Span(at, at + 2 * MS, draw) for at in range(0, duration, 100 * MS)]
-    if threads.draws.chance(300):
-        other = Thread(main.tid + 5, process)
-        code = threads.app_code(other, "readFrames")
-        threads.spans[other] = [Span(at, at + 5 * MS, code) for at in range(0, duration, 40 * MS)]
+    before, after = (threads.stack(thread, app_function(name, 51)) for name in ("makeInput", "useOutput"))
+    begins = [0, *(row.end_ns for row in calls)]
+    ends = [*(row.start_ns for row in calls), threads.scenario.duration_ns]
+    for begin, end in zip(begins, ends, strict=True):
+        half = (end - begin) // 2
+        if threads.busy or end - begin < MS:
+            yield Span(begin, begin + min(half, MS), after)
+            yield Span(end - min(half, 2 * MS), end, before)
 
 
 def _sampled(thread: Thread, spans: list[Span], times: np.ndarray) -> list[SampleRow]:
-    """What samples at these times catch. A span ends where the next one of its thread begins."""
-    if not spans:
-        return []
+    """What samples at these times catch."""
     spans = sorted(spans, key=lambda span: span.start_ns)
     starts = np.array([span.start_ns for span in spans])
     ends = np.minimum([span.end_ns for span in spans], np.append(starts[1:], 1 << 62))
     index = np.searchsorted(starts, times, "right") - 1
     caught = (index >= 0) & (times < ends[index])
-    return [
-        SampleRow(int(time), thread, spans[each].stack) for time, each in zip(times[caught], index[caught], strict=True)
-    ]
+    found = zip(times[caught].tolist(), index[caught].tolist(), strict=True)
+    return [SampleRow(time, thread, spans[each].stack) for time, each in found]
 
 
 def _ticks(draws: Draws, duration_ns: int, period_ns: int) -> np.ndarray:
-    """When samples are taken: a little early or late, some not at all, and in some recordings none for a while."""
+    """When samples are taken: a little late, some not at all, and in some recordings none for a while."""
     count = duration_ns // period_ns
-    words = np.random.PCG64(draws.integer(0, 1 << 30)).random_raw(max(count, 1))[:count]
-    early_or_late = (words >> np.uint64(32)).astype(np.int64) % (period_ns // 10)
-    times = np.arange(count) * period_ns + draws.integer(0, period_ns - 1) + early_or_late
+    words = np.random.PCG64(draws.integer(0, 1 << 30)).random_raw(count)
+    late = (words >> np.uint64(32)).astype(np.int64) % (period_ns // 10)
     kept = words % np.uint64(1_000) >= LOST_PERMILLE
-    if draws.chance(300) and count:
-        for _ in range(3):
-            first = draws.integer(0, count - 1)
-            kept[first : first + draws.integer(5, 20)] = False
-    return times[kept & (times < duration_ns)]
+    for _ in range(3 * draws.chance(300)):
+        first = draws.integer(0, count)
+        kept[first : first + draws.integer(5, 20)] = False
+    return (np.arange(count) * period_ns + draws.integer(0, period_ns - 1) + late)[kept]
