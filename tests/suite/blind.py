@@ -1,7 +1,7 @@
 """Labeled recordings judged without Core ML's rows, from call stacks and hardware, against the same with them.
 
 `PYTHONPATH=tests python -m suite.blind [STEP]` judges one in `STEP` recordings, prints what is wrong, and writes
-docs/detectors/blind.md where it judges all.
+docs/detectors/blind.md.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ How much of a judgment is left where Core ML recorded no rows; `make blind` writ
 [accuracy.md](accuracy.md), every tenth of them also repeated, lengthened and beside another model, and random apps are
 given call stacks of 1 ms and 5 ms: with missed samples, several threads, inlined frames and functions without names.
 Each is judged with Core ML's rows and without, and the answers are compared: {count:,} recordings. Those of several
-processes do not count, nor do those without Core ML's rows{artifacts}.
+processes do not count, nor do those without Core ML's rows{artifacts}.{part}
 
 - *Found again*, *not evaluated*: findings with a cost of more than {worth} samples, or without cost.
 - *Contradicts*: a check passes that finds something with Core ML's rows. *False alarm*: a finding that is there only
@@ -182,7 +182,7 @@ def compare_answers(
             yield detector, FALSE_ALARM, False
 
 
-def page(results: Sequence[Compared]) -> str:
+def page(results: Sequence[Compared], step: int) -> str:
     """The page as Markdown."""
     counted = [result for result in results if result.calls is not None]
     answers = Counter(
@@ -196,6 +196,7 @@ def page(results: Sequence[Compared]) -> str:
         HEAD.format(
             count=len({result.key[:3] for result in counted}),
             worth=WORTH,
+            part="" if step == 1 else f"\n\n**These are the figures of one recording in {step}.**",
             artifacts="".join(f", nor where {why}" for why in ARTIFACTS.values()),
         )
     ]
@@ -244,11 +245,10 @@ FIGURES: dict[str, Callable[[Compared], int]] = {
 
 
 def main(step: int = 1) -> int:
-    """Compare, print, write the page of a whole run, and return the exit status."""
+    """Compare, print, write the page, and return the exit status."""
     results = on_all_processors(compared, [key._replace(period_ms=ms) for key in keys()[::step] for ms in PERIODS])
-    text = page(results)
-    if step == 1:
-        PAGE.write_text(text, encoding="utf-8", newline="\n")
+    text = page(results, step)
+    PAGE.write_text(text, encoding="utf-8", newline="\n")
     complaints = [line for result in results for line in result.complaints]
     sys.stdout.writelines([text, *(f"{line}\n" for line in complaints)])
     return 1 if complaints else 0
