@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -146,9 +147,10 @@ def _add_recorded(threads: Threads) -> None:
     calls = [row for row in threads.scenario.coreml if is_call(row)]
     for row in threads.scenario.samples:
         start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
-        call = next((each for each in calls if each.start_ns <= row.time_ns < each.end_ns), None)
-        if call is not None and asks(row):
-            start, end = max(start, call.start_ns), min(end, call.end_ns)
+        if asks(row):
+            within = (call for call in calls if call.start_ns <= row.time_ns < call.end_ns)
+            for call in islice(within, 1):
+                start, end = max(start, call.start_ns), min(end, call.end_ns)
         threads.spans[row.thread].append(Span(start, end, row.stack))
 
 
