@@ -54,7 +54,7 @@ def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | No
     if not latest.samples:
         return build_trace(recording_of(scenario, only))
     recording = recording_of(scenario, None if only is None else {*only, TIME_PROFILE})
-    held = Held({TIME_PROFILE: [call_stacks(_samples(latest), unit_ns=1)]})
+    held = Held({TIME_PROFILE: [call_stacks(_samples(latest), unit_ns=1, weight_ns=latest.sample_ns)]})
     return build_trace(_Sampled(recording, held))  # type: ignore[arg-type]
 
 

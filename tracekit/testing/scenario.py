@@ -82,6 +82,8 @@ class Scenario:
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
     there are any."""
+    sample_ns: int = 1_000_000
+    """What each sample stands for: the time from one to the next."""
     other_tables: list[TableContent] = field(default_factory=list)
     """Tables of instruments that a scenario knows nothing of, whole."""
     recorded: set[str] = field(default_factory=set)

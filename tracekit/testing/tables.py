@@ -256,7 +256,7 @@ def _time_info(scenario: Scenario) -> Rows:
 
 def _samples(scenario: Scenario) -> Rows:
     for row in scenario.samples:
-        yield row.time_ns, row.thread, row.thread.process, 4, "Running", 1_000_000, row.stack
+        yield row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack
 
 
 def _nothing(scenario: Scenario) -> Rows:  # noqa: ARG001  every maker of rows has this signature

@@ -1,0 +1,85 @@
+"""Calls that are inferred without Core ML's rows, against those that the app made."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from suite.blind_stacks import TrueCall
+from tracekit.testing.machines import Thread
+from tracekit.testing.rows import COMPILE, LOAD, PREDICTION
+from tracekit.testing.stacks import SampleRow
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+
+KINDS = {**dict.fromkeys(map(str, LOAD_KINDS), LOAD), str(Kind.COMPILE): COMPILE, str(Kind.PREDICTION): PREDICTION}
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Inferred calls of a recording."""
+
+    true: int
+    inferred: int
+    within: int
+    """Inferred calls whose bounds hold begin and end of a true one, each of another."""
+    widths: tuple[float, ...]
+    """Distance of the bounds of each begin and end at which the thread runs, in samples."""
+    too_many: tuple[str, ...]
+    """Kinds and models of which more calls are inferred than there are."""
+
+
+def compare_calls(
+    activity: pd.DataFrame, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int
+) -> Calls:
+    """What the inferred calls of a trace hold of the true ones. Without columns of bounds, a begin and an end are
+    known to a sample."""
+    rows = activity[(activity["attribution"] == Attribution.INFERRED) & activity["kind"].isin(KINDS)]
+    start, end = rows["start_ns"], rows["start_ns"] + rows["duration_ns"]
+    bounds = (
+        rows.get("start_min_ns", start - period_ns),
+        rows.get("start_max_ns", start + period_ns),
+        rows.get("end_min_ns", end - period_ns),
+        rows.get("end_max_ns", end + period_ns),
+    )
+    times: dict[Thread, list[int]] = defaultdict(list)
+    for row in samples:
+        times[row.thread].append(row.time_ns)
+    by_kind = {kind: [call for call in calls if call.kind == kind] for kind in set(KINDS.values())}
+    starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
+    used: set[int] = set()
+    widths: list[float] = []
+    named = [(KINDS[str(kind)], str(name)) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
+    meant = {name: {id(call) for call in calls_meant(name, calls)} for _, name in named}
+    for (kind, name), low, high, least, most in zip(named, *bounds, strict=True):
+        first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
+        for call in by_kind[kind][first:last]:
+            if least <= call.row.end_ns <= most and id(call) in meant[name] and id(call) not in used:
+                used.add(id(call))
+                own = times[call.thread]
+                widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
+                widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
+                break
+    there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
+    there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
+    counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
+    more = [each for each, count in counted.items() if count > there[each]]
+    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(sorted(map(" of ".join, more))))
+
+
+def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:
+    """The calls that the name of an inferred model may stand for: those of a model or stage of that name, else those
+    from a place in the app that it names, else all."""
+    own = [call for call in calls if name in call.names]
+    of_place = {place for call in calls for place in call.places if re.search(rf"{re.escape(place)}(?!\d)", str(name))}
+    return own or [call for call in calls if call.places & of_place] or calls
+
+
+def _runs(times: Sequence[int], time_ns: int, period_ns: int) -> bool:
+    """Whether a thread has samples right before and right after."""
+    index = bisect_left(times, time_ns)
+    return 0 < index < len(times) and times[index] - times[index - 1] <= 2 * period_ns

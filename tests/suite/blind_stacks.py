@@ -1,0 +1,278 @@
+"""Call stacks for any labeled recording: what threads did follows from its rows, and is sampled like a real one.
+
+A thread runs in Core ML where nothing else works for its call, waits without samples while the Neural Engine or the
+GPU works, and runs in code of the app right before and after. What a recording was given as samples already stays, but
+is sampled anew. Of the Neural Engine no stack was ever seen: its frames have no names here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from tracekit.testing import Draws, Scenario, rows, stacks
+from tracekit.testing.code import FIRST_NS, SAMPLE_NS
+from tracekit.testing.machines import Thread
+from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
+from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
+from tracekit.testing.tables import main_thread
+
+ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
+NAMELESS = Frame("", "", "")
+"""A function of an app without symbols."""
+ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
+"""Functions that lie in a call."""
+MS = 1_000_000
+LOST_PERMILLE = 20
+"""How many samples are missed one by one."""
+
+Row = CoreMLRow | NeuralEngineRow | GpuRow
+Part = tuple[int, int, tuple[Frame, ...]]
+"""From when until when a thread runs, and in which frames of Core ML."""
+
+
+@dataclass(frozen=True)
+class TrueCall:
+    """What the app asked of Core ML."""
+
+    kind: str
+    """`rows.LOAD`, `rows.COMPILE` or `rows.PREDICTION`."""
+    row: CoreMLRow
+    names: frozenset[str]
+    """Of the model, and of the stages of a pipeline, also as labels of the hardware spell them."""
+    thread: Thread
+    places: frozenset[str]
+    """Files and lines of the app that it comes from, as `main.swift:15`."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A time in which a thread runs in one stack, unless its next one begins before."""
+
+    start_ns: int
+    end_ns: int
+    stack: Stack | None
+
+
+@dataclass
+class Threads:
+    """What the threads of an app do, and how it is written."""
+
+    scenario: Scenario
+    draws: Draws
+    spans: dict[Thread, list[Span]] = field(default_factory=lambda: defaultdict(list))
+    free: dict[Thread, int] = field(default_factory=dict)
+    """When each thread is in no call any more."""
+
+    def __post_init__(self) -> None:
+        chance = self.draws.chance
+        self.stripped, self.hidden_operations, self.inlines = chance(250), chance(250), chance(400)
+        self.one_place, self.busy, self.own_threads = chance(250), chance(500), chance(500)
+        self.main = main_thread(self.scenario.target)
+        self.models = list(dict.fromkeys(row.model.base for row in self.scenario.coreml))
+        # A model that hangs cover half of the calls of is called by the main thread.
+        hangs = [(row.start_ns, row.start_ns + row.duration_ns) for row in self.scenario.hangs]
+        calls = [row for row in self.scenario.coreml if is_call(row)]
+        hung = Counter(row.model.base for row in calls if any(a <= row.start_ns and row.end_ns <= b for a, b in hangs))
+        count = Counter(row.model.base for row in calls)
+        self.on_main = {name for name in hung if 2 * hung[name] > count[name]}
+
+    def worker(self, number: int) -> Thread:
+        return Thread(self.main.tid + number, self.scenario.target)
+
+    def free_thread(self, row: CoreMLRow) -> Thread:
+        """The main thread or the first worker that is in no call; with threads of their own, one of the model's."""
+        if row.model.base in self.on_main and self.free.get(self.main, 0) <= row.start_ns:
+            return self.main
+        number = 20 + (100 * self.models.index(row.model.base) if self.own_threads else 0)
+        while self.free.get(self.worker(number), 0) > row.start_ns:
+            number += 1
+        return self.worker(number)
+
+    def stack(self, thread: Thread, *frames: Frame) -> Stack:
+        """Frames of the app, and what the thread begins in."""
+        main = (*stacks.INTERFACE, stacks.MAIN, stacks.START)
+        called = (NAMELESS if self.stripped and frame.is_app else frame for frame in frames)
+        return Stack((*called, *(main if thread == self.main else (stacks.WORKER,))))
+
+    def calling(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
+        """The frames that a call is made from, innermost first: one place of the app for each model, or for all."""
+        number = self.models.index(model)
+        name, line = {rows.LOAD: ("loadModel", 14), rows.COMPILE: ("compileModel", 19)}.get(kind, ("infer", 88))
+        frame = app_function(name, line + (0 if self.one_place else 20 * number), "Models.swift")
+        inlined = (app_function(f"{name}Inlined", frame.line + 3, "Helpers.swift"),) if self.inlines else ()
+        return self.stack(thread, *inlined, frame, app_function("run", 30 + number, "Pipeline.swift")).frames
+
+
+def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, list[TrueCall]]:
+    """The recording with a sample of each running thread every `period_ns`, and all calls that it shows."""
+    threads = Threads(scenario, draws)
+    _add_recorded(threads)
+    calls = _add_calls(threads)
+    if not scenario.samples and draws.chance(300):
+        for thread, length, every, frame in (
+            (threads.main, 2 * MS, 100 * MS, stacks.DRAW),
+            (threads.worker(5), 5 * MS, 40 * MS, app_function("readFrames", 71, "Camera.swift")),
+        ):
+            stack = threads.stack(thread, frame)
+            others = [Span(at, at + length, stack) for at in range(0, scenario.duration_ns, every)]
+            threads.spans[thread] = threads.spans[thread] or others
+    times = _ticks(draws, scenario.duration_ns, period_ns)
+    samples: list[SampleRow] = []
+    for thread, spans in threads.spans.items():
+        # Timers of different processors do not fire at once.
+        own = times + draws.integer(0, period_ns // 8)
+        samples += _sampled(thread, spans, own[own < scenario.duration_ns]) if spans else []
+    samples.sort(key=lambda row: row.time_ns)
+    return replace(scenario, samples=samples, sample_ns=period_ns), calls
+
+
+def is_call(row: CoreMLRow) -> bool:
+    """Whether the app itself asked for it."""
+    known = row.label.startswith(rows.LOAD) or row.label in (rows.COMPILE, rows.PREDICTION)
+    return known and row.lane == rows.ACTIVITY and row.prediction is None and row.model.parent is None
+
+
+def asks(row: SampleRow) -> bool:
+    return row.stack is not None and not ASKS.isdisjoint(row.stack.frames)
+
+
+def _add_recorded(threads: Threads) -> None:
+    """What the recording's own samples show: each stands for the time around it, those of a call within the call."""
+    calls = [row for row in threads.scenario.coreml if is_call(row)]
+    for row in threads.scenario.samples:
+        start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
+        if asks(row):
+            within = (call for call in calls if call.start_ns <= row.time_ns < call.end_ns)
+            for call in islice(within, 1):
+                start, end = max(start, call.start_ns), min(end, call.end_ns)
+        threads.spans[row.thread].append(Span(start, end, row.stack))
+
+
+def _add_calls(threads: Threads) -> list[TrueCall]:
+    """All calls, and what threads do for those that the recording's own samples do not show."""
+    scenario, inside = threads.scenario, _rows_inside(threads.scenario)
+    shown = sorted(filter(asks, scenario.samples), key=lambda row: row.time_ns)
+    times = [row.time_ns for row in shown]
+    calls: list[TrueCall] = []
+    made: dict[Thread, list[CoreMLRow]] = defaultdict(list)
+    numbered = [(index, row) for index, row in enumerate(scenario.coreml) if is_call(row)]
+    for index, row in sorted(numbered, key=lambda each: each[1].start_ns):
+        kind = rows.LOAD if row.label.startswith(rows.LOAD) else row.label
+        first = bisect_left(times, row.start_ns)
+        if first < len(shown) and times[first] < row.end_ns:
+            thread, outer = shown[first].thread, shown[first].stack.frames
+        else:
+            thread = threads.free_thread(row)
+            outer = threads.calling(kind, row.model.base, thread)
+            threads.free[thread] = row.end_ns
+            made[thread].append(row)
+            parts = _prediction(threads, row, inside[index]) if kind == rows.PREDICTION else _load(row, scenario)
+            threads.spans[thread] += [Span(start, end, Stack((*inner, *outer))) for start, end, inner in parts]
+        bases = [row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))]
+        names = frozenset([*bases, *(base.replace("-", "_") for base in bases)])
+        places = frozenset(f"{frame.file}:{frame.line}" for frame in outer if frame.line)
+        calls.append(TrueCall(kind, row, names, thread, places))
+    for thread, of_thread in made.items():
+        threads.spans[thread] += _app_code(threads, thread, of_thread)
+    return calls
+
+
+def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
+    """All rows that belong to a prediction or to its stages, by the prediction's index."""
+    inside: dict[int, list[Row]] = defaultdict(list)
+    for row in (*scenario.coreml, *scenario.neural_engine, *scenario.gpu):
+        owner = row.prediction
+        while owner is not None and (outer := scenario.coreml[owner].prediction) is not None:
+            owner = outer
+        if owner is not None:
+            inside[owner].append(row)
+    return inside
+
+
+def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
+    """A load compiles or reads the program, and waits for the Neural Engine to take it."""
+    inner: tuple[Frame, ...] = (stacks.COMPILE,)
+    if call.label != rows.COMPILE:
+        cold = (stacks.COMPILE_ON_DEVICE,) if call.label == rows.LOAD_COLD else ()
+        inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
+    taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
+    waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
+    for start, end in _without(waits, call.start_ns, call.end_ns):
+        yield start, end, inner
+
+
+def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Iterator[Part]:
+    """A prediction binds its inputs and executes: it waits for the Neural Engine, and for the GPU once that has its
+    work."""
+    waits: list[tuple[int, int]] = []
+    units: list[tuple[int, str]] = []
+    bound = call.start_ns + 20_000
+    for row in inside:
+        end = row.start_ns + row.duration_ns
+        if isinstance(row, NeuralEngineRow):
+            waits.append((row.start_ns, end))
+            units.append((row.start_ns, "neural engine"))
+        elif isinstance(row, GpuRow):
+            waits.append((row.start_ns + row.duration_ns // 8, end))
+            units.append((row.start_ns, "gpu"))
+        elif row.label == "CPU" and row.duration_ns >= 100_000:
+            units.append((row.start_ns, "cpu"))
+        elif row.label in ("Input Copy", "Data Cast") and not units:
+            bound = max(bound, end)
+    bound = min(bound, call.end_ns)
+    yield call.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
+    for start, end in _without(waits, bound, call.end_ns):
+        unit = next((unit for at, unit in sorted(units, reverse=True) if at < end), "")
+        operation = ENGINE if threads.hidden_operations else stacks.OPERATIONS.get(unit, ENGINE)
+        yield start, end, (*((operation,) if unit else ()), stacks.EXECUTE, *stacks.PREDICT)
+
+
+def _without(waits: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What is left of a time without others."""
+    for first, last in sorted(waits):
+        if start < min(first, end):
+            yield start, min(first, end)
+        start = max(start, last)
+    if start < end:
+        yield start, end
+
+
+def _app_code(threads: Threads, thread: Thread, calls: Sequence[CoreMLRow]) -> Iterator[Span]:
+    """Code of the app fills gaps of less than 1 ms; in a busy app it also runs around each call."""
+    before, after = (threads.stack(thread, app_function(name, 51)) for name in ("makeInput", "useOutput"))
+    begins = [0, *(row.end_ns for row in calls)]
+    ends = [*(row.start_ns for row in calls), threads.scenario.duration_ns]
+    for begin, end in zip(begins, ends, strict=True):
+        half = (end - begin) // 2
+        if threads.busy or end - begin < MS:
+            yield Span(begin, begin + min(half, MS), after)
+            yield Span(end - min(half, 2 * MS), end, before)
+
+
+def _sampled(thread: Thread, spans: list[Span], times: np.ndarray) -> list[SampleRow]:
+    """What samples at these times catch."""
+    spans = sorted(spans, key=lambda span: span.start_ns)
+    starts = np.array([span.start_ns for span in spans])
+    ends = np.minimum([span.end_ns for span in spans], np.append(starts[1:], 1 << 62))
+    index = np.searchsorted(starts, times, "right") - 1
+    caught = (index >= 0) & (times < ends[index])
+    found = zip(times[caught].tolist(), index[caught].tolist(), strict=True)
+    return [SampleRow(time, thread, spans[each].stack) for time, each in found]
+
+
+def _ticks(draws: Draws, duration_ns: int, period_ns: int) -> np.ndarray:
+    """When samples are taken: a little late, some not at all, and in some recordings none for a while."""
+    count = duration_ns // period_ns
+    words = np.random.PCG64(draws.integer(0, 1 << 30)).random_raw(count)
+    late = (words >> np.uint64(32)).astype(np.int64) % (period_ns // 10)
+    kept = words % np.uint64(1_000) >= LOST_PERMILLE
+    for _ in range(3 * draws.chance(300)):
+        first = draws.integer(0, count)
+        kept[first : first + draws.integer(5, 20)] = False
+    return (np.arange(count) * period_ns + draws.integer(0, period_ns - 1) + late)[kept]

@@ -1,0 +1,103 @@
+"""Judged without Core ML's rows, a recording holds nothing that it does not hold with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from suite.blind import CONTRADICTION, EXEMPT, FALSE_ALARM, FOUND, MISSING, RecordingKey, compare_answers, compared
+from suite.blind_calls import compare_calls
+from suite.blind_stacks import asks, is_call, with_stacks
+from suite.frame import POSITIVE, detector_ids, load, module_of
+from suite.random_apps import HEALTHY, PROBLEM
+from support.handover import trace_of
+from tracekit.detectors.framework import Judgment
+from tracekit.detectors.outcomes import Cost, Finding, NotEvaluated, Passed
+from tracekit.detectors.registry import DETECTORS
+from tracekit.testing import Draws, Model, Process, Scenario
+from tracekit.testing.apps import neural_engine_app
+
+LONG = {"load_churn", "unused_load", "serialized_specialization", "slow_after_idle"}
+"""Modules whose recordings take longest."""
+MODULES = [name for name in map(module_of, detector_ids()) if name not in {*map(module_of, EXEMPT), *LONG}]
+KEYS = [
+    *(RecordingKey(name, next(n for n, case in enumerate(load(name)) if case.kind == POSITIVE)) for name in MODULES),
+    *(RecordingKey(HEALTHY, seed) for seed in (0, 510)),
+    RecordingKey(PROBLEM, 5),
+]
+SAMPLE = {key.name: key for key in (key._replace(period_ms=(1, 5)[len(key.source) % 2]) for key in KEYS)}
+KNOWN = frozenset(
+    {
+        "latency_jitter 0 at 1 ms: latency-jitter contradicts",
+        "shape_switching 0 at 5 ms: shape-switching contradicts",
+        "healthy 510 at 5 ms: Prediction of all models: more than there are",
+    }
+)
+"""What is wrong today. A line goes with its fault, and none comes."""
+S, MS = 1_000_000_000, 1_000_000
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_nothing_contradicts_and_nothing_is_invented(name):
+    assert set(compared(SAMPLE[name]).complaints) == {line for line in KNOWN if line.startswith(f"{name}: ")}
+
+
+def test_what_is_known_is_looked_at():
+    assert {line.partition(":")[0] for line in KNOWN} <= SAMPLE.keys()
+
+
+@pytest.mark.parametrize("period_ns", [MS, 5 * MS])
+def test_samples_show_calls_while_their_threads_run(period_ns):
+    scenario = neural_engine_app(Draws(4)).finish()
+    whole, calls = with_stacks(scenario, Draws(1), period_ns)
+    engine = [row for row in scenario.neural_engine if row.prediction is not None]
+    asking = [row for row in whole.samples if asks(row)]
+    assert asking
+    assert len(calls) == sum(map(is_call, scenario.coreml))
+    assert whole.sample_ns == period_ns
+    for row in asking:
+        (call,) = (call for call in calls if call.row.start_ns <= row.time_ns < call.row.end_ns)
+        assert call.thread == row.thread
+        assert not any(work.start_ns <= row.time_ns < work.start_ns + work.duration_ns for work in engine)
+
+
+def test_an_answer_is_compared_with_the_truth():
+    model, site = Model("Net"), "model called at Models.swift:88"
+    scenario = Scenario(Process("App", 7), 10 * S)
+    scenario.predict(model, S, 50 * MS)
+    _, calls = with_stacks(scenario, Draws(2), MS)
+    detector = DETECTORS[0]
+    found = Finding(model.base, "", (), Cost(20 * MS, 0.5, ""), ())
+
+    def said(truth, blind, may_hold=False):
+        judgments = ([Judgment(detector, each)] for each in (truth, blind))
+        return [each[1:] for each in compare_answers(*judgments, calls, lambda _: may_hold, MS)]
+
+    assert said(found, found) == [(FOUND, True)]
+    assert said(found, replace(found, model=site)) == [(FOUND, True)]
+    assert said(replace(found, cost=Cost(10 * MS, 0.5, "")), found) == [(FOUND, False)]
+    assert said(found, Passed(model.base, "")) == said(found, Passed(site, "")) == [(CONTRADICTION, True)]
+    assert said(found, NotEvaluated(None, "", "")) == [(MISSING, True)]
+    assert said(Passed(model.base, ""), found) == [(FALSE_ALARM, False)]
+    assert said(Passed(model.base, ""), found, may_hold=True) == []
+
+
+def test_inferred_calls_are_compared_with_the_true_ones():
+    scenario = Scenario(Process("App", 7), 10 * S)
+    for at in range(1, 4):
+        scenario.predict(Model("Net"), at * S, 50 * MS).event("CPU", 0, 50 * MS)
+    whole, calls = with_stacks(scenario, Draws(2), MS)
+    exact = trace_of(scenario).activity.assign(attribution="inferred")
+
+    def figures(activity):
+        result = compare_calls(activity, calls, whole.samples, MS)
+        return result.true, result.inferred, result.within, result.too_many
+
+    assert figures(exact) == (3, 3, 3, ())
+    assert figures(exact.assign(start_ns=exact["start_ns"] + 2 * MS)) == (3, 3, 0, ())
+    assert figures(exact.assign(start_min_ns=exact["start_ns"] + 1)) == (3, 3, 0, ())
+    assert figures(exact[:1]) == (3, 1, 1, ())
+    more = ("Prediction of Net", "Prediction of all models")
+    assert figures(pd.concat([exact, exact[:1]])) == (3, 4, 3, more)
