@@ -73,10 +73,11 @@ def compare_calls(
 
 def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:
     """The calls that the name of an inferred model may stand for: those of a model or stage of that name, else those
-    from a place in the app that it names, else all."""
+    of the models that a place in the app calls that it names, else all."""
     own = [call for call in calls if name in call.names]
     of_place = {place for call in calls for place in call.places if re.search(rf"{re.escape(place)}(?!\d)", str(name))}
-    return own or [call for call in calls if call.places & of_place] or calls
+    called = frozenset[str]().union(*(call.names for call in calls if call.places & of_place))
+    return own or [call for call in calls if call.names & called] or calls
 
 
 def _runs(times: Sequence[int], time_ns: int, period_ns: int) -> bool:

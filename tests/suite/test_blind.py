@@ -28,13 +28,7 @@ KEYS = [
     RecordingKey(PROBLEM, 5),
 ]
 SAMPLE = {key.name: key for key in (key._replace(period_ms=(1, 5)[len(key.source) % 2]) for key in KEYS)}
-KNOWN = frozenset(
-    {
-        "latency_jitter 0 at 1 ms: latency-jitter contradicts",
-        "shape_switching 0 at 5 ms: shape-switching contradicts",
-        "healthy 510 at 5 ms: Prediction of all models: more than there are",
-    }
-)
+KNOWN: frozenset[str] = frozenset()
 """What is wrong today. A line goes with its fault, and none comes."""
 S, MS = 1_000_000_000, 1_000_000
 
@@ -90,6 +84,7 @@ def test_inferred_calls_are_compared_with_the_true_ones():
         scenario.predict(Model("Net"), at * S, 50 * MS).event("CPU", 0, 50 * MS)
     whole, calls = with_stacks(scenario, Draws(2), MS)
     exact = trace_of(scenario).activity.assign(attribution="inferred")
+    exact = exact.drop(columns=[name for name in exact if str(name).endswith(("_min_ns", "_max_ns"))])
 
     def figures(activity):
         result = compare_calls(activity, calls, whole.samples, MS)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.detectors.pages import Pattern
 from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.report.model_report import ModelSummary
 
 INCONCLUSIVE = "inconclusive"
 """Word for a recording of which no check could be evaluated, and for what is wrong with it."""
@@ -70,7 +67,7 @@ def outcome_by_check(checks: Iterable[Result]) -> dict[str, str]:
     return outcomes
 
 
-def checks_in_words(totals: Totals | ModelSummary) -> str:
+def checks_in_words(totals: Totals) -> str:
     """How many checks found nothing, and why: `26 checks passed, 7 not evaluated, 2 not applicable`."""
     others = {"not evaluated": totals.not_evaluated, "not applicable": totals.not_applicable}
     errors = [format_count(totals.errors, "error")] if totals.errors else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.model_files.facts import Feature, FeatureKind, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
-from tracekit.report.groups import checks_in_words
+from tracekit.report.groups import checks_in_words, count_checks
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -171,4 +171,4 @@ def summary(report: ModelReport) -> str:
     """Counts of the checks in one line."""
     counts = report.summary
     parts = [format_count(counts.findings, "finding") if counts.findings else "No findings", target_words(report)]
-    return " · ".join(filter(None, (*parts, checks_in_words(counts))))
+    return " · ".join(filter(None, (*parts, checks_in_words(count_checks(report.results)))))

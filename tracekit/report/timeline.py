@@ -20,7 +20,7 @@ from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.filter import Shown, model_names
+from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 
 if TYPE_CHECKING:
@@ -285,7 +285,8 @@ def _places(
     for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
         if lane.events is None or not positions.size:
             continue
-        frame = trace.context[lane.events.frame] if lane.strip else getattr(trace, lane.events.frame)
+        name = lane.events.frame
+        frame = getattr(trace, name) if name in EVENT_FRAMES else trace.context[name]
         if not {"table", "row"} <= set(frame.columns):
             continue
         tables = frame["table"].astype("category").cat
