@@ -174,7 +174,13 @@ def _notes(
         notes.append(ONE_RECORDING)
     elif min(len(before), len(after)) == 2:
         notes.append("Two recordings per side find a change of 10% in a third of all cases; record three or more.")
-    if not all(recording.core_ml for recording in (*before, *after)):
+    without_rows = [recording for recording in (*before, *after) if not recording.core_ml]
+    if any(recording.models for recording in without_rows):
+        notes.append(
+            "Where Core ML recorded no events, loads and latency are inferred from call stacks and hardware rows; "
+            "copies are unknown."
+        )
+    if any(not recording.models for recording in without_rows):
         notes.append("A recording without Core ML events has no data on loads, copies or latency.")
     if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):
         notes.append(
