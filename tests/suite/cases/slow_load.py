@@ -24,7 +24,7 @@ def calls(app: App, draws: Draws, model: Model, count: int | None = None) -> App
 
 LENGTHS = ((20, 0), (300, 60), (1_000, 800))
 """Calls after a wait that comes once, and seconds of idle time behind them: recordings of 5 s to 15 min."""
-WAITS = {900: "low", 1_500: "medium", 3_000: "high", 7_200: "critical"}
+WAITS = {900: "low", 1_500: "medium", 2_500: "high", 7_200: "critical"}
 """Waits in ms and their severity, as docs/report.md gives it."""
 
 
