@@ -182,7 +182,6 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
-    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
     detect=detect,
 )
