@@ -57,14 +57,17 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
 
 
 def suggest_path(path: str) -> str:
-    """The path that may be meant, beside one at which nothing is, as a question; empty where none is near."""
+    """What may be meant by the first part of a path at which nothing is, as a question; empty where none is near."""
     from pathlib import Path
 
+    missing = Path(path)
     try:
-        names = {entry.stem: entry.name for entry in Path(path).parent.iterdir()}
+        while missing != missing.parent and not missing.parent.exists():
+            missing = missing.parent
+        names = {entry.stem: entry.name for entry in missing.parent.iterdir()}
     except (OSError, ValueError):
         return ""
-    near = _nearest(Path(path).stem, names)
+    near = _nearest(missing.stem, names)
     return f"; did you mean '{names[near]}'?" if near else ""
 
 

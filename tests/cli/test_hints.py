@@ -85,3 +85,10 @@ def test_without_a_browser_the_path_is_told(tracekit, folder: Path, monkeypatch)
     result = tracekit("analyze", "run.trace", "--open", "-o", "page.html")
     assert result.status == 0
     assert "no browser could be started; open page.html yourself" in result.err
+
+
+def test_a_slip_in_a_folder_gets_the_folder(tracekit, folder: Path) -> None:
+    (folder / "recordings").mkdir()
+    result = tracekit("analyze", folder / "recordigns" / "a.trace")
+    assert result.status == 2
+    assert "; did you mean 'recordings'?" in result.err

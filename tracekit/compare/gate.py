@@ -85,7 +85,7 @@ def check(
         items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
     items += _inputs(recordings, allowed)
     if not items and not settings.limits and not settings.findings and baseline is None:
-        text = "nothing to check against: set [check.limits] or [check.findings], or give --baseline"
+        text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
     if recordings:
         items += limit_items(models, settings)
