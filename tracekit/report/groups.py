@@ -162,11 +162,15 @@ class Remedy(NamedTuple):
     """What to do or, of a single check, why it was not evaluated; the rest of a line."""
     rest: str = ""
     """What the line leaves out and the coverage does not say either, in sentences."""
+    about: str = ""
+    """What the checks judge, where that says more than their number."""
 
     @property
     def who(self) -> str:
-        """The checks; of many their number."""
-        return f"{len(self.checks)} checks" if len(self.checks) > MANY else ", ".join(self.checks)
+        """The checks; of many their number and what they are about."""
+        if len(self.checks) <= MANY:
+            return ", ".join(self.checks)
+        return f"{self.about} ({len(self.checks)} checks)" if self.about else f"{len(self.checks)} checks"
 
 
 def findings(checks: Iterable[Result]) -> tuple[Group, ...]:

@@ -130,7 +130,7 @@ def hardly_sampled(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, each_input, also=ALSO),
     *cases(ID, POSITIVE, 4, for_the_gpu, also=ALSO),
-    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=("core-ml-not-instrumented", *ALSO)),
+    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=ALSO),
     *cases(ID, NEGATIVE, 5, as_delivered, also=ALSO),
     *cases(ID, NEGATIVE, 5, own_work, also=ALSO),
     *near(ID, permille, samples),

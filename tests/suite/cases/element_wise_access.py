@@ -118,7 +118,7 @@ def hardly_sampled(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, reads_outputs, also=ALSO),
     *cases(ID, POSITIVE, 4, on_the_main_thread, also=ALSO),
-    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=("core-ml-not-instrumented", *ALSO)),
+    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=ALSO),
     *cases(ID, NEGATIVE, 6, through_pointers, also=ALSO),
     *cases(ID, NEGATIVE, 5, few_elements, also=ALSO, page="Few elements are read"),
     *near(ID, permille, samples),

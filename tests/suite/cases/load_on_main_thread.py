@@ -117,7 +117,7 @@ def main_thread_unseen(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, at_launch, also=ALSO),
     *cases(ID, POSITIVE, 4, several_in_a_row, also=("serialized-specialization", *ALSO)),
-    *cases(ID, POSITIVE, 3, unseen_by_core_ml, also=("core-ml-not-instrumented", *ALSO)),
+    *cases(ID, POSITIVE, 3, unseen_by_core_ml, also=ALSO),
     *cases(ID, NEGATIVE, 6, in_the_background, also=ALSO, page="The load takes place on a worker"),
     *cases(ID, NEGATIVE, 5, short, also=ALSO, page="Loads from the cache are shorter"),
     *each(ID, NEAR_ABOVE, (250, 251, 255, 260, 270), loaded_for, also=ALSO),

@@ -1,13 +1,12 @@
-"""`core-ml-not-instrumented`: models ran, and Core ML recorded nothing of them."""
+"""`core-ml-not-instrumented`: models ran, and neither Core ML nor call stacks show their calls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import CallSite, all_sites
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,7 @@ class Options:
 
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-    """Looks for calls and work of models that Core ML's own table knows nothing of."""
+    """Looks for work of models whose calls nothing shows. Where call stacks show them, the other checks judge them."""
     trace = view.trace
     core_ml = trace.coverage_of(tk.CORE_ML)
     if core_ml.state is tk.TableState.ROWS:
@@ -47,10 +46,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
+    if is_any(trace.activity["origin"], tk.Origin.CALL_STACKS).any():
+        return view.not_applicable("Core ML recorded no events, and its calls are inferred from call stacks instead.")
     target_rows, unattributed = _own_work(trace), _unnamed_work(trace)
-    sites = [site for site in all_sites(trace) if site.calls is not None and site.function is not None]
     metrics = (
-        tk.above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
         tk.above("GPU rows of the target that name a model", _row_count(trace, tk.GPU, target_rows), "count", 1),
         tk.above(
             "Neural Engine executions",
@@ -59,10 +58,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             options.min_executions,
         ),
     )
-    if any(metric.reached for metric in metrics[:2]):
-        return _finding(view, target_rows, metrics, sites, is_certain=True)
+    if metrics[0].reached:
+        return _finding(view, target_rows, metrics, is_certain=True)
     if tk.reached(metrics, "Neural Engine executions") and not is_absent:
-        return _finding(view, unattributed, metrics, sites, is_certain=False)
+        return _finding(view, unattributed, metrics, is_certain=False)
     return unknown
 
 
@@ -74,11 +73,6 @@ def _other_frameworks(trace: tk.Trace) -> str:
 def _row_count(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:
     """Number of rows of an instrument; None where it was not recorded or cannot be read."""
     return len(rows) if trace.coverage_of(instrument).recorded else None
-
-
-def _calls(trace: tk.Trace, sites: Sequence[CallSite]) -> int | None:
-    """Calls of the app that samples show; None where no samples were recorded."""
-    return None if trace.sampled is None else sum(site.calls or 0 for site in sites)
 
 
 def _own_work(trace: tk.Trace) -> pd.DataFrame:
@@ -99,15 +93,12 @@ def _finding(
     view: tk.RecordingView,
     rows: pd.DataFrame,
     metrics: tuple[tk.Metric, ...],
-    sites: Sequence[CallSite],
     *,
     is_certain: bool,
 ) -> tk.Outcome:
     busy = tk.format_time(tk.covered_ns(rows))
     names = sorted(tk.texts_in(rows["model"]))
-    if not len(rows):
-        what = f"The target called Core ML ({_calls_text(sites)} in its call stacks)"
-    elif is_certain:
+    if is_certain:
         what = f"The target ran {tk.format_names(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
     else:
         models = f" of {tk.format_names(names)}" if names else ""
@@ -122,16 +113,7 @@ def _finding(
         summary=f"{what}, but {nothing}.{doubt}{_cause(view.trace)}",
         metrics=metrics,
         rows=rows,
-        call_sites=tuple(sites),
     )
-
-
-def _calls_text(sites: Sequence[CallSite]) -> str:
-    """`at least 1 load and 9 predictions`."""
-    nouns = {tk.Api.LOAD: "load", tk.Api.COMPILE: "compilation", tk.Api.PREDICTION: "prediction"}
-    counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}
-    words = [tk.format_count(count, noun) for noun, count in counts.items() if count]
-    return f"at least {' and '.join(words)}"
 
 
 def _cause(trace: tk.Trace) -> str:
