@@ -87,6 +87,7 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
         (found(affected=[(0, 2), (7, 9)]), "a cost exceeds the time of its affected intervals"),
         (found(longest_wait_ns=6), "the longest wait of a cost is not a part of it"),
         (found(longest_wait_ns=-1), "the longest wait of a cost is not a part of it"),
+        (found(usual_ns=-1), "a usual time of -1"),
         (replace(found(), missed=1.1), "a share of 1.1 that is missed"),
         (found(affected=[(5, 0)]), "are empty"),
         (found(affected=[(0, 5), (3, 6)]), "overlap"),
@@ -163,6 +164,22 @@ def test_severity_follows_the_share_that_could_be_saved_or_that_is_missed(share,
 @pytest.mark.parametrize("share", [0.0001, 0.9])
 def test_what_the_user_waits_for_once_is_rated_by_its_length_alone(wait_ns, share, severity):
     assert severity_of(found(ns=wait_ns, share=share, once=True)) is severity
+
+
+@pytest.mark.parametrize(
+    ("wait_ns", "usual_ns", "severity"),
+    [
+        (100_000_000, 99_999_999, Severity.MEDIUM),
+        (99_999_999, 16_000_000, Severity.LOW),
+        (999_999_999, 100_000_000, Severity.LOW),
+        (999_999_999, 0, Severity.LOW),
+        (3_000_000_000, 16_000_000, Severity.CRITICAL),
+    ],
+)
+def test_a_stall_among_answers_that_seem_instant_is_medium_at_least(wait_ns, usual_ns, severity):
+    assert severity_of(found(ns=wait_ns, share=0.01, once=True, usual_ns=usual_ns)) is severity
+    again = found(ns=wait_ns, share=0.01, usual_ns=usual_ns)
+    assert severity_of(again) is Severity.LOW
 
 
 def test_a_wait_that_comes_again_is_rated_by_its_length_or_its_share():

@@ -67,18 +67,29 @@ class Seen(Answering):
             all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
         )
 
-    def cost(self, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0) -> Cost:
+    def cost(
+        self,
+        ns: int,
+        words: str,
+        note: str = "",
+        *,
+        once: bool = False,
+        longest_wait_ns: int = 0,
+        usual_ns: float = 0,
+    ) -> Cost:
         """What a fix saves at most: `ns` of the time that loads, compilations and predictions cover, those of the model
         or of the whole app.
 
-        `words` begin the sentence that says how it was worked out, `note` are further sentences. `once` and
-        `longest_wait_ns` as in `Cost`. O(n log n).
+        `words` begin the sentence that says how it was worked out, `note` are further sentences. `once`,
+        `longest_wait_ns` and `usual_ns` as in `Cost`. O(n log n).
         """
         spent_ns, whose = self.reference_time
         # Work beside these calls, or of calls that samples do not show, belongs to them too.
         share = ns / max(spent_ns, ns, 1)
         basis = f"{words}, as a share of the time covered by {whose} loads, compilations and predictions."
-        return Cost(ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns)
+        return Cost(
+            ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns, usual_ns=round(usual_ns)
+        )
 
 
 def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:

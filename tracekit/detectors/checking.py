@@ -155,3 +155,5 @@ def _check_cost(finding: Finding) -> None:
         raise ValueError("a cost exceeds the time of its affected intervals, or it could be counted twice")
     if not 0 <= finding.cost.longest_wait_ns <= finding.cost.ns:
         raise ValueError("the longest wait of a cost is not a part of it")
+    if not isinstance(finding.cost.usual_ns, int) or finding.cost.usual_ns < 0:
+        raise ValueError(f"a usual time of {finding.cost.usual_ns!r} is not a whole number of ns, 0 or more")

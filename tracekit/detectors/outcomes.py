@@ -81,6 +81,8 @@ class Cost:
     not from its share, which falls as the recording grows."""
     longest_wait_ns: int = 0
     """The longest that the user waits at once for what comes again; 0 where nobody is known to wait."""
+    usual_ns: int = 0
+    """How long what stands out `once` usually takes, as a prediction; 0 where nothing is usual, as for a load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,9 @@ SEVERITY_FLOORS: tuple[tuple[Severity, float, float], ...] = (
 """Smallest share, and shortest wait in ns, of each severity. Heuristic: half of a model's time lost outweighs all
 else; a quarter is what public sources call strong; below a tenth, other work usually comes first. A wait of a second
 interrupts the user, and after some seconds many leave."""
+INSTANT_NS = 100_000_000
+"""A shorter answer seems instant (Nielsen, Usability Engineering, 1993; Apple counts delays from it on as noticeable).
+Where answers usually do and one takes so much longer, the user sees the app stall: medium at least."""
 
 
 def severity_of(finding: Finding) -> Severity:
@@ -248,4 +253,8 @@ def severity_of(finding: Finding) -> Severity:
     share, wait_ns = finding.missed or 0.0, 0
     if cost is not None:
         share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
-    return next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)
+    rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)
+    if cost is not None and cost.once and 0 < cost.usual_ns < INSTANT_NS <= wait_ns:
+        # `Severity` lists the worst first.
+        return min(rated, Severity.MEDIUM, key=list(Severity).index)
+    return rated

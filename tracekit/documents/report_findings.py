@@ -48,6 +48,8 @@ VERIFY = "To verify a fix, record again and run `tracekit compare before.trace a
 IN_CORE_ML = "in Core ML"
 """Ends what estimated savings are a share of: the time of loads, compilations and predictions. Shares of predictions
 alone stand beside it."""
+ONCE = "a wait that comes once"
+"""Stands in place of a share."""
 
 
 def findings_section(report: Report) -> Section | None:
@@ -105,7 +107,10 @@ def _savings(group: Group) -> Paragraph | None:
         return Paragraph(where) if where else None
     costs = [check.cost for check in group.results if check.cost]
     of = ""
-    if len(costs) == 1 and costs[0].of:
+    if all(cost.once for cost in costs):
+        # Its share falls as the recording grows.
+        of = f", {ONCE}"
+    elif len(costs) == 1 and costs[0].of:
         of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
     elif spent:
         whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"

@@ -36,7 +36,7 @@ def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     assert isinstance(finding, Finding)
     assert finding.cost.ns == (158 - 23) * MS
     assert finding.cost.share == pytest.approx(135 / (50 + 158 + 20 * 23))
-    assert severity_of(finding) is Severity.LOW
+    assert (finding.cost.usual_ns, severity_of(finding)) == (23 * MS, Severity.MEDIUM)
     assert values(finding)["first prediction to median of following"] == pytest.approx(158 / 23)
     assert values(finding)["median of following predictions"] == 23 * MS
     assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [158 * MS]

@@ -152,6 +152,7 @@ def _finding(
             "Time slow first predictions took beyond the median of those that follow",
             "A warm-up prediction does this work before anyone waits.",
             once=True,
+            usual_ns=float(firsts.usual_ns[chosen].max()),
         ),
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),

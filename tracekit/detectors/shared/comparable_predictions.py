@@ -248,5 +248,7 @@ def longer_than_usual(
     longer = slow.times.ends > usual_end
     affected = tk.Intervals(usual_end[longer], slow.times.ends[longer]).union()
     longest_ns = int((slow.times.ends - usual_end).max(initial=0))
-    cost = view.cost(affected.covered_ns, words, once=once, longest_wait_ns=longest_ns)
+    cost = view.cost(
+        affected.covered_ns, words, once=once, longest_wait_ns=longest_ns, usual_ns=float(np.max(usual_ns, initial=0))
+    )
     return view.finding(*said, rows=slow.rows, cost=cost, affected=affected, fix=fix)
