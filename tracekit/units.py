@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -18,8 +19,11 @@ def parse_duration(text: str) -> int | None:
     return None if match is None else round(Decimal(match[1]) * DURATION_UNITS_NS[match[2]])
 
 
-def format_duration(ns: float) -> str:
-    """A duration in ns with two decimals in the largest unit that keeps it at 1 or more, as Instruments shows it."""
+def format_duration(ns: float, resolution_ns: float = 0) -> str:
+    """A duration in ns with two decimals in the largest unit that keeps it at 1 or more, as Instruments shows it. One
+    that is known to `resolution_ns` only has no more digits than that."""
+    if resolution_ns:
+        return _to_resolution(ns, resolution_ns, 2)
     for size, unit in _DURATION_UNITS:
         # Half a hundredth below the unit already rounds up to it.
         if abs(ns) >= size * 0.999995:
@@ -27,14 +31,25 @@ def format_duration(ns: float) -> str:
     return f"{ns:.0f} ns"
 
 
-def format_time(ns: float) -> str:
-    """A duration in ns with three significant digits, for sentences; tables line up two decimals."""
+def format_time(ns: float, resolution_ns: float = 0) -> str:
+    """A duration in ns with three significant digits, for sentences; tables line up two decimals. One that is known to
+    `resolution_ns` only has no more digits than that."""
     for size, unit in _DURATION_UNITS:
         if abs(ns) >= size * 0.9995:
             value = ns / size
             digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-            return f"{value:,.{digits}f} {unit}"
-    return f"{ns:.0f} ns"
+            return _to_resolution(ns, resolution_ns, digits) if resolution_ns else f"{value:,.{digits}f} {unit}"
+    return _to_resolution(ns, resolution_ns, 0) if resolution_ns else f"{ns:.0f} ns"
+
+
+def _to_resolution(ns: float, resolution_ns: float, digits: int) -> str:
+    """A duration as a multiple of what it is known to, with so many decimals at most."""
+    rounded = round(ns / resolution_ns) * resolution_ns
+    if not rounded:
+        return f"<{format_time(resolution_ns, resolution_ns)}" if ns else "0 ms"
+    size, unit = next(((size, unit) for size, unit in _DURATION_UNITS if abs(rounded) >= size), (1, "ns"))
+    known = math.floor(math.log10(size / resolution_ns) + 1e-9)
+    return f"{rounded / size:,.{min(max(known, 0), digits)}f} {unit}"
 
 
 def format_share(share: float) -> str:

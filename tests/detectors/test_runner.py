@@ -205,7 +205,5 @@ def test_predictions_inferred_from_hardware_stand_in_for_core_ml_where_a_detecto
     write_export(scenario, tmp_path)
     answers = {entry.detector.id: entry for entry in run_detectors(build_trace(open_recording(tmp_path)))}
     assert isinstance(answers["growing-latency"].outcome, Finding)
-    assert answers["growing-latency"].caveats == (
-        "Predictions are inferred from hardware activity; actual durations are longer than shown.",
-    )
+    assert answers["growing-latency"].caveats == ("From hardware rows: actual durations are longer.",)
     assert isinstance(answers["excess-data-copies"].outcome, NotEvaluated)

@@ -41,6 +41,24 @@ def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text:
     assert formatting.quantity(value, unit) == text
 
 
+@pytest.mark.parametrize(
+    ("ns", "resolution_ns", "aligned", "sentence"),
+    [
+        (16_499_000, 1_000_000, "16 ms", "16 ms"),
+        (219_000_667, 1_000_000, "219 ms", "219 ms"),
+        (219_000_667, 5_000_000, "220 ms", "220 ms"),
+        (3_225_400_000, 1_000_000, "3.23 s", "3.23 s"),
+        (12_345_600_000, 1_000_000, "12.35 s", "12.3 s"),
+        (400_000, 1_000_000, "<1 ms", "<1 ms"),
+        (0, 1_000_000, "0 ms", "0 ms"),
+        (16_499_000, 0, "16.50 ms", "16.5 ms"),
+    ],
+)
+def test_a_duration_has_no_more_digits_than_are_known(ns: int, resolution_ns: int, aligned: str, sentence: str) -> None:
+    assert formatting.duration(ns, resolution_ns) == formatting.quantity(ns, "ns", resolution_ns) == aligned
+    assert format_time(ns, resolution_ns) == sentence
+
+
 def test_a_condition_says_on_which_side_the_problem_is() -> None:
     assert formatting.condition(Metric("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
     assert formatting.condition(Metric("a", 1, "share", 0.8, "below")) == "≤ 80%"

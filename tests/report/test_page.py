@@ -36,6 +36,7 @@ SECTIONS = {
     **{name: f"`models[].{name}`" for name in ("latency", "throughput", "in_flight", "latency_trend")},
     "reference": "`rules[]`",
     "breakdown_summary": "`models[].breakdown`",
+    **dict.fromkeys(("call_phases", "phase"), "`models[].phases`"),
 }
 """Where the page explains each definition of the schema."""
 

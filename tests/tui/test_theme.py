@@ -59,7 +59,8 @@ TOGETHER = {
     "clock": (Category.LOW, Category.MEDIUM, Category.HIGH),
     "recorded and inferred": (Category.PREDICTION, Category.INFERRED),
     "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
-    "bars": tuple(GROUP_CATEGORIES.values()),
+    # Unaccounted and not recorded, which share a color, are never in one bar.
+    "bars": tuple(dict.fromkeys(GROUP_CATEGORIES.values())),
 }
 """Categories that stand beside one another: in a lane, in lanes one below the other, in a strip, in a bar."""
 

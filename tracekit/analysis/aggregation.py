@@ -43,6 +43,8 @@ class AggregationRow:
     process: str | None = None
     """Whose work it is, as Instruments writes it: `name (pid)`. None where the rows name no process, and for the Core
     ML lanes, which hold the target alone."""
+    resolution_ns: int = 0
+    """How exactly begin and end are known: the time between two samples, where only call stacks show them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +186,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
     # Taken for all groups at once: a row of a frame with columns of many types is slow to get.
     firsts = np.array([members[0] for members in groups])
     values = (frame[key].iloc[firsts] for key in ("lane", name, "kind", "guessed", "model", "level"))
+    known_to = frame["resolution_ns"].to_numpy() if "resolution_ns" in frame else np.zeros(len(frame), np.int64)
     for members, lane, label, kind, guessed, model, level in zip(groups, *values, strict=True):
         statistics = duration_statistics(starts[members], durations[members])
         if statistics is None:
@@ -201,4 +204,5 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
             statistics=statistics,
             warm=duration_statistics(starts[warm], durations[warm]) if kind == Kind.PREDICTION else None,
             process=process,
+            resolution_ns=int(known_to[members].max()),
         )

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, compute_shares, summarize_breakdown
+from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
@@ -22,7 +23,7 @@ from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summar
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class ModelSummary:
     latency_trend: LatencyTrend | None = None
     """Of the warm ones; None too where they are too few to tell."""
     breakdown: BreakdownSummary | None = None
+    phases: tuple[CallPhases, ...] = ()
+    """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
+    resolution_ns: int = 0
+    """How exactly the begin and end of its calls are known: the time between two samples, where only call stacks show
+    them."""
     quantities: dict[str, float | None] = field(default_factory=dict)
     """The numbers that are shown of it, of a stage too, by the ids of `quantities.MODEL`. None: not recorded, or too
     few values."""
@@ -72,7 +78,9 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     warm follows from all rows, whether they count or not. O(n log n) in the rows of the trace.
     """
     models = shown_models(trace, shown)
-    of_trace = _OfTrace(breakdown(trace), _work_of_units(trace), first_after_load(trace.activity), core_ml_calls(trace))
+    of_trace = _OfTrace(
+        trace, breakdown(trace), _work_of_units(trace), first_after_load(trace.activity), core_ml_calls(trace)
+    )
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
@@ -116,7 +124,7 @@ def _work_of_units(trace: Trace) -> CoveredTime | None:
     return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
-_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin"]
+_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "resolution_ns"]
 """Columns of the activity that summaries read; taking only these is much faster than taking whole rows."""
 
 
@@ -144,6 +152,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 class _OfTrace(NamedTuple):
     """What is the same for all models."""
 
+    trace: Trace
     parts: Breakdown
     busy: CoveredTime | None
     cold: BoolArray
@@ -201,6 +210,8 @@ def _summary(
         in_flight=summarize_in_flight(predictions) if called and timed else None,
         latency_trend=summarize_latency_trend(predictions[warm]) if called and timed else None,
         breakdown=parts,
+        phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
+        resolution_ns=resolution_of(loads, predictions),
         quantities=quantities_of(sample),
     )
 

@@ -6,7 +6,7 @@ Reports, matrix, comparison, gate, rules and the lists of the terminal UI read t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -182,6 +182,7 @@ PART_TITLES = {
     "other": "other",
     "ambiguous": "ambiguous",
     "unaccounted": "unaccounted",
+    "not_recorded": "not recorded",
 }
 """What a prediction's time is taken apart into."""
 
@@ -199,6 +200,13 @@ PARTS: Mapping[str, Quantity] = {
     for part, title in (("", ""), *PART_TITLES.items())
 }
 """Mean times per prediction, by id: sums of `analysis.breakdown` by the number of predictions, not of a sample."""
+
+
+def phase_id(kind: str, path: Sequence[str]) -> str:
+    """Id of the mean time per call of a phase of inferred calls (`analysis.code.phases`), or of all of such a call
+    (no path)."""
+    return "_".join((*" ".join((kind, *path)).replace("(", "").replace(")", "").lower().split(), "mean_ns"))
+
 
 PLANNED = Quantity("planned_neural_engine", "on Neural Engine, plan", "share", lambda _: None, most_is_best=True)
 """Share of the operations that a performance report places on the Neural Engine: never observed."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
+from tracekit.trace.frames import resolution_of
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +36,16 @@ class Seen(Answering):
     def reference_time(self) -> tuple[int, str]:
         """Time in ns that a saving is a share of, and whose it is."""
         raise NotImplementedError
+
+    @property
+    def resolution_ns(self) -> int:
+        """How exactly begin and end of the calls are known: the time between two samples, where only call stacks show
+        them."""
+        raise NotImplementedError
+
+    def time(self, ns: float) -> str:
+        """A duration of calls in a sentence, with the digits that are known."""
+        return format_time(ns, self.resolution_ns)
 
     def finding(
         self,
@@ -64,6 +76,7 @@ class Seen(Answering):
             call_sites,
             fix=fix,
             missed=missed,
+            resolution_ns=resolution_of(rows),
             all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
         )
 

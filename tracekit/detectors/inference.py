@@ -38,9 +38,13 @@ def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
     activity = trace.activity
     if not is_any(activity["origin"], Origin.CALL_STACKS).any():
-        return "Predictions are inferred from hardware activity; actual durations are longer than shown."
-    resolution = format_time(int(activity["resolution_ns"].max()))
-    return f"From call stacks, ±{resolution}: Core ML recorded none of these calls."
+        return "From hardware rows: actual durations are longer."
+    return stacks_sentence(int(activity["resolution_ns"].max()))
+
+
+def stacks_sentence(resolution_ns: int) -> str:
+    """That calls come from samples taken so far apart."""
+    return f"From call stacks, ±{format_time(resolution_ns, resolution_ns)}."
 
 
 def variants(trace: Trace) -> Iterator[Trace]:

@@ -137,6 +137,9 @@ class Finding:
     missed: float | None = None
     """Share (0 to 1) of the predictions that are not as the user asked, as by a time budget. Such a finding is a fact
     without cost: how often it is so gives its severity."""
+    resolution_ns: int = 0
+    """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
+    them."""
     all_evidence: EvidenceColumns | None = field(default=None, compare=False)
     """For those who draw all of it; None where no more is known than `evidence`."""
 

@@ -19,7 +19,16 @@ from tracekit.analysis.neural_engine_queue import EngineWaits, engine_executions
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one, rows_at, rows_where, texts_in
+from tracekit.trace.frames import (
+    categorical,
+    fixed_categorical,
+    is_any,
+    or_minus_one,
+    resolution_of,
+    rows_at,
+    rows_where,
+    texts_in,
+)
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
 from tracekit.units import format_count
@@ -45,6 +54,11 @@ class RecordingView(Seen):
     def reference_time(self) -> tuple[int, str]:
         """Time of the app in Core ML."""
         return core_ml_time(self.trace), "all"
+
+    @property
+    def resolution_ns(self) -> int:
+        """That of all calls."""
+        return resolution_of(self.trace.activity)
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,11 @@ class ModelView(Seen):
     def performance_report(self) -> PerformanceReport | None:
         """The model's performance report; None without one. The outcome must not depend on it, only what is said."""
         return self.trace.performance_report(self.name)
+
+    @cached_property
+    def resolution_ns(self) -> int:
+        """That of its calls."""
+        return resolution_of(self.loads, self.compiles, self.predictions)
 
     @cached_property
     def breakdown(self) -> Breakdown:

@@ -65,12 +65,22 @@ def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) ->
         known = of(row)
         return known.elapsed_ns if known and known.elapsed_ns != known.total_ns else None
 
-    return numbers(title, value, lambda ns: "" if ns is None else formatting.duration(ns), **looks)
+    def text(row: Row) -> str:
+        return "" if (ns := value(row)) is None else formatting.duration(ns, getattr(row, "resolution_ns", 0))
+
+    return Column(title, text, value, **looks)
 
 
 def quantity(title: str, name: str, form: Callable[[Any], str] = formatting.duration, **looks: Any) -> Column[Any]:
     """A number of a model by its id, for rows with `quantities`."""
+    if form is formatting.duration:
+        return durations(title, lambda row: row.quantities.get(name), quantity=name, **looks)
     return numbers(title, lambda row: row.quantities.get(name), form, quantity=name, **looks)
+
+
+def durations(title: str, value: Callable[[Row], float | None], **looks: Any) -> Column[Row]:
+    """Durations, each with the digits that are known: to the `resolution_ns` of its row, where it has one."""
+    return Column(title, lambda row: formatting.duration(value(row), getattr(row, "resolution_ns", 0)), value, **looks)
 
 
 def absent_note(grid: Table[Any] | None) -> Paragraph | None:

@@ -26,7 +26,7 @@ def latest_lines(
 ) -> tuple[Line, ...]:
     """Four lines on the recording at `path`. `earlier` is the path of the last one of the same app and device, and the
     comparison with it; None where there is none."""
-    what = f"{context_line(report.recording, report.tool.config)} · {_models(measurements)}"
+    what = f"{context_line(report)} · {_models(measurements)}"
     commands = [command("analyze", path)]
     if earlier is not None:
         commands.append(command("compare", earlier[0], path))

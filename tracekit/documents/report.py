@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import checks, columns, report_code, report_events, report_findings, report_models
+from tracekit.documents import (
+    checks,
+    columns,
+    report_code,
+    report_events,
+    report_findings,
+    report_inferred,
+    report_models,
+)
 from tracekit.documents.pictures import latency_section
 from tracekit.render.blocks import (
     Block,
@@ -26,6 +34,7 @@ from tracekit.render.blocks import (
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
+from tracekit.report.phases import source_words
 from tracekit.report.remedies import remedies
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE
@@ -33,7 +42,7 @@ from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
-    from tracekit.report.report import RecordingInfo, Report
+    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Coverage
 
@@ -67,8 +76,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
         ("models", report_models.models_section(models)),
-        ("models", report_models.hardware_section(models)),
         ("time", report_models.time_section(models)),
+        ("time", report_inferred.phases_section(models)),
         ("models", report_models.loads_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
@@ -87,7 +96,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         title=recording.source,
         verdict=summary_line(report) if judged else summary.verdict,
         tone=tone_of(report),
-        context=(Paragraph(context_line(recording, report.tool.config), Role.DIM),),
+        context=(Paragraph(context_line(report), Role.DIM),),
         blocks=present(*(block for part, block in parts if part in show)),
         closing=summary_line(report),
         more=view_command(report),
@@ -108,8 +117,10 @@ def view_command(report: Report) -> str:
     return f"tracekit view {report.recording.source}" if worth else ""
 
 
-def context_line(recording: RecordingInfo, config: str | None) -> str:
-    """One line: which recording of what, where and how long."""
+def context_line(report: Report) -> str:
+    """One line: which recording of what, where and how long, and what the report rests on: the template, or what calls
+    are inferred from."""
+    recording, config = report.recording, report.tool.config
     version = (recording.os_version or "").partition(" (")[0]
     system = " ".join(filter(None, (recording.platform, version)))
     run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
@@ -119,7 +130,7 @@ def context_line(recording: RecordingInfo, config: str | None) -> str:
         f"{recording.target}{formatting.pid_suffix(recording)}" if recording.target else None,
         ", ".join(filter(None, (recording.device_model, system))),
         f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
-        recording.template,
+        source_words(report.models) or recording.template,
         f"config {config}" if config else None,
     )
     return " · ".join(filter(None, parts))

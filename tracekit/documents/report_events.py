@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.documents.columns import absent_note, elapsed, names, numbers, words
+from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, words
 from tracekit.render.blocks import Column, Role, Section, items, section, table
-from tracekit.report import formatting
 from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
@@ -38,15 +37,17 @@ class EventRow:
     event: str
     lane: str
     statistics: Statistics
+    resolution_ns: int
+    """How exactly begin and end are known."""
 
 
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
     """The line of a row and, where some of its predictions were warm and some not, the line of the warm ones."""
     event = f"{row.label}{STAGE}" if row.level == Level.SUB else row.label
-    first = EventRow(row.model, event, row.lane, row.statistics)
+    first = EventRow(row.model, event, row.lane, row.statistics, row.resolution_ns)
     if row.warm is None or row.warm.count == row.statistics.count:
         return (first,)
-    return (first, EventRow(row.model, f"{event}{WARM}", row.lane, row.warm))
+    return (first, EventRow(row.model, f"{event}{WARM}", row.lane, row.warm, row.resolution_ns))
 
 
 def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
@@ -56,12 +57,9 @@ def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
     return (
         words("lane", lambda row: row.lane, drop=6),
         numbers("count", lambda row: row.statistics.count),
-        numbers("sum", lambda row: row.statistics.total_ns, formatting.duration, drop=2),
+        durations("sum", lambda row: row.statistics.total_ns, drop=2),
         *([elapsed(ELAPSED, lambda row: row.statistics, drop=3)] if covered else ()),
-        *(
-            numbers(title, attrgetter(f"statistics.{title}_ns"), formatting.duration, drop=drops[title])
-            for title in drops
-        ),
+        *(durations(title, attrgetter(f"statistics.{title}_ns"), drop=drops[title]) for title in drops),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.inference import stacks_sentence
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.render.blocks import (
@@ -73,6 +74,8 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
     # Where all models are called from one place, that stands once, below them.
     apart, more_sites = len(sites) > 1, len(sites) - CALL_SITES
     caveats = dict.fromkeys(caveat for check in group.results for caveat in check.caveats)
+    # That stands with the time itself.
+    caveats.pop(stacks_sentence(first.resolution_ns), None)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     return Card(
         label=INCONCLUSIVE if is_reason else group.severity,
@@ -159,11 +162,16 @@ def _metric(name: str, drop: int) -> Column[Result]:
     def of(check: Result) -> Metric | None:
         return next((metric for metric in check.metrics if metric.name == name), None)
 
-    return columns.optional(name, of, _value, lambda metric: metric.value, drop=drop)
+    def text(check: Result) -> str:
+        metric = of(check)
+        return _value((check, metric)) if metric is not None else ABSENT
+
+    return Column(name, text, lambda check: metric.value if (metric := of(check)) else None, drop=drop)
 
 
-def _value(metric: Metric) -> str:
-    return formatting.quantity(metric.value, metric.unit)
+def _value(row: tuple[Result, Metric]) -> str:
+    check, metric = row
+    return formatting.quantity(metric.value, metric.unit, check.resolution_ns)
 
 
 def _cost(check: Result) -> str:
@@ -206,7 +214,9 @@ def _where(group: Group) -> Paragraph | None:
     if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
-        parts.append((words, Span(formatting.span(longest), evidence=group.first.id)))
+        resolution_ns = group.first.resolution_ns
+        source = f", {lower_first(stacks_sentence(resolution_ns)).rstrip('.')}" if resolution_ns else ""
+        parts.append((words, Span(formatting.span(longest, resolution_ns), evidence=group.first.id), source))
     if len(group.results) == 1:
         parts += _relations(group.first)
     # In the short text, the table of several models says it, and of a recording it says little.
@@ -237,7 +247,13 @@ def _evidence(group: Group) -> Section | None:
     longest = (_longest_first(check.evidence)[:each] for check in group.results)
     shown = _longest_first(chain.from_iterable(longest))
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
-    grid = table(f"Evidence for {group.first.id}", EVIDENCE_COLUMNS, shown)
+    resolution_ns = group.first.resolution_ns
+
+    def length(entry: Evidence) -> str:
+        return format_time(_duration(entry), resolution_ns)
+
+    start, *others = EVIDENCE_COLUMNS
+    grid = table(f"Evidence for {group.first.id}", (start, Column("duration", length, _duration), *others), shown)
     title = f"Evidence ({format_count(total, 'interval')})"
     note = "longest first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
@@ -277,7 +293,6 @@ COSTS: tuple[Column[Result], ...] = (
 )
 EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
     Column("start", _moment, lambda entry: entry.start_ns),
-    columns.numbers("duration", _duration, format_time),
     columns.names("model", lambda entry: entry.model, drop=1),
     columns.names("event", lambda entry: entry.label),
     columns.words("recorded in", lambda entry: (Span(entry.table, Role.CODE), f" row {entry.row}")),
@@ -285,6 +300,6 @@ EVIDENCE_COLUMNS: tuple[Column[Evidence], ...] = (
 METRIC_COLUMNS: tuple[Column[tuple[Result, Metric]], ...] = (
     columns.names("model", lambda row: row[0].model, columns.RECORDING),
     columns.words("metric", lambda row: row[1].name),
-    columns.optional("value", lambda row: row[1], _value, lambda metric: metric.value),
+    Column("value", _value, lambda row: row[1].value),
     Column("reported at", lambda row: formatting.condition(row[1])),
 )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.documents.columns import absent_note, elapsed, names, numbers, optional, quantity, words
+from tracekit.documents import report_inferred
+from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import formatting, over_time
@@ -50,7 +51,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     """Median and p95 of each model that the app called, and where the time of its predictions goes."""
     known = [model for model in models if _is_called(model) and not is_inferred(model)]
     if not known:
-        return None
+        return report_inferred.models_section(models)
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
@@ -122,33 +123,6 @@ def pace(model: ModelSummary) -> str:
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
 
-def hardware_section(models: Sequence[ModelSummary]) -> Section | None:
-    """What hardware rows show of models of which Core ML recorded nothing."""
-    title = "Inferred from hardware"
-    columns: tuple[Column[ModelSummary], ...] = (
-        names("model", lambda model: model.name),
-        numbers("predictions", lambda model: model.predictions),
-        _duration("median at least", lambda model: model.prediction and model.prediction.p50_ns),
-        _duration("every", lambda model: model.throughput and model.throughput.interval_ns, drop=1),
-        words("busy per prediction", _busy),
-    )
-    return section(
-        title,
-        table(title, columns, [model for model in models if _is_called(model) and is_inferred(model)], brief=MODELS),
-        note="lower bounds; Core ML's and the CPU's share is not visible",
-        name="hardware",
-    )
-
-
-_duration = partial(numbers, form=formatting.duration)
-
-
-def _busy(model: ModelSummary) -> str:
-    """How long each compute unit worked for a prediction."""
-    parts = _units(row) if (row := _parts_of(model)) else []
-    return ", ".join(f"{part.group.name} {format_time(part.mean_ns)}" for part in parts) or ABSENT
-
-
 def files_section(report: Report) -> Section | None:
     """What the files of the models say, a paragraph each; then their facts."""
     rows = file_rows(report)
@@ -160,7 +134,7 @@ def files_section(report: Report) -> Section | None:
 
 def time_section(models: Sequence[ModelSummary]) -> Section | None:
     """Time and share of every part of a prediction, per model."""
-    rows = parts_rows(models)
+    rows = parts_rows(model for model in models if not model.phases)
     columns: tuple[Column[PartsRow], ...] = (
         names("model", lambda row: row.name),
         numbers("mean of all", lambda row: row.mean_ns, format_time, quantity=mean_id("")),
@@ -194,6 +168,11 @@ class LoadsRow:
 
     name: str
     models: tuple[ModelSummary, ...]
+
+    @property
+    def resolution_ns(self) -> int:
+        """How exactly their calls are known."""
+        return max(model.resolution_ns for model in self.models)
 
     def count(self, name: str) -> int | None:
         """What the models have of it together; None where it is not known of any."""
@@ -234,24 +213,28 @@ def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
 def _loads_columns() -> tuple[Column[LoadsRow], ...]:
     return (
         words("model", lambda row: row.name),
-        # Where Core ML recorded none of it, no load does not mean that none happened.
-        numbers("load\ncount", lambda row: None if any(map(is_inferred, row.models)) else row.count("loads"), drop=2),
+        # Where nothing shows loads, none of them does not mean that none happened.
+        numbers("load\ncount", lambda row: row.count("loads"), drop=2),
         numbers("cold\nloads", lambda row: row.count("cold_loads"), drop=7),
-        _duration("load\nsum", lambda row: row.total_ns("load"), drop=6),
-        _duration("load\nmean", lambda row: row.mean_ns("load"), drop=3),
+        durations("load\nsum", lambda row: row.total_ns("load"), drop=6),
+        durations("load\nmean", lambda row: row.mean_ns("load"), drop=3),
         numbers("pred.\ncount", lambda row: row.count("predictions"), quantity="predictions"),
-        _duration("pred.\nsum", lambda row: row.total_ns("prediction"), drop=4),
+        durations("pred.\nsum", lambda row: row.total_ns("prediction"), drop=4),
         elapsed("pred.\nelapsed", lambda row: model.prediction if (model := _only(row)) else None, drop=5),
         _of_one("pred.\nmedian", lambda model: model.quantities.get("p50_ns"), 1, "p50_ns"),
         _of_one("pred.\np95", lambda model: model.quantities.get("p95_ns"), 8, "p95_ns"),
-        _duration("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
+        durations("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
         _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
     )
 
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
     """A number that several models together have not."""
-    return optional(title, _only, lambda model: formatting.duration(of(model)), of, "", drop=drop, quantity=name)
+
+    def text(model: ModelSummary) -> str:
+        return formatting.duration(of(model), model.resolution_ns)
+
+    return optional(title, _only, text, of, "", drop=drop, quantity=name)
 
 
 def _only(row: LoadsRow) -> ModelSummary | None:

@@ -17,7 +17,7 @@ from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
 from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo, Result
 from tracekit.report.results import result_of
-from tracekit.report.time_breakdown import is_inferred
+from tracekit.report.time_breakdown import is_hardware_alone
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration, format_share
 
@@ -126,7 +126,7 @@ def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> st
     recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
     if recorded is None:
         return f"Prediction of the model alone: {format_duration(alone)} (median)."
-    lower_bound = "at least " if model is not None and is_inferred(model) else ""
+    lower_bound = "at least " if model is not None and is_hardware_alone(model) else ""
     in_app = f"{lower_bound}{format_duration(recorded)}"
     return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
 

@@ -230,5 +230,5 @@ def calls_words(site: CallSite) -> str:
     count = f"{'at least ' if site.inferred else ''}{format_count(site.calls, noun)}"
     of_model = f" of {site.model}" if site.model else ""
     if site.calls == 1:
-        return f"{count}{of_model}, {format_time(site.longest_ns)}"
-    return f"{count}{of_model}, median {format_time(site.median_ns)}"
+        return f"{count}{of_model}, {format_time(site.longest_ns, site.resolution_ns)}"
+    return f"{count}{of_model}, median {format_time(site.median_ns, site.resolution_ns)}"

@@ -71,9 +71,9 @@ def relations(check: Result) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys((RELATIONS[other.relation], other.id) for other in check.related))
 
 
-def duration(ns: float | None) -> str:
-    """A duration in ns, or `–`."""
-    return ABSENT if ns is None else format_duration(ns)
+def duration(ns: float | None, resolution_ns: int = 0) -> str:
+    """A duration in ns, known to its resolution, or `–`."""
+    return ABSENT if ns is None else format_duration(ns, resolution_ns)
 
 
 def count(value: int | None) -> str:
@@ -97,9 +97,10 @@ def start_words(date: str) -> str:
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
 
 
-def span(evidence: Evidence) -> str:
-    """Duration and start of an interval: `17.17 ms at 00:01.234`."""
-    return f"{format_duration(evidence.end_ns - evidence.start_ns)} at {moment(evidence.start_ns)}"
+def span(evidence: Evidence, resolution_ns: int = 0) -> str:
+    """Duration, known to its resolution, and start of an interval: `17.17 ms at 00:01.234`."""
+    length = format_duration(evidence.end_ns - evidence.start_ns, resolution_ns)
+    return f"{length} at {moment(evidence.start_ns)}"
 
 
 def end_reason(reason: str) -> str:
@@ -142,12 +143,13 @@ def frames(rate: float | None) -> str:
     return ABSENT if rate is None else f"{floor(rate):,}" if rate >= 10 else f"{floor(rate * 10) / 10:.1f}"
 
 
-def quantity(value: float | None, unit: str) -> str:
-    """A metric's value in its unit: `ns`, `share`, `fps`, `count`, `ratio` or another, which is written behind it."""
+def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
+    """A metric's value in its unit: `ns` (known to its resolution), `share`, `fps`, `count`, `ratio` or another, which
+    is written behind it."""
     if value is None:
         return ABSENT
     if unit == "ns":
-        return format_duration(value)
+        return format_duration(value, resolution_ns)
     if unit == "share":
         return format_share(value)
     if unit == "fps":

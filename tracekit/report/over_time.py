@@ -51,26 +51,29 @@ def trend(model: ModelSummary) -> str:
     parts = []
     warm, cold = (model.latency.warm, model.latency.cold) if model.latency else (None, None)
     if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:
-        parts.append(f"first after a load {format_time(cold.p50_ns)}, then {format_time(warm.p50_ns)} (medians)")
+        first, then = (format_time(each.p50_ns, model.resolution_ns) for each in (cold, warm))
+        parts.append(f"first after a load {first}, then {then} (medians)")
     if model.latency_trend is not None:
-        parts.append(_trend_sentence(model.latency_trend))
+        parts.append(_trend_sentence(model.latency_trend, model.resolution_ns))
     return "; ".join(parts)
 
 
-def _trend_sentence(latency_trend: LatencyTrend) -> str:
+def _trend_sentence(latency_trend: LatencyTrend, resolution_ns: int) -> str:
     drift, correlation = latency_trend.trend.last_to_first_third, latency_trend.trend.correlation
     if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
         return f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f}x as long as the first"
     if len(latency_trend.levels) > 1:
         steps = [
-            f"{format_time(level.median_ns)} at {formatting.moment(level.start_ns)}"
+            f"{format_time(level.median_ns, resolution_ns)} at {formatting.moment(level.start_ns)}"
             for level in latency_trend.levels[1 : 1 + SHIFTS]
         ]
         more = len(latency_trend.levels) - 1 - len(steps)
-        first = format_time(latency_trend.levels[0].median_ns)
+        first = format_time(latency_trend.levels[0].median_ns, resolution_ns)
         return f"latency shifts from {first} to {', to '.join(steps)}{f' and {more} more' if more else ''} (medians)"
     if len(latency_trend.modes) > 1:
-        levels = [f"{format_time(mode.median_ns)} ({format_share(mode.share)})" for mode in latency_trend.modes]
+        levels = [
+            f"{format_time(mode.median_ns, resolution_ns)} ({format_share(mode.share)})" for mode in latency_trend.modes
+        ]
         kind = "bimodal latency" if len(levels) == 2 else f"latency has {len(levels)} modes"
         return f"{kind}: {formatting.word_list(levels)}"
     return "stable latency"
@@ -89,7 +92,15 @@ def _of_flight(text: Callable[[InFlight], str]) -> Callable[[ModelSummary], str]
 
 
 def _of_latency(name: str) -> Callable[[ModelSummary], str]:
-    return lambda model: formatting.duration(model.quantities.get(name))
+    return lambda model: formatting.duration(model.quantities.get(name), model.resolution_ns)
+
+
+def _of_times(time: Callable[[Throughput], float | None]) -> Callable[[ModelSummary], str]:
+    def text(model: ModelSummary) -> str:
+        pace = model.throughput
+        return formatting.ABSENT if pace is None else formatting.duration(time(pace), model.resolution_ns)
+
+    return text
 
 
 def _share(part: float | None, whole: float) -> str:
@@ -105,14 +116,14 @@ def _rate(per_second: float | None) -> str:
 
 NUMBERS: dict[str, Callable[[ModelSummary], str]] = {
     "predictions/s": _of_pace(lambda pace: _rate(pace.per_second)),
-    "interval": _of_pace(lambda pace: formatting.duration(pace.interval_ns)),
+    "interval": _of_times(lambda pace: pace.interval_ns),
     "steady": _of_pace(lambda pace: f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT),
     "bursts": _of_pace(lambda pace: formatting.count(pace.bursts)),
     "most in flight": _of_flight(lambda held: formatting.count(held.max)),
     "mean in flight": _of_flight(lambda held: formatting.quantity(round(held.mean, 1), "ratio")),
     "in flight over time": _of_flight(lambda held: bars(held.slices) if held.max > 1 else ""),
-    "gap median": _of_pace(lambda pace: formatting.duration(pace.gaps.p50_ns if pace.gaps else None)),
-    "gap p95": _of_pace(lambda pace: formatting.duration(pace.gaps.p95_ns if pace.gaps else None)),
+    "gap median": _of_times(lambda pace: pace.gaps.p50_ns if pace.gaps else None),
+    "gap p95": _of_times(lambda pace: pace.gaps.p95_ns if pace.gaps else None),
     "gaps, % of time": _of_pace(lambda pace: _share(pace.gap_ns, pace.span_ns)),
     "units idle, % of gaps": _of_pace(lambda pace: _share(pace.device_idle_ns, pace.gap_ns)),
     **{MODEL[name].label: _of_latency(name) for name in LATENCIES},

@@ -175,6 +175,9 @@ class Result(Answer):
     call_sites: tuple[CallSite, ...]
     """Code of the app that is behind it, the place with most calls first. Empty unless the outcome is `finding`, and
     where no call stacks were recorded."""
+    resolution_ns: int = 0
+    """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
+    them."""
     marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
     """The times of all evidence, for the timeline; empty where a plug-in gives only those in `evidence`."""
 

@@ -68,6 +68,7 @@ def result_of(judgment: Judgment) -> Result:
         evidence=finding.evidence if finding else (),
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,
         call_sites=finding.call_sites if finding else (),
+        resolution_ns=finding.resolution_ns if finding else 0,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
 

@@ -57,6 +57,7 @@ GROUPS: tuple[Group, ...] = (
     Group("other", "o", (Part.OTHER,)),
     Group("ambiguous", "?", (Part.AMBIGUOUS,)),
     Group("unaccounted", "·", (Part.UNACCOUNTED,)),
+    Group("not_recorded", "-", (Part.NOT_RECORDED,)),
 )
 """Every part stands in one of them."""
 
@@ -128,9 +129,14 @@ class PartsRow:
 
 
 def is_inferred(model: ModelSummary) -> bool:
-    """Whether some of the model's predictions are known from the hardware alone."""
+    """Whether Core ML recorded none of the model's calls."""
     parts = model.breakdown.parts if model.breakdown else ()
-    return model.latency is None and any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+    return bool(model.phases) or any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+
+
+def is_hardware_alone(model: ModelSummary) -> bool:
+    """Whether some of the model's predictions are known from the hardware alone."""
+    return is_inferred(model) and model.latency is None and model.predictions is not None
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
@@ -212,6 +218,7 @@ MEANINGS: dict[str, str] = {
     Part.OTHER: "other: Core ML events unknown to tracekit",
     Part.AMBIGUOUS: "ambiguous: compute-unit work of this prediction or of another one in flight",
     Part.UNACCOUNTED: "unaccounted: time that no recorded event explains",
+    Part.NOT_RECORDED: "not recorded: Core ML recorded no event of these predictions",
 }
 """What a part is, as a note."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
-from tracekit.trace.frames import is_any, texts_in
+from tracekit.trace.frames import is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
@@ -90,11 +90,10 @@ def _inferred(calls: pd.DataFrame) -> str:
         return ""
     stacked = is_any(calls["origin"], Origin.CALL_STACKS)
     if stacked.any():
-        counts = ((kinds, noun) for kinds, noun in ((LOAD_KINDS, "load"), ((Kind.PREDICTION,), "prediction")))
-        words = [format_count(int(is_any(calls["kind"], *kinds).sum()), noun) for kinds, noun in counts]
+        resolution_ns = resolution_of(calls)
         return (
-            f"{' and '.join(words)} inferred (Core ML recorded none): from call stacks, each end to "
-            f"±{format_duration(int(calls['resolution_ns'].max()))} where the thread ran."
+            "Calls are inferred from call stacks (Core ML recorded none): "
+            f"±{format_duration(resolution_ns, resolution_ns)} where the thread ran."
         )
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
     devices = texts_in(calls["device"])

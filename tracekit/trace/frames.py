@@ -84,6 +84,13 @@ def categorical(column: pd.Series) -> pd.Categorical:
     return cells
 
 
+def resolution_of(*calls: pd.DataFrame) -> int:
+    """How exactly begin and end of calls are known, in ns: the time between two samples where call stacks show them,
+    else 0, as for rows of the hardware. O(rows)."""
+    known = (rows["resolution_ns"].max() for rows in calls if len(rows) and "resolution_ns" in rows)
+    return max((int(longest) for longest in known if not pd.isna(longest)), default=0)
+
+
 def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
     """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows).
 

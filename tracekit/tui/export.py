@@ -51,7 +51,7 @@ def finding_markdown(session: Session, check: int) -> str:
     report = _redacted_report(session)
     result = report.results[check]
     card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
-    recording = blocks.Paragraph(context_line(report.recording, report.tool.config))
+    recording = blocks.Paragraph(context_line(report))
     card = dataclasses.replace(card, blocks=(recording, *card.blocks))
     return markdown.paragraphs(*markdown.markdown_parts(card, 3)) + "\n"
 

@@ -40,6 +40,7 @@ GROUP_CATEGORIES: dict[str, Category] = {
     "other": Category.APP,
     "ambiguous": Category.OTHER,
     "unaccounted": Category.FOREIGN,
+    "not recorded": Category.FOREIGN,
 }
 """Colors of the groups of `GROUPS`."""
 _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}

@@ -349,7 +349,7 @@ def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
     gpu = frame((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
     rows = breakdown(trace_of(activity, ("GPU",), hardware=gpu))
     row = rows.frame.loc[0]
-    assert (row["gpu_ns"], row["unaccounted_ns"]) == (90, 10)
+    assert (row["gpu_ns"], row["unaccounted_ns"], row["not_recorded_ns"]) == (90, 0, 10)
     unknown = {part.part: part.unknown for part in summarize_breakdown(rows).parts if part.unknown}
     assert unknown.pop("ane") == (Unknown.NOT_RECORDED,)
     assert set(unknown.values()) == {(Unknown.NO_CORE_ML,)}

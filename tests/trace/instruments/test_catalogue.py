@@ -111,4 +111,4 @@ def test_it_is_in_the_aggregation(recorded):
 
 
 def test_a_check_that_needs_it_says_how_to_record_it(recorded):
-    assert recorded["remedies"] == [[["thermal-throttling"], "record with --instrument 'Memory Bus'", ""]]
+    assert recorded["remedies"] == [[["thermal-throttling"], "record with --instrument 'Memory Bus'", "", ""]]

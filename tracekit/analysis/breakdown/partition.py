@@ -18,6 +18,7 @@ Each instant of a prediction belongs to the first of these that covers it:
 | 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
 |   |                                     | another prediction in flight                                             |
 | 9 | `unaccounted`                       | nothing that was recorded                                                |
+|   | `not_recorded`                      | the same, of predictions that Core ML did not record                     |
 
 The reasons for this order: a request and its preparation overlap each other and the execution (so unions, never
 sums), copies lie inside `CPU` rows, and current systems write no request row for the Neural Engine.
@@ -62,6 +63,7 @@ class Part(StrEnum):
     OTHER = "other"
     AMBIGUOUS = "ambiguous"
     UNACCOUNTED = "unaccounted"
+    NOT_RECORDED = "not_recorded"
 
     @property
     def column(self) -> str:
@@ -70,7 +72,8 @@ class Part(StrEnum):
 
 
 class Unknown(StrEnum):
-    """Why a part is not known. Its time then lies in other parts: `unaccounted`, or what the reason names."""
+    """Why a part is not known. Its time then lies in other parts: `unaccounted`, `not_recorded`, or what the reason
+    names."""
 
     NOT_RECORDED = "not_recorded"
     """The table of the unit is missing or could not be read."""
@@ -196,7 +199,7 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
     count = len(seen.inferred)
     known = np.full(count, -1, np.int8)
     codes = dict.fromkeys(Part, _first((seen.inferred, Unknown.NO_CORE_ML)))
-    codes |= {Part.AMBIGUOUS: known, Part.UNACCOUNTED: known}
+    codes |= dict.fromkeys((Part.AMBIGUOUS, Part.UNACCOUNTED, Part.NOT_RECORDED), known)
     for device, part, queue in (
         (Device.ANE, Part.ANE, Part.ANE_QUEUE),
         (Device.GPU, Part.GPU, Part.GPU_QUEUE),
@@ -259,7 +262,9 @@ def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared
     in_windows = shared.time(models, windows, tuple(Layer))
     in_steps = shared.time(models[window], steps.times, tuple(Layer))
     parts[Part.AMBIGUOUS] = in_windows - sums_between(in_steps, steps.edges)
-    parts[Part.UNACCOUNTED] = windows.durations - np.sum(list(parts.values()), axis=0)
+    rest = windows.durations - np.sum(list(parts.values()), axis=0)
+    parts[Part.UNACCOUNTED] = np.where(seen.inferred, 0, rest)
+    parts[Part.NOT_RECORDED] = rest - parts[Part.UNACCOUNTED]
     return parts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.trace.calls import stacks
 from tracekit.trace.calls.patterns import LoadPhase
-from tracekit.trace.samples import TIMED
+from tracekit.trace.samples import SAMPLE_NS, TIMED
 from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def core_ml_stacks(trace: Trace) -> pd.DataFrame | None:
 
 @cached_by_trace
 def busy_with(trace: Trace) -> dict[str, BoolArray]:
-    """For each phase of a load and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
+    """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
     where no samples were recorded."""
     return {} if trace.sampled is None else stacks.busy_stacks(trace.sampled)
 
@@ -35,7 +35,7 @@ def source_of(trace: Trace, times_ns: IntArray) -> dict[str, Any]:
     """Columns of evidence that say where samples at these times stand: `row` counts samples in order of time."""
     assert trace.samples is not None  # noqa: S101 - the samples are among them
     row = np.searchsorted(trace.samples["time_ns"].to_numpy(), times_ns)
-    return {"model": None, "table": TIMED[0], "row": row}
+    return {"model": None, "table": TIMED[0], "row": row, "resolution_ns": SAMPLE_NS}
 
 
 @cached_by_trace

@@ -84,6 +84,8 @@ class CallSite:
     """Duration of a call; from the first to the last sample where it is inferred, which is up to 2 ms less."""
     longest_ns: int
     busy: tuple[Busy, ...]
+    resolution_ns: int = 0
+    """How exactly the calls are known: the time between two samples, where only call stacks show them."""
 
 
 def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallSite, ...]:
@@ -146,7 +148,9 @@ def _called(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     """Call sites of rows, with their model and times."""
     rows, activity = sites.index.to_numpy(), trace.activity
     spans = Intervals.from_rows(activity).where(rows)
-    return sites.assign(model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends)
+    return sites.assign(
+        model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends
+    ).assign(resolution=activity["resolution_ns"].to_numpy()[rows])
 
 
 def _elements(trace: Trace) -> pd.DataFrame:
@@ -234,6 +238,7 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
         median_ns=int(np.median(durations)),
         longest_ns=int(durations.max()),
         busy=tuple(Busy(what, inside, enclosing.get(what)) for what, inside in busy if inside),
+        resolution_ns=int(calls["resolution"].max()) if "resolution" in calls else 0,
     )
 
 

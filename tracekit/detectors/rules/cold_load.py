@@ -54,7 +54,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             view, "The app", longest_ns, " On iOS 17, macOS 14 and later, the load row says which it was."
         )
     if ((known.cold | known.unknown) & perhaps).any():
-        longest = tk.format_time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
+        longest = view.time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
         return warm_up_doubt(view, f"a prediction right after a load of {longest}")
     return view.passed(_nobody_waits(view, known), metrics)
 
@@ -84,12 +84,12 @@ def _finding(
     rows = view.loads[chosen]
     cost_ns = tk.covered_ns(rows)
     if len(rows) == 1:
-        summary = f"Specialized for the device during a load of {tk.format_time(cost_ns)}"
+        summary = f"Specialized for the device during a load of {view.time(cost_ns)}"
     else:
         longest = int(rows["duration_ns"].max())
         summary = (
-            f"Specialized for the device in {tk.format_count(len(rows), 'load')} ({tk.format_time(cost_ns)} in total, "
-            f"longest {tk.format_time(longest)})"
+            f"Specialized for the device in {tk.format_count(len(rows), 'load')} ({view.time(cost_ns)} in total, "
+            f"longest {view.time(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
     return view.finding(
@@ -139,16 +139,14 @@ def _size(model: tk.ModelFile | None) -> str:
 def _nobody_waits(view: tk.ModelView, known: ColdLoads) -> str:
     """Words for loads that are no problem; a cold one is still worth knowing."""
     durations = view.loads["duration_ns"].to_numpy()
-    longest = tk.format_time(int(durations.max()))
+    longest = view.time(int(durations.max()))
     if not known.cold.any():
         words = tk.format_count(len(durations), "load")
         return f"{words}, none known to have specialized the model; the longest took {longest}."
     cold = durations[known.cold]
     times = "once" if len(cold) == 1 else f"{len(cold):,} times"
     unseen = "" if "hangs" in view.trace.context else " (hangs were not recorded)"
-    return (
-        f"Specialized {times}, in {tk.format_time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
-    )
+    return f"Specialized {times}, in {view.time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
 
 
 DETECTOR = tk.Detector(

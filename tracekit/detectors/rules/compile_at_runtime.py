@@ -61,7 +61,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return _finding(view, again, programs_again, repeated_ns, metrics)
     if len(compiles) == 1 and tk.covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return view.unknown(
-            f"Compiled once, in {tk.format_time(tk.covered_ns(compiles))}; one launch does not show whether this "
+            f"Compiled once, in {view.time(tk.covered_ns(compiles))}; one launch does not show whether this "
             "happens at every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
@@ -87,7 +87,7 @@ def _compilation_summary(view: tk.ModelView, programs: pd.DataFrame) -> str:
     if view.compiles.empty and programs.empty:
         return "No compilation of this model was recorded."
     count = len(view.compiles) + len(programs)
-    time = tk.format_time(tk.covered_ns(view.compiles, programs))
+    time = view.time(tk.covered_ns(view.compiles, programs))
     return f"{tk.format_count(count, 'compilation')} in {time}; no long one was repeated."
 
 
@@ -103,7 +103,7 @@ def _finding(
         parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
     return view.finding(
-        summary=f"{', and '.join(parts)}; all but the first took {tk.format_time(repeated_ns)} in total.",
+        summary=f"{', and '.join(parts)}; all but the first took {view.time(repeated_ns)} in total.",
         metrics=metrics,
         cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
         rows=rows,

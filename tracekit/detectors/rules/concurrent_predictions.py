@@ -111,8 +111,8 @@ def _finding(
     )
     if slowdown is not None:
         summary += (
-            f"Median latency rises from {tk.format_time(concurrency.alone_median_ns or 0)} alone to "
-            f"{tk.format_time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
+            f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
+            f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
         )
     else:
         summary += "Too few ran alone to tell how much that slows them down."
@@ -131,7 +131,7 @@ def _finding(
                 "latency, and saves no time in total."
             ),
             of=(
-                f"the {tk.format_time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
+                f"the {view.time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
                 "dropped"
             ),
         ),

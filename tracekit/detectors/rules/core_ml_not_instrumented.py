@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
-    if is_any(trace.activity["origin"], tk.Origin.CALL_STACKS).any():
+    if tk.is_any(trace.activity["origin"], tk.Origin.CALL_STACKS).any():
         return view.not_applicable("Core ML recorded no events, and its calls are inferred from call stacks instead.")
     target_rows, unattributed = _own_work(trace), _unnamed_work(trace)
     metrics = (

@@ -100,9 +100,7 @@ def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: 
     if reading.across:
         where = f"from sequence to sequence, over {longest:,} predictions"
     afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
-    summary = (
-        f"Latency grows from {tk.format_time(start)} to {tk.format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
-    )
+    summary = f"Latency grows from {view.time(start)} to {view.time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
     words = "Time predictions took beyond the median of the first tenth of their sequence"
     grown = (base > 0) & (calls.durations > base)
     return longer_than_usual(view, calls, grown, base[grown], (summary, metrics), words)

@@ -65,7 +65,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
         )
     summary = (
-        f"Released and reloaded {len(rows):,} times after use: {tk.format_time(tk.covered_ns(rows))} loading, "
+        f"Released and reloaded {len(rows):,} times after use: {view.time(tk.covered_ns(rows))} loading, "
         f"{tk.format_share(share)} of the model's time."
     )
     return reload_finding(view, summary, metrics, rows)

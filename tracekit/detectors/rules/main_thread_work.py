@@ -61,7 +61,7 @@ def _by_thread(view: tk.RecordingView, blocking: Blocking, options: Options) -> 
         summary=(
             f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept "
             f"it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
-            f"({tk.format_time(blocked)} in total, longest {tk.format_time(longest)}), as call stacks show."
+            f"({view.time(blocked)} in total, longest {view.time(longest)}), as call stacks show."
         ),
         metrics=metrics,
         cost=view.cost(

@@ -62,7 +62,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
     return _finding(
-        view, judged, late, budget, f"{words}{left_out}; median {tk.format_time(tk.value_of(metrics, MEDIAN))}", metrics
+        view, judged, late, budget, f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}", metrics
     )
 
 
@@ -171,7 +171,7 @@ def _finding(
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
     rate = fast_enough(slow_ns)
-    tail = f" p95 is {tk.format_time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
+    tail = f" p95 is {view.time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
         summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
         metrics=metrics,

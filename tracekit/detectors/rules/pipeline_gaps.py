@@ -68,8 +68,8 @@ def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, .
         idle,
         (
             f"Core ML is idle {tk.format_share(idle.share)} of the time during "
-            f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {tk.format_time(gap)} "
-            f"between predictions of {tk.format_time(busy)} (medians). {why}."
+            f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {view.time(gap)} "
+            f"between predictions of {view.time(busy)} (medians). {why}."
         ),
         metrics,
         gaps.sites,

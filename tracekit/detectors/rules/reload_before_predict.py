@@ -55,9 +55,9 @@ def _finding(view: tk.ModelView, pattern: LoadPattern, metrics: tuple[tk.Metric,
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
         f"{tk.format_count(len(view.loads), 'load')} for {tk.format_count(len(view.predictions), 'prediction')}: "
-        f"{tk.format_time(int(load_time.sum()))} loading ({tk.format_time(float(load_time.mean()))} each) vs. "
-        f"{tk.format_time(int(prediction_time.sum()))} predicting "
-        f"({tk.format_time(float(prediction_time.mean()))} each)."
+        f"{view.time(int(load_time.sum()))} loading ({view.time(float(load_time.mean()))} each) vs. "
+        f"{view.time(int(prediction_time.sum()))} predicting "
+        f"({view.time(float(prediction_time.mean()))} each)."
     )
     return reload_finding(view, summary, metrics, reloaded)
 

@@ -95,9 +95,9 @@ def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, .
         idle,
         (
             f"Each of {tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
-            f"starts every {tk.format_time(distance)}, and for {tk.format_time(float(np.median(idle.idle_ns)))} of "
+            f"starts every {view.time(distance)}, and for {view.time(float(np.median(idle.idle_ns)))} of "
             f"that Core ML is idle{marked}. If none needs the previous result, two in flight would allow one about "
-            f"every {tk.format_time(busy)}."
+            f"every {view.time(busy)}."
         ),
         metrics,
         gaps.sites,

@@ -42,10 +42,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("loads", len(view.loads), "count"),
     )
     if not felt.any() and perhaps.any():
-        longest = tk.format_time(int(durations[perhaps].max()))
+        longest = view.time(int(durations[perhaps].max()))
         return warm_up_doubt(view, f"a prediction right after a load of {longest}")
     if not felt.any():
-        loads, longest = tk.format_count(len(durations), "load"), tk.format_time(int(durations.max()))
+        loads, longest = tk.format_count(len(durations), "load"), view.time(int(durations.max()))
         return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)
     if again_and_again(view):
         return view.passed("Its long loads are reloads, which another check reports.", metrics)
@@ -58,11 +58,11 @@ def _finding(view: tk.ModelView, rows: pd.DataFrame, metrics: tuple[tk.Metric, .
     """The finding with its cost: the loads that were waited for."""
     cost_ns = tk.covered_ns(rows)
     if len(rows) == 1:
-        summary = f"A prediction waited {tk.format_time(cost_ns)} for a load from the cache."
+        summary = f"A prediction waited {view.time(cost_ns)} for a load from the cache."
     else:
-        longest = tk.format_time(int(rows["duration_ns"].max()))
+        longest = view.time(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {tk.format_count(len(rows), 'load')} from the cache ({tk.format_time(cost_ns)} in "
+            f"Predictions waited for {tk.format_count(len(rows), 'load')} from the cache ({view.time(cost_ns)} in "
             f"total, longest {longest})."
         )
     return view.finding(

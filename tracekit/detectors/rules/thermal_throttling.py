@@ -76,8 +76,8 @@ def _finding(
     count = int((comparison.state == comparison.hottest).sum())
     summary = (
         f"In thermal state {_name(comparison.hottest)}, {tk.format_count(count, 'prediction')} took "
-        f"{tk.format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
-        f"{tk.format_time(usual)} in {_name(comparison.coolest)}."
+        f"{view.time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
+        f"{view.time(usual)} in {_name(comparison.coolest)}."
     )
     words = f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}"
     return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)

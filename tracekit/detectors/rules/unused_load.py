@@ -72,7 +72,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         names = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
         return view.unknown(
             f"Loaded but not used so far: {names}; the recording continues for only "
-            f"{tk.format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
+            f"{view.time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
             "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
@@ -121,8 +121,8 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
     many = len(names) > 1
     return view.finding(
         summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {tk.format_time(cost_ns)}, and "
-        f"the recording continues for {tk.format_time(shortest)}{' or more' if many else ''} after that. The memory "
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and "
+        f"the recording continues for {view.time(shortest)}{' or more' if many else ''} after that. The memory "
         f"that {'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
             tk.above("unused models", len(names), "count", 1),

@@ -84,12 +84,12 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
         return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
-        return warm_up_doubt(view, f"the first prediction after a load, which took {tk.format_time(int(slow_ns))}")
+        return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(int(slow_ns))}")
     more_work = resumed.more_work & latencies(view).work_ns.any()
     unclear = whole.stands_out & ~chosen & special & ~alone.surely & ~more_work
     if unclear.any():
         return view.unknown(
-            f"The first prediction after a load took {tk.format_time(int(whole.duration_ns[unclear].max()))}, but it "
+            f"The first prediction after a load took {view.time(int(whole.duration_ns[unclear].max()))}, but it "
             "also had more work: it warms up the model, or it has a larger input, such as the prompt of a language "
             "model.",
             f"Use the feature twice in one recording, {options.gap_s:g} s or more apart, and keep the model loaded.",
@@ -138,8 +138,8 @@ def _finding(
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     summary = (
-        f"The first prediction after a load took {tk.format_time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
-        f"{tk.format_time(firsts.usual_ns[worst])}"
+        f"The first prediction after a load took {view.time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
+        f"{view.time(firsts.usual_ns[worst])}"
     )
     if len(rows) > 1:
         summary += f" ({tk.format_count(len(rows), 'load')} affected)"

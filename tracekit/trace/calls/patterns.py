@@ -54,6 +54,14 @@ class LoadPhase(StrEnum):
     """At first use, too."""
 
 
+class DataPhase(StrEnum):
+    """What is done to data in a call."""
+
+    BINDING = "binding inputs and outputs"
+    CONVERTING = "converting"
+    COPYING = "copying"
+
+
 class Unit(StrEnum):
     """The compute unit of a segment that is being executed."""
 
@@ -113,6 +121,11 @@ UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
 }
 BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
 """The first part of a prediction: inputs are bound."""
+DATA_PHASES: Final[Mapping[DataPhase, str]] = {
+    DataPhase.BINDING: rf"{BINDING}|-\[MLE5ExecutionStreamOperation outputFeatures\]",
+    DataPhase.CONVERTING: CONVERSIONS,
+    DataPhase.COPYING: r"_platform_mem(?:move|cpy)|GPURegionRuntime::copyNDArray",
+}
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
 """The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
 PIPELINE: Final = r"-\[ML\w*Pipeline\w* "

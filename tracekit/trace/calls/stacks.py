@@ -12,6 +12,7 @@ from tracekit.trace.calls.patterns import (
     API,
     BINDING,
     CORE_ML,
+    DATA_PHASES,
     EXECUTING,
     LOAD_PHASES,
     NEURAL_ENGINE_COMPILER,
@@ -104,11 +105,11 @@ def _recursive(sampled: Samples) -> BoolArray:
 
 
 def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
-    """For each phase of a load and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
+    """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
     without stacks. O(frames)."""
     if sampled.stacks.empty:
         return {}
-    patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items())
+    patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
     flags = {str(name): stacks_with(sampled, matches_function(sampled.stacks, pattern)) for name, pattern in patterns}
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags

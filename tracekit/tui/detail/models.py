@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.report.formatting import ABSENT, count, duration, frames
+from tracekit.report.phases import headline
 from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.tui.detail.columns import ListColumn
 from tracekit.tui.detail.listing import ListPane, full_list_words
@@ -32,7 +33,7 @@ def _time(
         number: float | None = getattr(of(model), name, None)
         return number
 
-    return ListColumn(title, lambda model: duration(value(model)), value, drop=drop)
+    return ListColumn(title, lambda model: duration(value(model), model.resolution_ns), value, drop=drop)
 
 
 def _number_column(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
@@ -42,7 +43,10 @@ def _number_column(name: str, text: Callable[[float | None], str], drop: int = 0
     def value(model: ModelSummary) -> float | None:
         return model.quantities.get(name)
 
-    return ListColumn(title, lambda model: text(value(model)), value, drop=drop, quantity=name)
+    def words(model: ModelSummary) -> str:
+        return duration(value(model), model.resolution_ns) if text is duration else text(value(model))
+
+    return ListColumn(title, words, value, drop=drop, quantity=name)
 
 
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:
@@ -50,7 +54,8 @@ def _bar(model: ModelSummary) -> Callable[[int], str] | None:
 
 
 def _sentence(model: ModelSummary) -> str:
-    return next((row.sentence for row in parts_rows([model])), ABSENT)
+    parts = parts_rows([model])
+    return headline(model) if model.phases else next((row.sentence for row in parts), ABSENT)
 
 
 COLUMNS: tuple[ListColumn[ModelSummary], ...] = (

@@ -10,6 +10,7 @@ from rich.text import Text
 from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.report.formatting import ABSENT, count, duration, visible, word_list
 from tracekit.report.model_file_words import file_rows
+from tracekit.report.phases import phase_rows
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, section, slices
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
     from tracekit.tui.state import RowRef, Session, State
     from tracekit.tui.theme import Palette
+
+SHARES = 16
+"""Cells for a time and its share."""
 
 
 def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
@@ -44,7 +48,10 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     ):
         if numbers is not None:
             yield from section(title, numbers_of(numbers))
-    rows = parts_rows([model])
+    for calls in model.phases:
+        yield heading(f"Where the time of a {calls.kind} goes")
+        yield facts(((row.share_words, row.words) for row in phase_rows([model]) if row.calls is calls), SHARES)
+    rows = parts_rows([] if model.phases else [model])
     for row in rows:
         yield heading("Where a prediction's time goes")
         yield bar_text(row.bar, palette, monochrome=monochrome)

@@ -1,0 +1,70 @@
+"""Inferred calls in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
+from tracekit.analysis.models import ModelSummary
+from tracekit.report.phases import calls_words, headline, phase_lines, phase_rows, source_words
+from tracekit.report.report import Report
+
+MS = 1_000_000
+
+
+def calls(kind: str, count: int, busy: dict[str, float], **times: float) -> CallPhases:
+    """Calls with these mean times in ms by path, its names joined with two underscores."""
+    outer = sum(ms for path, ms in times.items() if "__" not in path)
+    phases = (
+        Phase(tuple(name.replace("_", " ") for name in path.split("__")), ms * MS, ms / outer)
+        for path, ms in times.items()
+    )
+    return CallPhases(kind, count, outer * MS, tuple(phases), busy)
+
+
+@pytest.fixture
+def inferred(full: Report) -> ModelSummary:
+    """A model with a load and predictions that stacks alone show, to 1 ms."""
+    other, waiting = OTHER.replace(" ", "_"), WAITING
+    times = {other: 10.0, waiting: 20.0}
+    phases = (
+        calls(LOAD, 1, {}, compiling=960, compiling__trying=500, compiling__copying=20, **times),
+        calls(FIRST, 1, {}, GPU=180, GPU__specializing=100, binding=2, **{waiting: 18.0}),
+        calls(OTHERS, 8, {"gpu": 3.05 * MS}, GPU=14.4, CPU=1.6),
+    )
+    return replace(full.models[0], loads=1, predictions=9, phases=phases, resolution_ns=MS)
+
+
+def test_loads_and_first_predictions_are_taken_apart(inferred: ModelSummary) -> None:
+    assert phase_lines(inferred) == (
+        "load 990 ms: compiling 960 ms (of which trying 500 ms), waiting 20 ms, other 10 ms",
+        "first prediction 200 ms: CPU time in GPU code 180 ms (of which specializing 100 ms), waiting 18 ms, "
+        "other 2 ms",
+    )
+
+
+def test_a_prediction_is_said_by_units_and_what_takes_most(inferred: ModelSummary) -> None:
+    assert headline(inferred) == "GPU busy 3.05 ms, CPU time in GPU code 90%, CPU compute 10%"
+    assert headline(replace(inferred, phases=inferred.phases[:2])).startswith("CPU time in GPU code 90%")
+
+
+def test_calls_are_counted_with_what_loads_took(inferred: ModelSummary) -> None:
+    load = inferred.load
+    assert load is not None
+    timed = replace(inferred, load=replace(load, total_ns=3_225 * MS))
+    assert calls_words(timed) == "1 load 3.23 s · 9 predictions"
+    assert calls_words(replace(inferred, load=None, loads=None, predictions=1)) == "1 prediction"
+
+
+def test_each_phase_has_a_row_and_an_id(inferred: ModelSummary) -> None:
+    rows = phase_rows([inferred])
+    assert [row.words for row in rows[:3]] == ["whole call", "compiling", "of which trying"]
+    assert rows[0].share == 1
+    assert len({row.quantity for row in rows}) == len(rows)
+
+
+def test_the_source_is_named_where_core_ml_recorded_nothing(full: Report, inferred: ModelSummary) -> None:
+    assert source_words(full.models) == source_words(()) == source_words((inferred, *full.models)) == ""
+    assert source_words((replace(inferred, breakdown=None),)) == "inferred from call stacks"

@@ -1,0 +1,170 @@
+"""What loads and predictions do from begin to end, as call stacks show it: phases whose time adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.calls import busy_with, core_ml_stacks
+from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import Api, DataPhase, LoadPhase, Unit
+from tracekit.trace.events import Device
+from tracekit.trace.frames import categorical, or_minus_one
+from tracekit.trace.trace import Trace, cached_by_trace
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, FloatArray, IndexArray
+
+LOAD, FIRST, OTHERS = "load", "first prediction", "prediction"
+"""Kinds of calls: of predictions those that are the first after a load, and all others."""
+OTHER: Final = "other code of Core ML"
+WAITING: Final = "waiting"
+_DATA: Final = (DataPhase.CONVERTING, DataPhase.COPYING)
+LEVELS: Final[Mapping[Api, Sequence[Sequence[str]]]] = {
+    Api.LOAD: (
+        (LoadPhase.OPENING, LoadPhase.PROGRAM, LoadPhase.READYING),
+        (LoadPhase.CACHE_KEY, LoadPhase.COMPILING, LoadPhase.SPECIALIZING),
+        (LoadPhase.NEURAL_ENGINE,),
+        _DATA,
+    ),
+    Api.PREDICTION: ((*Unit, DataPhase.BINDING), (LoadPhase.SPECIALIZING,), _DATA),
+}
+"""Phases of a call from the outermost inwards. A stack is in one of each level at most: of several in the first."""
+_UNITS: Final = {Device.ANE: "ane_busy_ns", Device.GPU: "gpu_busy_ns", Device.CPU: "cpu_busy_ns"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of the calls' time, on the thread that made them."""
+
+    path: tuple[str, ...]
+    """The phase, behind those that it lies in. Those without an outer one add up to the whole."""
+    mean_ns: float
+    """Per call."""
+    share: float
+    """Of the time of the calls."""
+
+    @property
+    def name(self) -> str:
+        """What it is called: time of a thread in code for a compute unit is not the time of the unit."""
+        what = self.path[-1]
+        if what == Unit.CPU:
+            return "CPU compute"
+        return f"CPU time in {what} code" if what in set(Unit) else what
+
+
+@dataclass(frozen=True, slots=True)
+class CallPhases:
+    """Calls of one kind, and where their time went."""
+
+    kind: str
+    """`load`, `first prediction` (after a load) or `prediction` (any other)."""
+    calls: int
+    mean_ns: float
+    phases: tuple[Phase, ...]
+    """Each before those inside it, otherwise the longest first; what stacks do not show at the end."""
+    busy_ns: dict[str, float] = field(default_factory=dict)
+    """Mean time that each compute unit worked in a call, by `Device`, whatever the thread did meanwhile; only units
+    of which it is known."""
+
+
+@cached_by_trace
+def _stack_times(trace: Trace) -> pd.DataFrame:
+    """For inferred calls that stacks show, by their row of the Activity lane (`event`): the `stack` of each sample of
+    their thread, and the time in `ns` that it stands for, which is never more than the call has. O(n log n)."""
+    sites, sampled, kinds = trace.sites, trace.sampled, core_ml_stacks(trace)
+    if sites is None or sampled is None or kinds is None:
+        return pd.DataFrame({"event": np.zeros(0, np.int64), "stack": np.zeros(0, np.int64), "ns": np.zeros(0)})
+    events = sites.index.to_numpy()
+    samples = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    time, thread = samples["time_ns"].to_numpy(), or_minus_one(samples["tid"])
+    order = np.lexsort((time, thread))
+    calls = trace.activity.loc[events]
+    spans = Intervals.from_rows(calls)
+    thread_of_call = or_minus_one(sites["tid"])
+    first, after = (np.zeros(len(events), np.int64) for _ in range(2))
+    for each in np.unique(thread_of_call):
+        begin, end = (int(np.searchsorted(thread[order], each, side)) for side in ("left", "right"))
+        own = thread_of_call == each
+        for edge, times in ((first, spans.starts), (after, spans.ends)):
+            edge[own] = begin + np.searchsorted(time[order][begin:end], times[own])
+    counts = after - first
+    call = np.repeat(np.arange(len(events)), counts)
+    at = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+    stack = samples["stack"].to_numpy(np.int64)[order][at]
+    # Begin and end of a call are not exact: neighbors in the app's own code are not its samples.
+    inside = categorical(kinds["api"]).codes[stack] == categorical(sites["api"]).codes[call] if len(kinds) else []
+    call, stack = call[inside], stack[inside]
+    number = np.bincount(call, minlength=len(events))
+    period = calls["resolution_ns"].to_numpy()
+    ns = np.minimum(period, spans.durations / np.maximum(number, 1))
+    return pd.DataFrame({"event": events[call], "stack": stack, "ns": ns[call]})
+
+
+def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: BoolArray) -> tuple[CallPhases, ...]:
+    """Where the time of the calls in these rows of the Activity lane went; only of those that call stacks show where
+    Core ML recorded none. `warm`, shape (predictions,): not the first after a load. O(n log n) in the samples."""
+    if trace.sites is None:
+        return ()
+    groups = (
+        (LOAD, Api.LOAD, loads),
+        (FIRST, Api.PREDICTION, predictions[~warm]),
+        (OTHERS, Api.PREDICTION, predictions[warm]),
+    )
+    known = ((kind, api, events.intersection(trace.sites.index)) for kind, api, events in groups)
+    return tuple(_phases(trace, kind, api, events) for kind, api, events in known if len(events))
+
+
+def _phases(trace: Trace, kind: str, api: Api, events: pd.Index) -> CallPhases:
+    times = _stack_times(trace)
+    rows = times[times["event"].isin(events).to_numpy()]
+    total_ns = int(trace.activity["duration_ns"].loc[events].sum())
+    by_stack: FloatArray = np.bincount(rows["stack"], rows["ns"]).astype(np.float64)
+    stacks = np.flatnonzero(by_stack)
+    found: list[tuple[tuple[str, ...], float]] = []
+    _split(busy_with(trace), LEVELS[api], stacks, by_stack, (), found)
+    outer_ns = sum(ns for path, ns in found if len(path) == 1)
+    ran_ns = float(by_stack.sum())
+    found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]
+    count = len(events)
+    phases = (Phase(path, ns / count, ns / total_ns if total_ns else 0.0) for path, ns in found if ns > count / 2)
+    return CallPhases(kind, count, total_ns / count, tuple(phases), dict(_busy(trace, events)))
+
+
+def _split(
+    flags: Mapping[str, BoolArray],
+    levels: Sequence[Sequence[str]],
+    stacks: IndexArray,
+    by_stack: FloatArray,
+    path: tuple[str, ...],
+    found: list[tuple[tuple[str, ...], float]],
+) -> None:
+    """Adds the phases of these stacks and, behind each, those inside it. O(stacks) for each level."""
+    if not levels or not len(stacks):
+        return
+    rest, parts = stacks, []
+    for phase in levels[0]:
+        inside = flags[phase][rest] if phase in flags else np.zeros(len(rest), np.bool_)
+        parts.append((str(phase), rest[inside]))
+        rest = rest[~inside]
+    for phase, own in sorted(parts, key=lambda part: -float(by_stack[part[1]].sum())):
+        if len(own):
+            found.append(((*path, phase), float(by_stack[own].sum())))
+            _split(flags, levels[1:], own, by_stack, (*path, phase), found)
+    # What is in none of these may be in an inner one all the same, as where an outer function has no name.
+    _split(flags, levels[1:], rest, by_stack, path, found)
+
+
+def _busy(trace: Trace, events: pd.Index) -> Iterator[tuple[str, float]]:
+    """Mean time that each compute unit worked."""
+    frame = breakdown(trace).frame
+    rows = frame[frame.index.isin(events)]
+    for unit, column in _UNITS.items():
+        known = rows[column].dropna()
+        if len(known) == len(events) and known.sum():
+            yield str(unit), float(known.mean())

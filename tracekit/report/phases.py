@@ -1,0 +1,150 @@
+"""Calls that Core ML did not record, in words: how many there were at least, and what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
+from tracekit.analysis.quantities import phase_id
+from tracekit.report.formatting import word_list
+from tracekit.report.time_breakdown import is_inferred
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count, format_percent, format_time
+
+if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
+
+TITLE: Final = "Phases of inferred calls"
+LEAST_SHARE, LEAST_INNER_SHARE = 0.02, 0.1
+"""Phases of a smaller share of a call, and those inside others, are not worth a word in a line."""
+MAIN_SHARE: Final = 0.1
+"""Least share that a headline names (heuristic)."""
+
+
+def calls_words(model: ModelSummary) -> str:
+    """`1 load 3.23 s · 9 predictions`: the loads with what they took together."""
+    parts = []
+    if model.load is not None and model.loads:
+        parts.append(f"{format_count(model.loads, 'load')} {format_time(model.load.total_ns, model.resolution_ns)}")
+    if model.predictions:
+        parts.append(format_count(model.predictions, "prediction"))
+    return " · ".join(parts)
+
+
+def source_words(models: Sequence[ModelSummary]) -> str:
+    """`inferred from call stacks and GPU rows`; empty where Core ML recorded the calls of a model, or where there is no
+    model."""
+    if not models or not all(map(is_inferred, models)):
+        return ""
+    worked = {part.part for model in models if model.breakdown for part in model.breakdown.parts if part.total_ns}
+    rows = [f"{DEVICE_NAMES[unit]} rows" for unit in (Device.ANE, Device.GPU) if unit in worked]
+    stacks = ["call stacks"] if any(model.resolution_ns for model in models) else []
+    return f"inferred from {word_list((*stacks, *rows))}"
+
+
+def headline(model: ModelSummary) -> str:
+    """How long compute units worked for a prediction, and what its thread did most: of the first ones only where there
+    are no others."""
+    calls = next((each for each in reversed(model.phases) if each.kind != LOAD), None)
+    if calls is None:
+        parts = model.breakdown.parts if model.breakdown else ()
+        units = ((Device(part.part), part) for part in parts if part.part in set(Device))
+        return ", ".join(
+            f"{DEVICE_NAMES[unit]} busy {format_time(part.mean_ns)}" for unit, part in units if part.mean_ns
+        )
+    busy = (f"{DEVICE_NAMES[Device(unit)]} busy {format_time(ns)}" for unit, ns in calls.busy_ns.items())
+    large = (phase for phase in calls.phases if len(phase.path) == 1 and phase.share >= MAIN_SHARE)
+    return ", ".join((*busy, *(f"{phase.name} {format_percent(phase.share)}" for phase in large)))
+
+
+def phase_lines(model: ModelSummary) -> tuple[str, ...]:
+    """Where the time of its loads and first predictions went, a line each: what stands between commas adds up to the
+    whole, what is in parentheses is a part of what stands before it."""
+    return tuple(
+        f"{_calls(each, model.resolution_ns)}: {_sum(each, model.resolution_ns)}"
+        for each in model.phases
+        if each.kind != OTHERS
+    )
+
+
+def _calls(calls: CallPhases, resolution_ns: int) -> str:
+    """`load 3.23 s`, `3 loads, each 0.21 s`."""
+    mean = format_time(calls.mean_ns, resolution_ns)
+    return f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
+
+
+def _sum(calls: CallPhases, resolution_ns: int) -> str:
+    def is_shown(phase: Phase) -> bool:
+        least = LEAST_SHARE if len(phase.path) == 1 else LEAST_INNER_SHARE
+        return phase.share >= least and phase.mean_ns >= resolution_ns / 2
+
+    shown = list(filter(is_shown, calls.phases))
+
+    def inside(path: tuple[str, ...]) -> str:
+        within = [phase for phase in shown if phase.path[:-1] == path]
+        return ", ".join(map(words, within))
+
+    def words(phase: Phase) -> str:
+        more = inside(phase.path)
+        time = format_time(phase.mean_ns, resolution_ns)
+        return f"{phase.name} {time}{f' (of which {more})' if more else ''}"
+
+    little_ns = sum(phase.mean_ns for phase in calls.phases if len(phase.path) == 1 and not is_shown(phase))
+    other = f"other {format_time(little_ns, resolution_ns)}" if little_ns >= resolution_ns else ""
+    return ", ".join(filter(None, (inside(()), other)))
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """A phase of calls of one kind of one model; or all of such a call, where `phase` is None."""
+
+    model: str
+    calls: CallPhases
+    phase: Phase | None
+    resolution_ns: int
+
+    @property
+    def words(self) -> str:
+        """What it is, set in by how deep it lies."""
+        if self.phase is None:
+            return "whole call"
+        return f"{'of which ' * (len(self.phase.path) - 1)}{self.phase.name}"
+
+    @property
+    def mean_ns(self) -> float:
+        """Per call."""
+        return self.calls.mean_ns if self.phase is None else self.phase.mean_ns
+
+    @property
+    def share_words(self) -> str:
+        """Time and share."""
+        return f"{format_time(self.mean_ns, self.resolution_ns)} ({format_percent(self.share)})"
+
+    @property
+    def quantity(self) -> str:
+        """Id of this time."""
+        return phase_id(self.calls.kind, self.phase.path if self.phase else ())
+
+    @property
+    def share(self) -> float:
+        """Of the time of the calls."""
+        return 1.0 if self.phase is None else self.phase.share
+
+
+def phase_rows(models: Iterable[ModelSummary]) -> Sequence[PhaseRow]:
+    """Every call of every model that call stacks show, and behind it its phases."""
+    return [
+        PhaseRow(model.name, calls, phase, model.resolution_ns)
+        for model in models
+        for calls in model.phases
+        for phase in (None, *calls.phases)
+    ]
+
+
+NOTES: Final = (
+    'phases without "of which" add up to the whole call; the others are a part of the phase above them',
+    f"{OTHER}: the thread ran, in no function that is known by name",
+    f"{WAITING}: the thread did not run, or no sample of it was taken",
+)
