@@ -12,7 +12,7 @@ from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
 from tracekit.compare.measurements import Measurements, ModelMeasurements, of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count
 
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
 """Fewest predictions for a limit of latency."""
@@ -42,6 +42,8 @@ class Figure:
     """Recordings in which it was measured."""
     warm: bool = True
     """Whether a latency is that of warm predictions: of those after a load where there are no others."""
+    resolution_ns: int = 0
+    """How exactly a time is known: the time between two samples, where only call stacks show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +74,13 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
     if not measured:
         return None
-    values = [value for _, value in measured]
+    values, resolution_ns = [value for _, value in measured], max(entry.resolution_ns for entry, _ in measured)
     is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
     if len(values) > 1:
-        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm)
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, resolution_ns)
     warm = measured[0][0].latency_ns
     low, high = median_interval(warm) if name == "p50" else (None, None)
-    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, resolution_ns)
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
@@ -108,13 +110,18 @@ def missing(name: str) -> str:
     }[name]
 
 
-def figure_text(name: str, value: float) -> str:
-    """A value as people read it."""
-    return (format_duration if name in TIMES else words.share if name in SHARES else words.number)(value)
+def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
+    """A value as people read it, a time with the digits that are known."""
+    form = words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number
+    return form(value)
 
 
 def with_basis(name: str, measured: Figure) -> str:
     """A figure with what it rests on."""
+
+    def text(value: float) -> str:
+        return figure_text(name, value, measured.resolution_ns)
+
     facts = []
     if measured.predictions is not None:
         facts.append(format_count(measured.predictions, "prediction"))
@@ -124,5 +131,5 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append("each after a load")
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
-        facts.append(f"{kind}{figure_text(name, measured.low)} to {figure_text(name, measured.high)}")
-    return figure_text(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")
+        facts.append(f"{kind}{text(measured.low)} to {text(measured.high)}")
+    return text(measured.value) + (f" ({', '.join(facts)})" if facts else "")

@@ -97,6 +97,8 @@ class LatencyChange:
     """Predictions a side that would settle it, where more of them would."""
     floor: float | None
     """Share of the latency by which it must change to count; None where there is no latency to compare."""
+    resolution_ns: int = 0
+    """How exactly the times are known: the time between two samples, where only call stacks show them."""
 
 
 @dataclass(frozen=True, slots=True)

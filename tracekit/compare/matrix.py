@@ -56,6 +56,8 @@ class Figures:
     """By the ids of `FIGURES`."""
     units: tuple[str, ...]
     """Compute units that executed it, or are planned to, as Apple calls them."""
+    resolution_ns: int = 0
+    """How exactly its times are known, as in `ModelMeasurements`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class Row:
     values: tuple[float | None, ...]
     best: tuple[int, ...]
     """Positions of the best values; empty where less than two are known or all are the same."""
+    resolution_ns: int = 0
+    """How exactly its times are known: the longest time between two samples, where only call stacks show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
         model.name,
         shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        model.resolution_ns,
     )
 
 
@@ -185,7 +190,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     }
     models = [model for source in sources for model in source.models]
     names = dict.fromkeys(model.model for model in models)
-    rows = [_row(name, figure, groups.values()) for name in names for figure in FIGURES]
+    rows = [_row(name, figure, list(groups.values())) for name in names for figure in FIGURES]
     filled_rows = tuple(row for row in rows if any(value is not None for value in row.values))
     explained = [NO_TEST] if any(row.best for row in filled_rows) else []
     if any(len(group) > 1 for group in groups.values()):
@@ -218,15 +223,18 @@ def _together(values: Iterable[str | None]) -> str | None:
     return " / ".join(dict.fromkeys(value for value in values if value is not None)) or None
 
 
-def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
+def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
+    models = (model for group in groups for source in group for model in source.models if model.model == name)
+    resolution_ns = max((model.resolution_ns for model in models), default=0)
     values = tuple(_value(name, figure, group) for group in groups)
     known = {value for value in values if value is not None}
     wants_most = FIGURES[figure].most_is_best
     if wants_most is None or len(known) < 2:
-        return Row(name, figure, values, ())
+        return Row(name, figure, values, (), resolution_ns)
     wanted = max(known) if wants_most else min(known)
     best = [column for column, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
-    return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else ())
+    shown = tuple(best) if len(best) < len(values) - values.count(None) else ()
+    return Row(name, figure, values, shown, resolution_ns)
 
 
 def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:

@@ -26,7 +26,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, matching
-from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
@@ -99,6 +99,9 @@ class ModelMeasurements:
     """Of all predictions."""
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
+    resolution_ns: int = 0
+    """How exactly begin and end of its calls are known: the time between two samples, where only call stacks show
+    them."""
 
     @property
     def sample(self) -> Sample:
@@ -266,6 +269,7 @@ def _model(
         warm_parts=_parts(times.of(timed[is_warm].index)),
         parts=_parts(times.of(timed.index)),
         units=tuple(compute_shares(times.of(predictions.index)).items()),
+        resolution_ns=resolution_of(loads, predictions),
     )
 
 

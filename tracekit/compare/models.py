@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -98,6 +98,8 @@ class ModelComparison:
     """Most predictions in flight at once."""
     units: tuple[tuple[str, Pair], ...]
     """Share of the execution on each compute unit."""
+    resolution_ns: int
+    """How exactly its times are known: the longest time between two samples, where only call stacks show them."""
 
 
 def compare_model(
@@ -115,23 +117,29 @@ def compare_model(
     def share(unit: str) -> Pair:
         return pair(lambda entry: dict(entry.units).get(unit))
 
+    resolution_ns = max(entry.resolution_ns for side in sides for entry in side)
+
+    def known(change: LatencyChange) -> LatencyChange:
+        return replace(change, resolution_ns=resolution_ns)
+
     return ModelComparison(
         name=(after or before)[0].name,
         name_before=(before or after)[0].name,
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
-        latency=compare_latency(*values, floor=floor, confidence=confidence),
-        p95=compare_p95(*values, floor=floor),
+        latency=known(compare_latency(*values, floor=floor, confidence=confidence)),
+        p95=known(compare_p95(*values, floor=floor)),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=_parts(before, after, basis, floor),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
-        cold_load=compare_latency(*([entry.cold_loads_ns for entry in side] for side in sides), floor=floor),
-        cached_load=compare_latency(*([entry.cached_loads_ns for entry in side] for side in sides), floor=floor),
+        cold_load=known(compare_latency(*([entry.cold_loads_ns for entry in side] for side in sides), floor=floor)),
+        cached_load=known(compare_latency(*([entry.cached_loads_ns for entry in side] for side in sides), floor=floor)),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
+        resolution_ns=resolution_ns,
     )
 
 

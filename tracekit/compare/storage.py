@@ -115,6 +115,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
         "units": dict(model.units),
+        "resolution_ns": model.resolution_ns,
     }
 
 
@@ -157,6 +158,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
+        resolution_ns=_value(record, "resolution_ns", _is_count, optional=True) or 0,
     )
 
 

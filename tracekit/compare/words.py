@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.compare.models import Pair
@@ -77,7 +78,12 @@ def sample_counts(change: LatencyChange) -> str:
 
 def latencies(change: LatencyChange) -> str:
     """Medians before and after."""
-    return pair_words(Pair(change.before_ns, change.after_ns), format_duration)
+    return pair_words(Pair(change.before_ns, change.after_ns), durations(change.resolution_ns))
+
+
+def durations(resolution_ns: int) -> Callable[[float], str]:
+    """Writes durations with the digits that are known."""
+    return partial(format_duration, resolution_ns=resolution_ns)
 
 
 def answer(change: LatencyChange) -> str:

@@ -129,7 +129,8 @@ def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
         said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
     name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
     interval = words.interval(change) or ABSENT
-    return Figure(name, pair, format_duration, quantity, answer=said, interval=interval, low=change.low)
+    form = words.durations(change.resolution_ns)
+    return Figure(name, pair, form, quantity, answer=said, interval=interval, low=change.low)
 
 
 def _part(part: PartChange, population: Population) -> Figure:

@@ -26,7 +26,7 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_duration, format_estimate, format_names
+from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison, EnvironmentDifference
@@ -101,7 +101,8 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    load_time = Figure("load time", _total(model.load_ns for model in compared), format_duration)
+    form = words.durations(max(model.resolution_ns for model in compared))
+    load_time = Figure("load time", _total(model.load_ns for model in compared), form)
     totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
@@ -164,7 +165,8 @@ def facts(model: ModelComparison) -> str:
         "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
         "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
     }
-    return _differences(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
+    form = words.durations(model.resolution_ns)
+    return _differences(loads, *(Figure(name, pair, form) for name, pair in times.items()), *others)
 
 
 def _differences(*figures: Figure) -> str:
