@@ -110,7 +110,8 @@ class PhaseRow:
         """What it is, set in by how deep it lies."""
         if self.phase is None:
             return "whole call"
-        return f"{'of which ' * (len(self.phase.path) - 1)}{self.phase.name}"
+        depth = len(self.phase.path) - 1
+        return f"{'· ' * (depth - 1)}of which {self.phase.name}" if depth else self.phase.name
 
     @property
     def mean_ns(self) -> float:
@@ -144,7 +145,7 @@ def phase_rows(models: Iterable[ModelSummary]) -> Sequence[PhaseRow]:
 
 
 NOTES: Final = (
-    'phases without "of which" add up to the whole call; the others are a part of the phase above them',
+    'phases without "of which" add up to the whole call; the others are a part of one above them ("·": one deeper)',
     f"{OTHER}: the thread ran, in no function that is known by name",
     f"{WAITING}: the thread did not run, or no sample of it was taken",
 )

@@ -143,3 +143,17 @@ async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) ->
     text = screen.text()
     assert "Nothing selected" not in text
     assert "The number of predictions in flight" in text
+
+
+@pytest.mark.corpus
+def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus: Path) -> None:
+    path = str(corpus / "bundles" / "quick_probe.trace")
+    session = opening.judge_session(opening.read(path, Request()))
+    console = Console(file=io.StringIO(), width=120)
+    console.print(*model_blocks(session, "MambaASR_fp16_w8", PALETTES[True], monochrome=True))
+    text = console.file.getvalue()
+    assert "Where the time of a load goes" in text
+    assert "compiling on this device" in text
+    assert "219 ms (100%)" in text
+    assert "max           219 ms" in text
+    assert "unaccounted" not in text

@@ -28,15 +28,15 @@ _BAR = 14
 _UNITS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3), ("ns", 1))
 
 
-def histogram_blocks(durations: IntArray, of: str) -> Iterator[RenderableType]:
-    """Durations in ns, `of` something in the plural; nothing where there are few."""
+def histogram_blocks(durations: IntArray, of: str, resolution_ns: int = 0) -> Iterator[RenderableType]:
+    """Durations in ns, known to `resolution_ns`, `of` something in the plural; nothing where there are few."""
     if len(durations) < MIN_VALUES:
         return
     yield heading(f"Durations of {of}")
     yield Text("\n".join(_lines(durations)), no_wrap=True)
     p50, p95 = quantiles(durations, 0.5, 0.95)
     numbers = (("min", float(durations.min())), ("median", p50), ("p95", p95), ("max", float(durations.max())))
-    minimum, median, tail, maximum = (f"{name} {duration(value)}" for name, value in numbers)
+    minimum, median, tail, maximum = (f"{name} {duration(value, resolution_ns)}" for name, value in numbers)
     # Four of them do not fit into one line of the inspector.
     yield Text(f"{minimum} · {median}\n{tail} · {maximum}", "dim")
     yield ""

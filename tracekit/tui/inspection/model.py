@@ -38,7 +38,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     yield from section(model.name, _facts(model))
     if session.report is not None:
         yield from _file_blocks(session.report, name)
-    yield from histogram_blocks(durations_of_model(session, name), "all predictions")
+    yield from histogram_blocks(durations_of_model(session, name), "all predictions", model.resolution_ns)
     latency = model.latency
     for title, numbers in (
         ("Loads", model.load),
@@ -47,7 +47,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         ("First predictions after a load", latency.cold if latency is not None else None),
     ):
         if numbers is not None:
-            yield from section(title, numbers_of(numbers))
+            yield from section(title, numbers_of(numbers, model.resolution_ns))
     for calls in model.phases:
         yield heading(f"Where the time of a {calls.kind} goes")
         yield facts(((row.share_words, row.words) for row in phase_rows([model]) if row.calls is calls), SHARES)
@@ -88,14 +88,14 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "latency", rate
 
 
-def numbers_of(numbers: Statistics) -> Iterator[tuple[str, str]]:
-    """Statistics of durations as names and values."""
+def numbers_of(numbers: Statistics, resolution_ns: int) -> Iterator[tuple[str, str]]:
+    """Statistics of durations as names and values, with the digits that are known."""
     yield "count", count(numbers.count)
-    yield "sum", duration(numbers.total_ns)
+    yield "sum", duration(numbers.total_ns, resolution_ns)
     if numbers.elapsed_ns != numbers.total_ns:
-        yield "elapsed", duration(numbers.elapsed_ns)
+        yield "elapsed", duration(numbers.elapsed_ns, resolution_ns)
     for name in ("mean", "min", "median", "p90", "p95", "p99", "max", "stdev"):
-        yield name, duration(getattr(numbers, SORT_COLUMNS[name]))
+        yield name, duration(getattr(numbers, SORT_COLUMNS[name]), resolution_ns)
 
 
 def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
@@ -107,6 +107,6 @@ def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
     known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
     yield from section(row.label, [*known, ("keys", "enter lists the events")])
     if numbers is not None:
-        yield from histogram_blocks(durations_of_row(state, ref), "these events")
-        yield facts(numbers_of(numbers))
+        yield from histogram_blocks(durations_of_row(state, ref), "these events", row.resolution_ns)
+        yield facts(numbers_of(numbers, row.resolution_ns))
         yield ""
