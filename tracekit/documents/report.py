@@ -76,6 +76,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     parts: tuple[tuple[str, Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
         ("models", report_models.models_section(models)),
+        ("models", report_inferred.models_section(models)),
         ("time", report_models.time_section(models)),
         ("time", report_inferred.phases_section(models)),
         ("models", report_models.loads_section(models)),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.documents import report_inferred
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
@@ -48,10 +47,10 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
 def models_section(models: Sequence[ModelSummary]) -> Section | None:
-    """Median and p95 of each model that the app called, and where the time of its predictions goes."""
+    """Median and p95 of each model whose predictions Core ML recorded, and where their time goes."""
     known = [model for model in models if _is_called(model) and not is_inferred(model)]
     if not known:
-        return report_inferred.models_section(models)
+        return None
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
