@@ -7,6 +7,7 @@ is sampled anew. Of the Neural Engine no stack was ever seen: its frames have no
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +24,6 @@ from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
 
 ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
-NAMELESS = Frame("", "", "")
-"""A function of an app without symbols."""
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
@@ -97,7 +96,7 @@ class Threads:
     def stack(self, thread: Thread, *frames: Frame) -> Stack:
         """Frames of the app, and what the thread begins in."""
         main = (*stacks.INTERFACE, stacks.MAIN, stacks.START)
-        called = (NAMELESS if self.stripped and frame.is_app else frame for frame in frames)
+        called = (_without_name(frame) if self.stripped and frame.is_app else frame for frame in frames)
         return Stack((*called, *(main if thread == self.main else (stacks.WORKER,))))
 
     def calling(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
@@ -107,6 +106,11 @@ class Threads:
         frame = app_function(name, line + (0 if self.one_place else 20 * number), "Models.swift")
         inlined = (app_function(f"{name}Inlined", frame.line + 3, "Helpers.swift"),) if self.inlines else ()
         return self.stack(thread, *inlined, frame, app_function("run", 30 + number, "Pipeline.swift")).frames
+
+
+def _without_name(frame: Frame) -> Frame:
+    """The same place in an app without symbols."""
+    return Frame("", "", "", line=frame.line + zlib.crc32(frame.name.encode()) % 1_000_000)
 
 
 def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, list[TrueCall]]:

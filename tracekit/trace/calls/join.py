@@ -21,7 +21,8 @@ import numpy as np
 from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, Pieces, Timeline
 from tracekit.trace.calls.stacks import BEGUN
-from tracekit.trace.events import Device
+from tracekit.trace.calls.reach import Reach
+from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ NEAR: Final = 3
 """Sampling periods between samples of a call and the work of hardware that it waits for (heuristic)."""
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
+_DOUBT: Final = 2
+"""Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
+(heuristic)."""
 NAMED_SHARE: Final = 0.9
 """A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
 site (heuristic)."""
@@ -71,14 +75,22 @@ class Work:
     ends: IntArray
     model: IntArray
     on_gpu: BoolArray
+    reach: Reach | None
+    """How far a prediction may reach; None where not all units were recorded."""
+    loading: Reach
+    """The same of a load, that waits for the Neural Engine to take a model in."""
 
     @classmethod
-    def of(cls, activity: pd.DataFrame) -> Work:
-        """From the frame of `reconstruct_predictions`."""
+    def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
+        """From the frame of `reconstruct_predictions` and the rows of all hardware, of which all that a prediction
+        waits for was recorded where it is `watched`."""
         starts = activity["start_ns"].to_numpy()
         ends = starts + activity["duration_ns"].to_numpy()
         model = categorical(activity["model"]).codes.astype(np.int64)
-        return cls(starts, ends, model, is_any(activity["device"], Device.GPU))
+        units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
+        loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
+        reach = Reach.of(units, slack_ns) if watched else None
+        return cls(starts, ends, model, is_any(activity["device"], Device.GPU), reach, Reach.of(loading, slack_ns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,8 +131,9 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
 
 
 def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
-    near, far = _candidates(line, pieces, work, opens)
     chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
+    near, far = _candidates(line, pieces, work, opens)
+    near = _of_likely_sites(pieces, work, near, chain_of)
     owner = np.full(len(work.starts), -1)
     crowded: set[int] = set()
     for index, options in near.items():
@@ -154,6 +167,28 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
             owner[index] = free.pop()
             taken.add(int(owner[index]))
     return Owners(owner, possible, sites, doubtful)
+
+
+def _of_likely_sites(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
+    """The candidates without pieces of sites whose calls have work of other models, but for a few."""
+    total = Counter(pieces.key[np.unique(chain_of)].tolist())
+    chains: dict[tuple[int, int], set[int]] = {}
+    for index, options in near.items():
+        for piece in options:
+            chains.setdefault((int(pieces.key[piece]), int(work.model[index])), set()).add(int(chain_of[piece]))
+    models: dict[int, set[int]] = {}
+    for (key, model), own in chains.items():
+        if len(own) >= NAMED_SHARE * total[key]:
+            models.setdefault(key, set()).add(model)
+    kept = {
+        index: [
+            piece
+            for piece in options
+            if work.model[index] in models.get(int(pieces.key[piece]), {int(work.model[index])})
+        ]
+        for index, options in near.items()
+    }
+    return {index: options for index, options in kept.items() if options}
 
 
 def _shared(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> set[int]:
@@ -271,8 +306,13 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
     begin, end, reach = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), NEAR * line.period_ns
     if pieces.follows[piece] == GOES_ON:
         return False
+    predicts = line.kinds["api"].iloc[int(line.stack[pieces.first[piece]])] == Api.PREDICTION
+    if not predicts and work.loading.latest_end(begin) >= end and work.loading.earliest_start(end) <= begin:
+        return False
     if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
         return False
+    if predicts and work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end:
+        return True
     if end - begin > LONG * line.period_ns and line.on_cpu[[pieces.last[piece - 1], pieces.first[piece]]].all():
         # What the CPU computes waits for nobody.
         return True
