@@ -15,7 +15,7 @@ from tracekit.trace.calls.hardware import reconstruct_predictions
 from tracekit.trace.calls.join import OUTLIVES_NS, Joined, Owners, Work, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
-from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
+from tracekit.trace.calls.pieces import APART, Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.reach import FEW
 from tracekit.trace.calls.stacks import BEGUN, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
@@ -112,7 +112,10 @@ def _framed(
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     mistakable = _mistakable(line, pieces, stacked)
     bounds = np.array(
-        [_bounds(line, work, call, mistakable=several) for call, several in zip(stacked, mistakable, strict=True)],
+        [
+            _bounds(line, work, call, _seen(line, pieces, call), mistakable=several)
+            for call, several in zip(stacked, mistakable, strict=True)
+        ],
         np.int64,
     )
     half = line.period_ns // 2
@@ -190,35 +193,44 @@ def _fixed(column: str, values: Sequence[str | None]) -> pd.Categorical:
     return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])
 
 
-def _bounds(line: Timeline, work: Work, call: Joined, *, mistakable: bool) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end."""
+def _seen(line: Timeline, pieces: Pieces, call: Joined) -> list[int]:
+    """First and last time at which samples of its site may be of a call; none where there are none."""
+    chain = int(pieces.first[call.chain])
+    following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
+    times = line.time[chain : int(pieces.last[following - 1]) + 1]
+    first, after = np.searchsorted(times, call.low_ns, "right"), np.searchsorted(times, call.high_ns, "left")
+    return [int(times[first]), int(times[after - 1])] if first < after else []
+
+
+def _bounds(line: Timeline, work: Work, call: Joined, seen: list[int], *, mistakable: bool) -> tuple[int, int, int, int]:
+    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled."""
     low, high = call.low_ns, call.high_ns
     last = call.sure if call.sure >= 0 else call.after - 1
     sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
     begun = [int(work.starts[each]) for each in call.work]
+    ended = [int(work.ends[each]) for each in call.work]
     done = [
-        int(work.ends[each]) - (OUTLIVES_NS if work.on_gpu[each] else 0)
-        for each in call.work
-        if call.sure < 0 or work.starts[each] <= sampled[1]
+        each - (OUTLIVES_NS if work.on_gpu[index] else 0)
+        for index, each in zip(call.work, ended, strict=True)
+        if call.sure < 0 or work.starts[index] <= sampled[1]
     ]
     start_max = max(min((*sampled[:1], *begun)), low)
     end_min = start_max if mistakable else max(*sampled[1:], *done, start_max)
+    first_seen, last_seen = min([start_max, *seen[:1]]), max([end_min, *seen[1:], *ended])
     if call.single and not mistakable:
         if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
             # A thread that runs is sampled within a period, if none is missed.
-            low = max(low, start_max - FEW * line.period_ns)
+            low = max(low, first_seen - FEW * line.period_ns)
         if not call.ends_with_work:
             pass
         elif done and not (sampled and line.time[last] > max(done)):
-            high = min(high, max(int(work.ends[each]) for each in call.work) + FEW * line.period_ns)
+            high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
         elif sampled and (done or line.on_cpu[last]):
-            high = min(high, sampled[1] + FEW * line.period_ns)
-    last_seen = [int(line.time[call.after - 1])] if sampled else []
-    seen = max(end_min, *last_seen, *(int(work.ends[each]) for each in call.work))
-    api = line.kinds["api"].iloc[int(line.stack[call.first])] if sampled else Api.PREDICTION
-    reach = work.reach if api == Api.PREDICTION else work.loading
+            high = min(high, last_seen + FEW * line.period_ns)
+    predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
+    reach = work.reach if predicts else work.loading
     if reach is not None:
-        low, high = max(low, reach.earliest_start(start_max)), min(high, reach.latest_end(seen))
+        low, high = max(low, reach.earliest_start(first_seen)), min(high, reach.latest_end(last_seen))
     return min(low, start_max), start_max, end_min, max(high, end_min)
 
 

@@ -276,7 +276,6 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
     key = int(pieces.key[chain[0]])
     is_complete = key in owners.sites.all_have and chain[0] not in owners.doubtful
     own = np.flatnonzero(owners.chain == chain[0])
-    own = own[np.argsort(work.starts[own], kind="stable")]
     later = owners.sites.later.get(key, set())
     nested = line.kinds["nested"].to_numpy()
     call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
@@ -290,7 +289,9 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
         else:
             is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
         if is_next:
-            yield from _cut(line, work, later, own, call, low, edge)
+            done = list(_cut(line, work, later, own, call, low, edge))
+            yield from done
+            own = np.setdiff1d(own, [each for one in done for each in one.work])
             low = int(pieces.ends[piece - 1])
             call = _begun(pieces, chain, piece, low)
         call.after = int(pieces.last[piece]) + 1
@@ -328,6 +329,7 @@ def _cut(
     """A call as several where the hardware worked for several predictions, not counting those of models that work
     `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
     inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
+    inside = inside[np.argsort(work.starts[inside], kind="stable")]
     leads = [index for index in inside.tolist() if work.model[index] not in later]
     call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
     call.ends_with_work = set(work.model[inside].tolist()) >= later
