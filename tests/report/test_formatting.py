@@ -26,6 +26,23 @@ def test_a_moment_is_truncated_to_milliseconds(ns: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("time", "resolution", "text"),
+    [
+        (0, 1_000_000, "00:00.000"),
+        (895_450_000, 1_000_000, "00:00.895"),
+        (895_450_000, 999_999, "00:00.895 450"),
+        (12_345_678_901, 1_000, "00:12.345 678"),
+        (12_345_678_901, 999, "00:12.345 678 901"),
+        (1_112_033_990_000, 10_000, "18:32.033 990"),
+        (3_725_000_004_000, 1_000, "1:02:05.000 004"),
+        (-895_450_000, 1_000, "-00:00.895 450"),
+    ],
+)
+def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
+    assert formatting.exact_moment(time, resolution) == text
+
+
+@pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
         (None, "ns", "–"),
