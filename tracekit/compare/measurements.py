@@ -27,6 +27,7 @@ from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, matching
 from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class Measurements:
     """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
     limited: str = ""
     """A sentence on the models that are not in here, where a report has no room for all."""
+    identity: str | None = None
+    """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -191,6 +194,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
+        identity=identity_of(trace),
     )
 
 

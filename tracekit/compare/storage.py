@@ -71,6 +71,7 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
     """Measurements as dicts, lists and numbers."""
     return {
         "source": recording.source,
+        "identity": recording.identity,
         "environment": asdict(recording.environment),
         "core_ml": recording.core_ml,
         "models": [model_to_plain(model) for model in recording.models],
@@ -87,6 +88,7 @@ def from_plain(plain: object) -> Measurements:
         raise MalformedError("models")
     return Measurements(
         source=_value(record, "source", _is_text),
+        identity=_value(record, "identity", _is_text, optional=True),
         environment=Environment(
             **{field.name: _value(environment, field.name, _is_text, optional=True) for field in fields(Environment)}
         ),
