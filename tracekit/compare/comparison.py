@@ -65,6 +65,8 @@ class Comparison:
     models: tuple[ModelComparison, ...]
     """Those on both sides first, then those on one, each by the time they took."""
     findings: tuple[FindingChange, ...]
+    inferred: tuple[bool, bool]
+    """Whether a recording before, and one after, has no rows of Core ML: what is not in it may have happened."""
     notes: tuple[str, ...]
     """What to know before relying on the answers, one sentence each."""
 
@@ -107,8 +109,13 @@ def compare(
         not_recorded=_environment_gaps((*before, *after)),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
+        inferred=(_is_inferred(before), _is_inferred(after)),
         notes=(*notes, *_notes(before, after, models)),
     )
+
+
+def _is_inferred(side: Sequence[Measurements]) -> bool:
+    return any(not recording.core_ml for recording in side)
 
 
 def check_repeats(side: Sequence[Measurements]) -> None:

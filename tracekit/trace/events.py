@@ -156,6 +156,7 @@ class Origin(StrEnum):
     """What recorded a call."""
 
     CORE_ML = "core-ml"
+    SIGNPOSTS = "signposts"
     CALL_STACKS = "call-stacks"
     HARDWARE = "hardware"
 
