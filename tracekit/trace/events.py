@@ -157,6 +157,7 @@ class Origin(StrEnum):
 
     CORE_ML = "core-ml"
     SIGNPOSTS = "signposts"
+    """Core ML's own, where its table holds no rows (`tracekit.trace.calls.signposts`)."""
     CALL_STACKS = "call-stacks"
     HARDWARE = "hardware"
 
