@@ -18,7 +18,7 @@ from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import Comparison, compare, same_content
+from tracekit.compare.comparison import Comparison, compare, same_recording
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -116,7 +116,7 @@ class History:
         ]
         for _, other in sorted(earlier, reverse=True):
             last = self._measured(other, others[other]).measurements
-            if last is not None and not same_content(last, measurements):
+            if last is not None and not same_recording(last, measurements):
                 return str(other), compare([last], [measurements], floors=self._request.settings.floors)
         return None
 

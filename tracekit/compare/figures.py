@@ -42,6 +42,10 @@ class Figure:
     """Recordings in which it was measured."""
     warm: bool = True
     """Whether a latency is that of warm predictions: of those after a load where there are no others."""
+    error: float = 0
+    """How far it may be off, where calls are inferred."""
+    at_least: bool = False
+    """Whether it is a lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,25 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
         return None
     values = [value for _, value in measured]
     is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
+    error = max(_error(name, entry) for entry, _ in measured)
+    at_least = any(_is_lower_bound(name, entry) for entry, _ in measured)
     if len(values) > 1:
-        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm)
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, error, at_least)
     warm = measured[0][0].latency_ns
     low, high = median_interval(warm) if name == "p50" else (None, None)
-    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, error, at_least)
+
+
+def _error(name: str, model: ModelMeasurements) -> int:
+    """How far a figure may be off where calls are inferred."""
+    if name not in TIMES:
+        return 0
+    return model.latency_error_ns if name in MIN_COUNTS else model.load_error_ns
+
+
+def _is_lower_bound(name: str, model: ModelMeasurements) -> bool:
+    """Whether more may have happened than was seen."""
+    return model.loads_at_least if name == "loads" else name == "in-flight" and model.inexact is not None
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
@@ -122,7 +140,10 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append(format_count(measured.recordings, "recording"))
     if not measured.warm:
         facts.append("each after a load")
+    if measured.error:
+        facts.append(f"inferred from call stacks, ±{words.short_time(measured.error)}")
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
         facts.append(f"{kind}{figure_text(name, measured.low)} to {figure_text(name, measured.high)}")
-    return figure_text(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")
+    bound = "at least " if measured.at_least else ""
+    return bound + figure_text(name, measured.value) + (f" ({', '.join(facts)})" if facts else "")

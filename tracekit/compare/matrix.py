@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
+from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
@@ -56,6 +57,10 @@ class Figures:
     """By the ids of `FIGURES`."""
     units: tuple[str, ...]
     """Compute units that executed it, or are planned to, as Apple calls them."""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """How far quantities may be off; exact ones are not in here."""
+    at_least: frozenset[str] = frozenset()
+    """Quantities that are lower bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Source:
     device: str | None
     system: str | None
     models: tuple[Figures, ...]
+    notes: tuple[str, ...] = ()
+    """What to know of its figures, one sentence each."""
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -98,7 +105,9 @@ class Row:
     """A key of `FIGURES`."""
     values: tuple[float | None, ...]
     best: tuple[int, ...]
-    """Positions of the best values; empty where less than two are known or all are the same."""
+    """Positions of the best values; empty where less than two are known, one is a lower bound or all are the same."""
+    at_least: tuple[int, ...]
+    """Positions of the values that are lower bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +121,7 @@ class Matrix:
     notes: tuple[str, ...]
 
 
+_LOAD_TIMES = ("load_ns", "cold_load_ns")
 WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
 _SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
@@ -128,11 +138,23 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
             "recording",
             recording.environment.device,
             recording.environment.system,
-            tuple(_figures(model, WARM if model.name in every else ALL) for model in models),
+            tuple(_figures(model, WARM if model.name in every else ALL) for model in recording.models),
+            tuple(_notes(recording)),
         )
         for recording in recordings
-        for models in [recording.models]
     ]
+
+
+def _notes(recording: Measurements) -> Iterator[str]:
+    models = recording.models
+    latency_ns, load_ns = (max((getattr(one, name) for one in models), default=0) for name in _ERRORS)
+    if said := words.margin(latency_ns, load_ns):
+        yield f"{recording.source}: {said}; there may be more loads than were seen."
+    if any(len(model.other_loads_ns) for model in models):
+        yield f"{recording.source}: the load time includes loads that may have been cold."
+
+
+_ERRORS = ("latency_error_ns", "load_error_ns")
 
 
 def _has_warm(model: ModelMeasurements) -> bool:
@@ -147,7 +169,19 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
         model.name,
         shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        _errors(model),
+        frozenset({LOADS.id} if model.loads_at_least else ()),
     )
+
+
+def _errors(model: ModelMeasurements) -> dict[str, float]:
+    """`Figures.errors` of a model whose calls are inferred; empty of others."""
+    if model.inexact is None:
+        return {}
+    rate, latency_ns = model.quantities["fps"], model.quantities["p50_ns"]
+    of_rate = rate * model.latency_error_ns / latency_ns if rate and latency_ns else 0
+    latencies = dict.fromkeys((*WARM, *ALL), float(model.latency_error_ns))
+    return latencies | dict.fromkeys(_LOAD_TIMES, float(model.load_error_ns)) | {"fps": of_rate}
 
 
 def source_of_report(report: PerformanceReport) -> Source:
@@ -192,6 +226,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
         explained.append("Several recordings with one label: the median of their values; counts are added up.")
     if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
         explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
+    explained += [note for source in sources for note in source.notes]
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
         explained.append(REPORTS_NOTE)
@@ -219,18 +254,30 @@ def _together(values: Iterable[str | None]) -> str | None:
 
 
 def _row(name: str, figure: str, groups: Iterable[Sequence[Source]]) -> Row:
+    groups = tuple(groups)
     values = tuple(_value(name, figure, group) for group in groups)
+    at_least = tuple(at for at, group in enumerate(groups) if any(figure in one.at_least for one in _of(name, group)))
     known = {value for value in values if value is not None}
     wants_most = FIGURES[figure].most_is_best
-    if wants_most is None or len(known) < 2:
-        return Row(name, figure, values, ())
+    if wants_most is None or len(known) < 2 or at_least:
+        return Row(name, figure, values, (), at_least)
     wanted = max(known) if wants_most else min(known)
-    best = [column for column, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
-    return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else ())
+    errors = [max((one.errors.get(figure, 0) for one in _of(name, group)), default=0) for group in groups]
+    margin = max(TIE * wanted, errors[values.index(wanted)])
+    best = [
+        column
+        for column, value in enumerate(values)
+        if value is not None and abs(value - wanted) <= margin + errors[column]
+    ]
+    return Row(name, figure, values, tuple(best) if len(best) < len(values) - values.count(None) else (), at_least)
+
+
+def _of(name: str, group: Sequence[Source]) -> list[Figures]:
+    return [model for source in group for model in source.models if model.model == name]
 
 
 def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
-    values = [model.quantities.get(figure) for source in group for model in source.models if model.model == name]
+    values = [model.quantities.get(figure) for model in _of(name, group)]
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -246,12 +293,12 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     """
     facts = [(source.device, source.system, ", ".join(source.units) or None) for source in sources]
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
-    words = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
-    if not differing or len(set(words)) < len(words):
-        words = _distinct_names([source.name for source in sources])
+    told = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
+    if not differing or len(set(told)) < len(told):
+        told = _distinct_names([source.name for source in sources])
     return [
         differences if label is None else _label_text(label, source)
-        for source, label, differences in zip(sources, given, words, strict=True)
+        for source, label, differences in zip(sources, given, told, strict=True)
     ]
 
 

@@ -24,9 +24,10 @@ from tracekit.errors import UnreadableRecording, unknown
 from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
-from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.filter import Shown, matching
 from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
@@ -75,6 +76,18 @@ class Parts:
     """Degrees of freedom of the standard errors."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inexact:
+    """How exact the numbers of a model are whose calls Core ML did not record."""
+
+    latency_ns: int
+    """How far its median latency may be off."""
+    load_ns: int
+    """How far the duration of a load may be off."""
+    loads_at_least: bool
+    """Whether there may be more loads than were seen."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelMeasurements:
     """One model that the app calls. Durations in ns, multiples of `quantities.RESOLUTION_NS`, in order of time."""
@@ -99,6 +112,23 @@ class ModelMeasurements:
     """Of all predictions."""
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
+    inexact: Inexact | None = None
+    """None where Core ML recorded its calls."""
+
+    @property
+    def latency_error_ns(self) -> int:
+        """How far its median latency may be off, 0 where Core ML recorded its calls."""
+        return 0 if self.inexact is None else self.inexact.latency_ns
+
+    @property
+    def load_error_ns(self) -> int:
+        """How far the duration of a load may be off, in the same way."""
+        return 0 if self.inexact is None else self.inexact.load_ns
+
+    @property
+    def loads_at_least(self) -> bool:
+        """Whether there may be more loads than were seen."""
+        return self.inexact is not None and self.inexact.loads_at_least
 
     @property
     def sample(self) -> Sample:
@@ -164,6 +194,8 @@ class Measurements:
     """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
     limited: str = ""
     """A sentence on the models that are not in here, where a report has no room for all."""
+    identity: str | None = None
+    """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -191,6 +223,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
+        identity=identity_of(trace),
     )
 
 
@@ -249,6 +282,7 @@ def _model(
     predictions = called[of_model]
     loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(hardware_only(predictions).any())
+    inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
     ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     timed, is_warm = predictions[ended], warm[of_model][ended]
@@ -266,7 +300,33 @@ def _model(
         warm_parts=_parts(times.of(timed[is_warm].index)),
         parts=_parts(times.of(timed.index)),
         units=tuple(compute_shares(times.of(predictions.index)).items()),
+        inexact=_inexact(timed, loads, top) if inferred_calls else None,
     )
+
+
+def _inexact(timed: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
+    """Of calls that are inferred; `timed` are the predictions with a latency. Signposts show every load."""
+    return Inexact(_median_error(timed), _longest_error(loads), not is_any(top["origin"], Origin.SIGNPOSTS).any())
+
+
+def _median_error(calls: pd.DataFrame) -> int:
+    """How far the median duration may be off: that of the shortest and of the longest calls that fit."""
+    if calls.empty:
+        return 0
+    shortest, given, longest = (float(np.median(values)) for values in _durations(calls))
+    return round(max(given - shortest, longest - given))
+
+
+def _longest_error(calls: pd.DataFrame) -> int:
+    """How far the duration of any of these calls may be off."""
+    shortest, given, longest = _durations(calls)
+    return int(np.maximum(given - shortest, longest - given).max(initial=0))
+
+
+def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Shortest, likely and longest durations that fit: shape (calls,) each."""
+    earliest, latest, first_end, last_end = (calls[name].to_numpy(np.int64) for name in BOUNDS)
+    return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
 
 
 def _parts(times_of_model: Breakdown) -> Parts | None:

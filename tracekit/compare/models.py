@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, LatencyChange, compare_latency, compare_p95, judge
+from tracekit.compare.latency import (
+    MIN_PREDICTIONS,
+    Answer,
+    Floor,
+    LatencyChange,
+    Reason,
+    compare_latency,
+    compare_p95,
+    judge,
+)
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
+    from tracekit.arrays import IntArray
     from tracekit.compare.measurements import ModelMeasurements, Parts
 
 
@@ -40,6 +51,11 @@ class Pair:
 
     before: float | None
     after: float | None
+
+    @property
+    def total(self) -> float:
+        """Both together, 0 for what is not known."""
+        return (self.before or 0) + (self.after or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +114,12 @@ class ModelComparison:
     """Most predictions in flight at once."""
     units: tuple[tuple[str, Pair], ...]
     """Share of the execution on each compute unit."""
+    latency_error_ns: Pair
+    """How far the median latency may be off; 0 where Core ML recorded the calls, None without the model."""
+    load_error_ns: Pair
+    """How far the duration of a load may be off, in the same way."""
+    loads_at_least: tuple[bool, bool]
+    """Whether there may be more loads than were seen, before and after."""
 
 
 def compare_model(
@@ -108,6 +130,15 @@ def compare_model(
     basis = _basis(before, after)
     values = [[entry.latencies_ns if basis is Basis.ALL else entry.warm_ns for entry in side] for side in sides]
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
+    latency_error, load_error = (
+        Pair(*(max((error(entry) for entry in side), default=None) for side in sides)) for error in _ERRORS
+    )
+    floor_of_latency, floor_of_loads = (_raised(floor, error) for error in (latency_error, load_error))
+
+    def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
+        return _as_known(
+            compare_latency(*([of(entry) for entry in side] for side in sides), floor=floor_of_loads), load_error
+        )
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         return Pair(_mean([of(entry) for entry in before]), _mean([of(entry) for entry in after]))
@@ -120,19 +151,40 @@ def compare_model(
         name_before=(before or after)[0].name,
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
-        latency=compare_latency(*values, floor=floor, confidence=confidence),
-        p95=compare_p95(*values, floor=floor),
+        latency=_as_known(compare_latency(*values, floor=floor_of_latency, confidence=confidence), latency_error),
+        p95=_as_known(compare_p95(*values, floor=floor_of_latency), latency_error),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
-        parts=_parts(before, after, basis, floor),
+        parts=_parts(before, after, basis, floor_of_latency),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
-        cold_load=compare_latency(*([entry.cold_loads_ns for entry in side] for side in sides), floor=floor),
-        cached_load=compare_latency(*([entry.cached_loads_ns for entry in side] for side in sides), floor=floor),
+        cold_load=loads(lambda entry: entry.cold_loads_ns),
+        cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
+        latency_error_ns=latency_error,
+        load_error_ns=load_error,
+        loads_at_least=(any(entry.loads_at_least for entry in before), any(entry.loads_at_least for entry in after)),
     )
+
+
+_ERRORS: Final = (attrgetter("latency_error_ns"), attrgetter("load_error_ns"))
+_LARGEST_ERROR: Final = 0.5
+"""Share of a latency that an error may be for "unchanged" to say something (heuristic)."""
+
+
+def _raised(floor: Floor, error_ns: Pair) -> Floor:
+    """The floor, or how far both sides may be off: smaller differences are no change."""
+    return replace(floor, absolute_ns=max(floor.absolute_ns, error_ns.total))
+
+
+def _as_known(change: LatencyChange, error_ns: Pair) -> LatencyChange:
+    """Not unchanged where calls are known to so little that most changes would go unnoticed."""
+    known = [value for value in (change.before_ns, change.after_ns) if value is not None]
+    if change.answer is Answer.UNCHANGED and error_ns.total > _LARGEST_ERROR * min(known):
+        return replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
+    return change
 
 
 def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:

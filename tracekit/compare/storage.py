@@ -21,6 +21,7 @@ from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.compare.measurements import (
     CheckResult,
     Environment,
+    Inexact,
     Measurements,
     ModelMeasurements,
     PartMean,
@@ -71,6 +72,7 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
     """Measurements as dicts, lists and numbers."""
     return {
         "source": recording.source,
+        "identity": recording.identity,
         "environment": asdict(recording.environment),
         "core_ml": recording.core_ml,
         "models": [model_to_plain(model) for model in recording.models],
@@ -87,6 +89,7 @@ def from_plain(plain: object) -> Measurements:
         raise MalformedError("models")
     return Measurements(
         source=_value(record, "source", _is_text),
+        identity=_value(record, "identity", _is_text, optional=True),
         environment=Environment(
             **{field.name: _value(environment, field.name, _is_text, optional=True) for field in fields(Environment)}
         ),
@@ -115,6 +118,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
         "units": dict(model.units),
+        "inexact": None if model.inexact is None else asdict(model.inexact),
     }
 
 
@@ -157,7 +161,16 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
+        inexact=_inexact_from_plain(record.get("inexact")),
     )
+
+
+def _inexact_from_plain(plain: object) -> Inexact | None:
+    if plain is None:
+        return None
+    record = _dict(plain, "inexact")
+    latency_ns, load_ns = (_value(record, name, _is_count) for name in ("latency_ns", "load_ns"))
+    return Inexact(latency_ns, load_ns, _value(record, "loads_at_least", _is_bool))
 
 
 def _parts_from_plain(plain: object) -> Parts | None:

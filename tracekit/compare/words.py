@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.compare.models import Pair
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_duration, format_time
 
 ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
@@ -55,6 +56,7 @@ def reason(change: LatencyChange) -> str:
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
         Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+        Reason.INEXACT: "call stacks do not show calls this short exactly enough",
         Reason.MODES: "latencies cluster around several values",
     }
     return words[change.reason] + more
@@ -103,6 +105,22 @@ def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
 def number(value: float) -> str:
     """A count, or the mean of several."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def margin(latency_error_ns: float | None, load_error_ns: float | None) -> str:
+    """How exact inferred calls are: `inferred from call stacks, ±1 ms (loads ±3 ms)`; empty for calls that Core ML
+    recorded."""
+    if not latency_error_ns and not load_error_ns:
+        return ""
+    latency, load = (short_time(error) if error else "" for error in (latency_error_ns, load_error_ns))
+    loads = f" (loads ±{load})" if latency and load not in ("", latency) else ""
+    return f"inferred from call stacks, ±{latency or load}{loads}"
+
+
+def short_time(ns: float) -> str:
+    """A time above 0 with the two digits that say how exact something is, zeros left out: `1 ms`."""
+    value, unit = format_time(round(ns, 1 - math.floor(math.log10(ns)))).split(" ")
+    return f"{value.rstrip('0').rstrip('.') if '.' in value else value} {unit}"
 
 
 def share(value: float) -> str:

@@ -37,6 +37,8 @@ def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
     activity = trace.activity
     if not is_any(activity["origin"], Origin.CALL_STACKS).any():
+        if is_any(activity["origin"], Origin.SIGNPOSTS).all():
+            return "From Core ML's signposts: its own table holds none of these calls."
         return "Predictions are inferred from hardware activity; actual durations are longer than shown."
     resolution = format_time(int(activity["resolution_ns"].max()))
     return f"From call stacks, ±{resolution}: Core ML recorded none of these calls."

@@ -101,7 +101,8 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    load_time = Figure("load time", _total(model.load_ns for model in compared), format_duration)
+    error = sum(_load_error(model) for model in compared)
+    load_time = Figure("load time", _total(model.load_ns for model in compared), format_duration, error=error)
     totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
@@ -122,7 +123,7 @@ def _model(model: ModelComparison, every: bool) -> Entry:
         "where": parts(model),
         "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.ratio is not None else "",
         "also": facts(model),
-        "from": words.sample_counts(change) + basis,
+        "from": words.sample_counts(change) + basis + _inference(model),
     }
     answer = Span(words.answer(change), TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
@@ -159,12 +160,29 @@ def parts(model: ModelComparison) -> str:
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
     loads, *others = exact_figures(model)
+    error = model.load_error_ns.total
     times = {
-        "load time": model.load_ns,
-        "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
-        "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
+        "load time": (model.load_ns, _load_error(model)),
+        "cold load": (Pair(model.cold_load.before_ns, model.cold_load.after_ns), error),
+        "cached load": (Pair(model.cached_load.before_ns, model.cached_load.after_ns), error),
     }
-    return _differences(loads, *(Figure(name, pair, format_duration) for name, pair in times.items()), *others)
+    durations = (Figure(name, pair, format_duration, error=error) for name, (pair, error) in times.items())
+    return _differences(loads, *durations, *others)
+
+
+def _load_error(model: ModelComparison) -> float:
+    """How far the summed loads of both sides together may be off."""
+    sides = ((model.loads.before, model.load_error_ns.before), (model.loads.after, model.load_error_ns.after))
+    return sum((count or 0) * (error or 0) for count, error in sides)
+
+
+def _inference(model: ModelComparison) -> str:
+    """How exact the calls of each side are that Core ML did not record; empty where there are none."""
+    latency, load = model.latency_error_ns, model.load_error_ns
+    before, after = words.margin(latency.before, load.before), words.margin(latency.after, load.after)
+    if before == after:
+        return f"; {before}" if before else ""
+    return "".join(f"; {side} {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def _differences(*figures: Figure) -> str:
@@ -173,7 +191,9 @@ def _differences(*figures: Figure) -> str:
 
 def _loads(models: Iterable[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    return Figure("loads", _total(model.loads for model in models))
+    known = list(models)
+    at_least = tuple(any(model.loads_at_least[side] for model in known) for side in (0, 1))
+    return Figure("loads", _total(model.loads for model in known), at_least=(at_least[0], at_least[1]))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:

@@ -14,6 +14,7 @@ from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
+from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -49,14 +50,15 @@ def build_trace(recording: Recording) -> Trace:
     graphs = graph_rows(hardware, buffers.id)
     source = SampleSource(recording)
     sampled, inferred = None, None
+    context = _context(binding)
     if events.empty:
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
         inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
+        inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
         hardware = with_graphs(inferred.hardware, graphs)
     else:
         hardware = attribute_hardware(hardware, events, graphs)
-    context = _context(binding)
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))

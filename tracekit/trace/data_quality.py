@@ -86,6 +86,11 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
 
 
 def _inferred(calls: pd.DataFrame) -> str:
+    logged = is_any(calls["origin"], Origin.SIGNPOSTS)
+    if logged.any():
+        count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
+        said = f"{count} from Core ML's signposts (its table holds none), with exact times."
+        return f"{said} {_inferred(calls[~logged])}".rstrip()
     if calls.empty:
         return ""
     stacked = is_any(calls["origin"], Origin.CALL_STACKS)
