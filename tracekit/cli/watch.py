@@ -42,8 +42,6 @@ PATIENCE_S = 120.0
 """One that does not open, or is unfinished, may still be recorded, which changes little on disk for a while."""
 KEPT = 8
 """Recordings whose measurements are kept: several apps and devices may take turns."""
-UNWRAPPED = 1 << 16
-"""Columns of a line that is not to wrap, so that a recording has four lines in a log too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,8 @@ class History:
         earlier = self._comparison(path, mark, measured.measurements, others)
         lines = latest_lines(measured.report, measured.measurements, str(path), earlier)
         color = has_color()
-        emit(lines_text(map(styled_line, lines), UNWRAPPED, color), styled=color)
+        # Lines are not to wrap, so that a recording has four of them in a log too.
+        emit(lines_text(map(styled_line, lines), color), styled=color)
         return True
 
     def _comparison(

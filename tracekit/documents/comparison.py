@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
@@ -29,7 +30,7 @@ from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison, EnvironmentDifference
+    from tracekit.compare.comparison import Comparison
 
 TONES: dict[str, Role] = {
     Answer.REGRESSED: Role.BAD,
@@ -51,11 +52,8 @@ CHANGES = 3
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNFAIR_NOTE = "these differ, and can change latency by themselves"
-UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
-    columns.words("what", lambda one: one.what),
-    columns.words("before", lambda one: one.before),
-    columns.words("after", lambda one: one.after),
-)
+UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
+"""Names of the fields of a difference."""
 FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
