@@ -27,6 +27,8 @@ ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/Ap
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
+BINDS = 50
+"""Part of a prediction in which it binds inputs: measured in 17 predictions of two public recordings."""
 LOST_PERMILLE = 20
 """How many samples are missed one by one."""
 
@@ -216,7 +218,7 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     work."""
     waits: list[tuple[int, int]] = []
     units: list[tuple[int, str]] = []
-    bound = call.start_ns + 20_000
+    bound = call.start_ns + max(20_000, call.duration_ns // BINDS)
     for row in inside:
         end = row.start_ns + row.duration_ns
         if isinstance(row, NeuralEngineRow):

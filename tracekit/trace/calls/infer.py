@@ -17,23 +17,21 @@ from tracekit.trace.calls.names import keys_of, names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import APART, Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.reach import FEW
-from tracekit.trace.calls.stacks import BEGUN, busy_stacks, place_of
+from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, or_minus_one, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IndexArray
+    from tracekit.arrays import BoolArray, IndexArray
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
-_NO_HABIT: Final = 3
-"""Calls that show no habit (heuristic)."""
+_CAUGHT: Final = 6
+"""Calls whose beginning or end is sampled, from which on that of others would be too (heuristic)."""
 _VISIBLE: Final = 2
 """Samples between calls, from which on none is overlooked (heuristic)."""
-_STEADY: Final = 1.5
-"""Durations of calls whose 90% quantile is not this many times their 10% quantile are of one call each (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +165,10 @@ def _framed(
         call_of[call.work] = row_of[number]
     call_of[alone] = row_of[len(stacked) :]
     linked = call_of[or_minus_one(hardware["prediction"])]
-    hardware = hardware.assign(prediction=pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0))
+    foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
+    attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
+    prediction = pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)
+    hardware = hardware.assign(prediction=prediction, attribution=attribution)
     return Inferred(frame.take(order).reset_index(drop=True), hardware, sites, notes)
 
 
@@ -243,8 +244,9 @@ def _begins(line: Timeline, place: int) -> bool:
 
 def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
     """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
-    neither what lies between calls nor how they begin is long enough to be seen each time."""
+    neither what lies between calls nor how they begin and end is seen often enough."""
     progress = line.kinds["progress"].to_numpy()[line.stack]
+    outside = np.concatenate(([0], np.cumsum(line.key < 0)))
     by_site: dict[int, list[int]] = {}
     for number, key in enumerate(keys_of(pieces, calls)):
         by_site.setdefault(key, []).append(number)
@@ -254,21 +256,24 @@ def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list
         api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
         if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
-        # How many samples show what is not the call: before it, and at its beginning.
-        between = firsts[1:] - afters[:-1]
-        begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
-        seen = afters > firsts
-        lengths = line.time[afters[seen] - 1] - line.time[firsts[seen]] + line.period_ns
-        short, long = np.sort(lengths)[[len(lengths) // 10, len(lengths) * 9 // 10]]
-        steady = FEW * line.period_ns <= short and long <= _STEADY * short
-        visible = (
-            np.sort(between)[len(between) // 2] >= _VISIBLE if len(between) else progress[firsts[seen]][0] == BEGUN
-        )
-        if visible or np.mean(begins) >= _STEADY or (steady and len(numbers) > _NO_HABIT):
+        between = outside[firsts[1:]] - outside[afters[:-1]]
+        executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
+        # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
+        edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
+        again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
+        caught = edges >= _CAUGHT and not again
+        visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
+        if visible or caught:
             continue
         for number, first, after in zip(numbers, firsts, afters, strict=True):
             result[number] = bool(after > first + 1 and not calls[number].work)
     return result
+
+
+def _begins_again(executes: BoolArray) -> bool:
+    """Whether a call is seen executing, then not, then again."""
+    known = np.flatnonzero(executes)
+    return bool(len(known)) and not executes[known[0] : known[-1]].all()
 
 
 def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:

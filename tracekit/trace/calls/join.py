@@ -39,6 +39,8 @@ LONG: Final = 10
 _DOUBT: Final = 2
 """Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
 (heuristic)."""
+OFTEN: Final = 30
+"""Predictions of one model, of which some would be sampled if the app called it (heuristic)."""
 NAMED_SHARE: Final = 0.9
 """A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
 site (heuristic)."""
@@ -105,6 +107,8 @@ class Owners:
     sites: Sites
     doubtful: set[int]
     """Chains that may have work which may be of others too."""
+    foreign: BoolArray
+    """Whether it is of a model that is never at work for a sampled thread: another process calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +130,14 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     calls: list[Joined] = []
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain)
-    alone = np.flatnonzero(~owners.possible).tolist()
+    alone = np.flatnonzero(~owners.possible & ~owners.foreign).tolist()
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
 
 
 def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
     chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
-    near, far = _candidates(line, pieces, work, opens)
-    near = _of_likely_sites(pieces, work, near, chain_of)
+    around, far = _candidates(line, pieces, work, opens)
+    near = _of_likely_sites(line, pieces, work, around, chain_of)
     owner = np.full(len(work.starts), -1)
     crowded: set[int] = set()
     for index, options in near.items():
@@ -150,7 +154,10 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in sites.named.get(key, ())):
             owner[index] = -1
     doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
-    possible = np.isin(np.arange(len(owner)), list(near))
+    possible = np.zeros(len(owner), np.bool_)
+    for index, options in around.items():
+        keys = {int(pieces.key[piece]) for piece in options}
+        possible[index] = any(work.model[index] in sites.named.get(key, {work.model[index]}) for key in keys)
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken = set(owner.tolist())
@@ -166,26 +173,38 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(free) == 1 and work.model[index] not in crowded:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    return Owners(owner, possible, sites, doubtful)
+    seen, count = (np.bincount(models, minlength=work.model.max(initial=-1) + 1) for models in (work.model[possible], work.model))
+    foreign = ((count >= OFTEN) & (seen <= (1 - NAMED_SHARE) * count))[work.model] & bool(sites.named)
+    return Owners(owner, possible, sites, doubtful, foreign)
 
 
-def _of_likely_sites(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
-    """The candidates without pieces of sites whose calls have work of other models, but for a few."""
-    total = Counter(pieces.key[np.unique(chain_of)].tolist())
-    chains: dict[tuple[int, int], set[int]] = {}
+def _of_likely_sites(
+    line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray
+) -> Candidates:
+    """The candidates of the sites that fit each model best: whose samples are nearest to its work, and whose threads
+    rather wait than run meanwhile."""
+    misfits: dict[tuple[int, int], list[int]] = {}
+    ends = np.append(np.flatnonzero(pieces.follows == APART), len(pieces.first))
     for index, options in near.items():
-        for piece in options:
-            chains.setdefault((int(pieces.key[piece]), int(work.model[index])), set()).add(int(chain_of[piece]))
-    models: dict[int, set[int]] = {}
-    for (key, model), own in chains.items():
-        if len(own) >= NAMED_SHARE * total[key]:
-            models.setdefault(key, set()).add(model)
+        for chain in {int(chain_of[piece]) for piece in options}:
+            last = int(pieces.last[ends[np.searchsorted(ends, chain, "right")] - 1])
+            times = line.time[int(pieces.first[chain]) : last + 1]
+            before, after = np.searchsorted(times, (work.starts[index], work.ends[index]))
+            away = [int(work.starts[index] - times[before - 1])] if before else []
+            away += [int(times[after] - work.ends[index])] if after < len(times) else []
+            misfit = int(after - before) * line.period_ns if after > before else min(away)
+            misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
+    usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
+    of_model, of_key = ({}, {})
+    for (model, key), misfit in usual.items():
+        of_model[model] = min(misfit, of_model.get(model, misfit))
+        of_key[key] = min(misfit, of_key.get(key, misfit))
+    half = line.period_ns // 2
+    likely = {
+        (model, key) for (model, key), misfit in usual.items() if misfit <= min(of_model[model], of_key[key]) + half
+    }
     kept = {
-        index: [
-            piece
-            for piece in options
-            if work.model[index] in models.get(int(pieces.key[piece]), {int(work.model[index])})
-        ]
+        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
         for index, options in near.items()
     }
     return {index: options for index, options in kept.items() if options}
@@ -238,11 +257,10 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
 
 
 def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: int) -> bool:
-    """Whether most samples show that the thread of a piece computes on the CPU while the hardware does this work."""
+    """Whether the thread of a piece computes on the CPU for most of the time in which the hardware does this work."""
     inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
-    time, edge = line.time[inside], min(line.period_ns, (end - start) // 4)
-    meanwhile = (time > start + edge) & (time < end - edge)
-    return bool(meanwhile.any()) and bool(line.on_cpu[inside][meanwhile].mean() >= 0.5)
+    meanwhile = (line.time[inside] > start) & (line.time[inside] < end)
+    return bool((line.on_cpu[inside] & meanwhile).sum() * line.period_ns >= 0.5 * (end - start))
 
 
 def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:

@@ -66,7 +66,7 @@ def names_of(
     for name, key in zip(names, keys, strict=True):
         if site_of[key].api is Api.PREDICTION:
             predicted[name].add(key)
-    unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible)}
+    unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:
         return names, ()
