@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, Pieces, Timeline
 from tracekit.trace.calls.stacks import BEGUN
 from tracekit.trace.calls.reach import Reach
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, or_minus_one
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,17 @@ class Work:
     """How far a prediction may reach; None where not all units were recorded."""
     loading: Reach
     """The same of a load, that waits for the Neural Engine to take a model in."""
+    pieces: Intervals
+    """All rows of hardware, those of a prediction next to each other, in order of time."""
+    first_piece: IntArray
+    """Shape (n + 1,): the first of these of each prediction, and their number."""
+
+    def busy_at(self, index: int, times: IntArray) -> int:
+        """At how many of these times a prediction has a unit at work. O(rows of the prediction)."""
+        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
+        begun = np.searchsorted(self.pieces.starts[own], times, "right") - 1
+        ends = np.maximum.accumulate(self.pieces.ends[own])
+        return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
 
     @classmethod
     def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
@@ -92,7 +104,19 @@ class Work:
         units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
         loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
         reach = Reach.of(units, slack_ns) if watched else None
-        return cls(starts, ends, model, is_any(activity["device"], Device.GPU), reach, Reach.of(loading, slack_ns))
+        prediction = or_minus_one(hardware["prediction"])
+        order = np.argsort(prediction, kind="stable")
+        order = order[np.searchsorted(prediction[order], 0) :]
+        return cls(
+            starts,
+            ends,
+            model,
+            is_any(activity["device"], Device.GPU),
+            reach,
+            Reach.of(loading, slack_ns),
+            Intervals.from_rows(hardware).where(order),
+            np.searchsorted(prediction[order], np.arange(len(starts) + 1)),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +197,10 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(free) == 1 and work.model[index] not in crowded:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    seen, count = (np.bincount(models, minlength=work.model.max(initial=-1) + 1) for models in (work.model[possible], work.model))
-    foreign = ((count >= OFTEN) & (seen <= (1 - NAMED_SHARE) * count))[work.model] & bool(sites.named)
+    size = int(work.model.max(initial=-1)) + 1
+    count, seen = np.bincount(work.model, minlength=size), np.bincount(work.model[possible], minlength=size)
+    unnamed = ~np.isin(np.arange(size), [model for models in sites.named.values() for model in models])
+    foreign = (unnamed & (count >= OFTEN) & (seen <= 0.5 * count))[work.model] & bool(sites.named)
     return Owners(owner, possible, sites, doubtful, foreign)
 
 
@@ -192,7 +218,7 @@ def _of_likely_sites(
             before, after = np.searchsorted(times, (work.starts[index], work.ends[index]))
             away = [int(work.starts[index] - times[before - 1])] if before else []
             away += [int(times[after] - work.ends[index])] if after < len(times) else []
-            misfit = int(after - before) * line.period_ns if after > before else min(away)
+            misfit = work.busy_at(index, times[before:after]) * line.period_ns if after > before else min(away)
             misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
     of_model, of_key = ({}, {})

@@ -62,10 +62,13 @@ def names_of(
             models = sites.named[key] - sites.later.get(key, set())
         one_label = len(models) == 1 and not sites.later.get(key)
         names.append(str(labels[models.pop()]) if one_label else named[key])
-    predicted: dict[str, set[int]] = defaultdict(set)
+    called: dict[int, Counter[str]] = defaultdict(Counter)
     for name, key in zip(names, keys, strict=True):
+        called[key][name] += 1
+    predicted: dict[str, set[int]] = defaultdict(set)
+    for key, own in called.items():
         if site_of[key].api is Api.PREDICTION:
-            predicted[name].add(key)
+            predicted[max(own, key=own.__getitem__)].add(key)
     unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:
