@@ -27,8 +27,8 @@ ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/Ap
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
-BINDS = 50
-"""Part of a prediction in which it binds inputs: measured in 17 predictions of two public recordings."""
+BEGINS = 50
+"""Part of a call in which it begins: measured in 17 predictions and two loads of public recordings."""
 LOST_PERMILLE = 20
 """How many samples are missed one by one."""
 
@@ -148,6 +148,11 @@ def asks(row: SampleRow) -> bool:
     return row.stack is not None and not ASKS.isdisjoint(row.stack.frames)
 
 
+def _begins(call: CoreMLRow) -> int:
+    """How long a call takes to begin: to open the model, or to bind inputs."""
+    return max(20_000, call.duration_ns // BEGINS)
+
+
 def _add_recorded(threads: Threads) -> None:
     """What the recording's own samples show: each stands for the time around it, those of a call within the call."""
     calls = [row for row in threads.scenario.coreml if is_call(row)]
@@ -156,7 +161,12 @@ def _add_recorded(threads: Threads) -> None:
         if asks(row):
             within = (call for call in calls if call.start_ns <= row.time_ns < call.end_ns)
             for call in islice(within, 1):
-                start, end = max(start, call.start_ns), min(end, call.end_ns)
+                begun = call.start_ns + _begins(call)
+                if start < begun and row.stack is not None:
+                    first = stacks.OPEN_MODEL if call.label.startswith(rows.LOAD) else stacks.BIND
+                    outer = row.stack.frames[next(n for n, each in enumerate(row.stack.frames) if each in ASKS) :]
+                    threads.spans[row.thread].append(Span(call.start_ns, min(begun, end), Stack((first, *outer))))
+                start, end = max(start, begun), min(end, call.end_ns)
         threads.spans[row.thread].append(Span(start, end, row.stack))
 
 
@@ -209,7 +219,11 @@ def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
         inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
     taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
     waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
-    for start, end in _without(waits, call.start_ns, call.end_ns):
+    opened = call.start_ns
+    if call.label != rows.COMPILE:
+        opened += _begins(call)
+        yield call.start_ns, opened, (stacks.OPEN_MODEL, stacks.LOAD)
+    for start, end in _without(waits, opened, call.end_ns):
         yield start, end, inner
 
 
@@ -218,7 +232,7 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     work."""
     waits: list[tuple[int, int]] = []
     units: list[tuple[int, str]] = []
-    bound = call.start_ns + max(20_000, call.duration_ns // BINDS)
+    bound = call.start_ns + _begins(call)
     for row in inside:
         end = row.start_ns + row.duration_ns
         if isinstance(row, NeuralEngineRow):

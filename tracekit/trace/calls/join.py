@@ -42,6 +42,8 @@ _DOUBT: Final = 2
 (heuristic)."""
 OFTEN: Final = 30
 """Predictions of one model, of which some would be sampled if the app called it (heuristic)."""
+FITTING_SHARE: Final = 0.8
+"""Part of the predictions of a model of the app that fit calls of the one place that calls it (heuristic)."""
 NAMED_SHARE: Final = 0.9
 """A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
 site (heuristic)."""
@@ -197,11 +199,21 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(free) == 1 and work.model[index] not in crowded:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    size = int(work.model.max(initial=-1)) + 1
-    count, seen = np.bincount(work.model, minlength=size), np.bincount(work.model[possible], minlength=size)
-    unnamed = ~np.isin(np.arange(size), [model for models in sites.named.values() for model in models])
-    foreign = (unnamed & (count >= OFTEN) & (seen <= 0.5 * count))[work.model] & bool(sites.named)
-    return Owners(owner, possible, sites, doubtful, foreign)
+    return Owners(owner, possible, sites, doubtful, _foreign(pieces, work, around, sites))
+
+
+def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
+    """Shape (predictions of the hardware,): of a model that works often, and not as a rule while a sampled thread may
+    wait for it."""
+    near: Counter[tuple[int, int]] = Counter()
+    for index, options in around.items():
+        near.update({(int(work.model[index]), int(pieces.key[piece])) for piece in options})
+    named = {model for models in sites.named.values() for model in models}
+    count = Counter(work.model.tolist())
+    unnamed = {(key, model) for model, key in near if key not in sites.named}
+    usual = {model for key, model in unnamed if near[model, key] >= FITTING_SHARE * count[model]}
+    foreign = [model for model in count if count[model] >= OFTEN and model not in named | usual and named]
+    return np.isin(work.model, foreign)
 
 
 def _of_likely_sites(
@@ -221,13 +233,22 @@ def _of_likely_sites(
             misfit = work.busy_at(index, times[before:after]) * line.period_ns if after > before else min(away)
             misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
-    of_model, of_key = ({}, {})
-    for (model, key), misfit in usual.items():
-        of_model[model] = min(misfit, of_model.get(model, misfit))
-        of_key[key] = min(misfit, of_key.get(key, misfit))
+    most = Counter[int]()
+    for (model, _), each in misfits.items():
+        most[model] = max(most[model], len(each))
+    rivals = {(model, key) for (model, key), each in misfits.items() if 2 * len(each) >= most[model]}
+    best_of_model, best_of_key = ({}, {})
+    for model, key in usual:
+        best_of_key[key] = min(usual[model, key], best_of_key.get(key, usual[model, key]))
+    for model, key in rivals:
+        best_of_model[model] = min(usual[model, key], best_of_model.get(model, usual[model, key]))
+    total = Counter(pieces.key[np.unique(chain_of)].tolist())
     half = line.period_ns // 2
     likely = {
-        (model, key) for (model, key), misfit in usual.items() if misfit <= min(of_model[model], of_key[key]) + half
+        (model, key)
+        for model, key in rivals
+        if usual[model, key] <= best_of_model[model] + half
+        and (len(misfits[model, key]) >= NAMED_SHARE * total[key] or usual[model, key] <= best_of_key[key] + half)
     }
     kept = {
         index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
@@ -306,8 +327,13 @@ def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Site
     named: dict[int, set[int]] = {}
     later: dict[int, set[int]] = {}
     of_site: dict[int, set[int]] = {}
+    covered = {key for (key, _), own in chains.items() if len(own) >= NAMED_SHARE * total[key]}
     for (key, model), own in chains.items():
-        if len(own) >= NAMED_SHARE * total[key] or counts[key, model] >= NAMED_SHARE * all_work[model]:
+        # Where calls have work of one model, what a few have of another is somebody else's.
+        has_most = counts[key, model] >= NAMED_SHARE * all_work[model]
+        if len(own) >= (0.5 if key in covered and has_most else NAMED_SHARE) * total[key] or (
+            has_most and key not in covered
+        ):
             named.setdefault(key, set()).add(model)
             of_site.setdefault(key, set()).update(own)
             if len(leads[key, model]) < 0.5 * len(own):
