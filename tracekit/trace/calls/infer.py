@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 _CAUGHT: Final = 6
 """Calls whose beginning or end is sampled, from which on that of others would be too (heuristic)."""
+_TWICE: Final = 1.7
+"""Times the length of short calls from which on one may be two (heuristic)."""
 _VISIBLE: Final = 2
 """Samples between calls, from which on none is overlooked (heuristic)."""
 
@@ -262,11 +264,13 @@ def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list
         edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
         again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
         caught = edges >= _CAUGHT and not again
-        visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
-        if visible or caught:
+        if caught:
             continue
-        for number, first, after in zip(numbers, firsts, afters, strict=True):
-            result[number] = bool(after > first + 1 and not calls[number].work)
+        lengths = afters - firsts
+        visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
+        longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
+        for number, length in zip(numbers, lengths, strict=True):
+            result[number] = bool(length > max(longest, 1) and not calls[number].work)
     return result
 
 

@@ -89,6 +89,15 @@ class Work:
     first_piece: IntArray
     """Shape (n + 1,): the first of these of each prediction, and their number."""
 
+    def is_over(self, line: Timeline, place: int, end: int, start: int) -> bool:
+        """Whether the prediction that worked until `end` is over before `start`: no unit works in between for long, and
+        no sample behind this place, of its thread, shows that the thread runs. O(log n)."""
+        if self.reach is None or self.reach.latest_end(end) + _DOUBT * line.period_ns >= start:
+            return False
+        until = int(np.searchsorted(line.thread, line.thread[place], "right"))
+        inside = np.searchsorted(line.time[place:until], (end, start))
+        return bool(inside[0] == inside[1])
+
     def busy_at(self, index: int, times: IntArray) -> int:
         """At how many of these times a prediction has a unit at work. O(rows of the prediction)."""
         own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
@@ -173,7 +182,7 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(keys) == 1:
             owner[index] = chain_of[options[0]]
     crowded |= _shared(pieces, work, owner, opens)
-    sites = _sites(pieces, work, owner, opens)
+    sites = _sites(line, pieces, work, owner, opens)
     for index in range(len(owner)):
         key = int(pieces.key[owner[index]])
         # Where several threads may call a model at once, its work tells no call from another.
@@ -310,20 +319,25 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: i
     return bool((line.on_cpu[inside] & meanwhile).sum() * line.period_ns >= 0.5 * (end - start))
 
 
-def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
+def _sites(line: Timeline, pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
     total = Counter(pieces.key[opens].tolist())
     all_work = Counter(work.model.tolist())
     counts: Counter[tuple[int, int]] = Counter()
     chains: dict[tuple[int, int], set[int]] = {}
-    leads: dict[tuple[int, int], set[int]] = {}
-    begun: set[int] = set()
+    leads: Counter[tuple[int, int]] = Counter()
+    until: dict[int, int] = {}
+    call_of: dict[int, set[int]] = {}
     for index in np.flatnonzero(owner >= 0).tolist():
-        chain, model = int(owner[index]), int(work.model[index])
+        chain, model, start = int(owner[index]), int(work.model[index]), int(work.starts[index])
         which = int(pieces.key[chain]), model
         counts[which] += 1
         chains.setdefault(which, set()).add(chain)
-        leads.setdefault(which, set()).update({chain} - begun)
-        begun.add(chain)
+        over = model in call_of.get(chain, {model})
+        if over or work.is_over(line, int(pieces.first[chain]), until[chain], start):
+            leads[which] += 1
+            call_of[chain] = set()
+        call_of[chain].add(model)
+        until[chain] = max(until.get(chain, 0), int(work.ends[index]))
     named: dict[int, set[int]] = {}
     later: dict[int, set[int]] = {}
     of_site: dict[int, set[int]] = {}
@@ -336,7 +350,7 @@ def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Site
         ):
             named.setdefault(key, set()).add(model)
             of_site.setdefault(key, set()).update(own)
-            if len(leads[key, model]) < 0.5 * len(own):
+            if leads[key, model] < 0.5 * counts[key, model]:
                 later.setdefault(key, set()).add(model)
     return Sites(named, later, frozenset(key for key, own in of_site.items() if len(own) == total[key]))
 
@@ -400,7 +414,11 @@ def _cut(
     `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
     inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
     inside = inside[np.argsort(work.starts[inside], kind="stable")]
-    leads = [index for index in inside.tolist() if work.model[index] not in later]
+    leads: list[int] = []
+    for before, index in zip([None, *inside.tolist()], inside.tolist(), strict=False):
+        anew = before is not None and work.is_over(line, call.first, int(work.ends[before]), int(work.starts[index]))
+        if anew or work.model[index] not in later:
+            leads.append(index)
     call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
     call.ends_with_work = set(work.model[inside].tolist()) >= later
     if len(leads) < 2:
