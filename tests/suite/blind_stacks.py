@@ -243,9 +243,9 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
             units.append((row.start_ns, "gpu"))
         elif row.label == "CPU" and row.duration_ns >= 100_000:
             units.append((row.start_ns, "cpu"))
-        elif row.label in ("Input Copy", "Data Cast") and not units:
-            bound = max(bound, end)
-    bound = min(bound, call.end_ns)
+    works = min((at for at, _ in units), default=call.end_ns)
+    inputs = (row for row in inside if isinstance(row, CoreMLRow) and row.label in ("Input Copy", "Data Cast"))
+    bound = min(max([bound, *(row.end_ns for row in inputs if row.end_ns <= works)]), works, call.end_ns)
     yield call.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
     for start, end in _without(waits, bound, call.end_ns):
         unit = next((unit for at, unit in sorted(units, reverse=True) if at < end), "")

@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, Pieces, Timeline
+from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline
 from tracekit.trace.calls.stacks import BEGUN
-from tracekit.trace.calls.reach import Reach
+from tracekit.trace.calls.reach import FEW, Reach
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 
@@ -42,6 +43,8 @@ _DOUBT: Final = 2
 (heuristic)."""
 OFTEN: Final = 30
 """Predictions of one model, of which some would be sampled if the app called it (heuristic)."""
+_FEW: Final = 3
+"""Calls that show no habit (heuristic)."""
 FITTING_SHARE: Final = 0.8
 """Part of the predictions of a model of the app that fit calls of the one place that calls it (heuristic)."""
 NAMED_SHARE: Final = 0.9
@@ -90,13 +93,14 @@ class Work:
     """Shape (n + 1,): the first of these of each prediction, and their number."""
 
     def is_over(self, line: Timeline, place: int, end: int, start: int) -> bool:
-        """Whether the prediction that worked until `end` is over before `start`: no unit works in between for long, and
-        no sample behind this place, of its thread, shows that the thread runs. O(log n)."""
-        if self.reach is None or self.reach.latest_end(end) + _DOUBT * line.period_ns >= start:
+        """Whether the prediction that worked until `end` is over before `start`: for a while in between no unit works,
+        and the thread of this place is not sampled. O(log n + samples in between)."""
+        if self.reach is None or start - end <= FEW * line.period_ns:
             return False
         until = int(np.searchsorted(line.thread, line.thread[place], "right"))
-        inside = np.searchsorted(line.time[place:until], (end, start))
-        return bool(inside[0] == inside[1])
+        times = line.time[place:until]
+        inside = times[slice(*np.searchsorted(times, (end, start)).tolist())].tolist()
+        return any(self.reach.latest_end(one) < other for one, other in pairwise([end, *inside, start]))
 
     def busy_at(self, index: int, times: IntArray) -> int:
         """At how many of these times a prediction has a unit at work. O(rows of the prediction)."""
@@ -104,6 +108,11 @@ class Work:
         begun = np.searchsorted(self.pieces.starts[own], times, "right") - 1
         ends = np.maximum.accumulate(self.pieces.ends[own])
         return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
+
+    def busy_ns(self, index: int) -> int:
+        """How long a unit works for a prediction. O(rows of the prediction)."""
+        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
+        return Intervals(self.pieces.starts[own], self.pieces.ends[own]).covered_ns
 
     @classmethod
     def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
@@ -160,6 +169,7 @@ class Sites:
 
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
     """All calls of a recording, and the owner of each prediction of the hardware. O(n log n)."""
+    pieces.follows[_over_before(line, pieces, work)] = APART
     opens = np.flatnonzero(pieces.follows == APART)
     owners = _owners(line, pieces, work, opens)
     calls: list[Joined] = []
@@ -167,6 +177,17 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
         calls += _calls_of(line, pieces, work, owners, chain)
     alone = np.flatnonzero(~owners.possible & ~owners.foreign).tolist()
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
+
+
+def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
+    """Whether the prediction of the piece before is over for sure before each piece: no unit worked in the gap."""
+    result = pieces.follows == WAITS
+    predicts = (line.kinds["api"].to_numpy() == Api.PREDICTION)[line.stack[pieces.first]]
+    for piece in np.flatnonzero(result).tolist():
+        begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
+        apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
+        result[piece] = apart and predicts[piece]
+    return result
 
 
 def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
@@ -196,11 +217,15 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken = set(owner.tolist())
+    threads: dict[int, set[int]] = {}
+    for key, thread in zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True):
+        threads.setdefault(key, set()).add(thread)
     for index, options in far.items():
         free = {
             int(chain_of[piece])
             for piece in options
-            if chain_of[piece] not in taken and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
+            if (chain_of[piece] not in taken or len(threads[int(pieces.key[piece])]) == 1)
+            and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
         }
         if index in near or not free:
             continue
@@ -242,22 +267,36 @@ def _of_likely_sites(
             misfit = work.busy_at(index, times[before:after]) * line.period_ns if after > before else min(away)
             misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
-    most = Counter[int]()
-    for (model, _), each in misfits.items():
+    total = Counter(pieces.key[np.unique(chain_of)].tolist())
+    strong: dict[int, set[int]] = {}
+    most: Counter[int] = Counter()
+    for (model, key), each in misfits.items():
         most[model] = max(most[model], len(each))
+        if len(each) >= NAMED_SHARE * total[key]:
+            strong.setdefault(key, set()).add(model)
+    # A place whose calls have work of one model alone is where that is called from.
+    home: dict[int, set[int]] = {}
+    for key, models in strong.items():
+        for model in models:
+            if len(models) == 1 and total[key] >= _FEW and usual[model, key] <= line.period_ns:
+                home.setdefault(model, set()).add(key)
     rivals = {(model, key) for (model, key), each in misfits.items() if 2 * len(each) >= most[model]}
+    rivals = {
+        (model, key)
+        for model, key in rivals | {(model, key) for model, keys in home.items() for key in keys}
+        if key in home.get(model, {key}) or not strong.get(key, set()) - {model}
+    }
     best_of_model, best_of_key = ({}, {})
     for model, key in usual:
         best_of_key[key] = min(usual[model, key], best_of_key.get(key, usual[model, key]))
     for model, key in rivals:
         best_of_model[model] = min(usual[model, key], best_of_model.get(model, usual[model, key]))
-    total = Counter(pieces.key[np.unique(chain_of)].tolist())
     half = line.period_ns // 2
     likely = {
         (model, key)
         for model, key in rivals
         if usual[model, key] <= best_of_model[model] + half
-        and (len(misfits[model, key]) >= NAMED_SHARE * total[key] or usual[model, key] <= best_of_key[key] + half)
+        and (model in strong.get(key, ()) or usual[model, key] <= best_of_key[key] + half)
     }
     kept = {
         index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
@@ -307,16 +346,17 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
             fits = inside & (after[piece] - slack <= work.starts) & (work.ends - slack <= before[piece])
             is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
             for index in np.flatnonzero(fits):
-                if not _works_itself(line, pieces, int(piece[index]), int(work.starts[index]), int(work.ends[index])):
+                if not _works_itself(line, pieces, int(piece[index]), work, int(index)):
                     (near if is_near[index] else far).setdefault(int(index), []).append(int(piece[index]))
     return near, far
 
 
-def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: int) -> bool:
-    """Whether the thread of a piece computes on the CPU for most of the time in which the hardware does this work."""
+def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index: int) -> bool:
+    """Whether the thread of a piece computes for most of the time in which the hardware does this work: on the CPU, or
+    while the Neural Engine works, for which it would wait."""
     inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
-    meanwhile = (line.time[inside] > start) & (line.time[inside] < end)
-    return bool((line.on_cpu[inside] & meanwhile).sum() * line.period_ns >= 0.5 * (end - start))
+    runs = line.time[inside][line.on_cpu[inside] | (line.ran[inside] & ~work.on_gpu[index])]
+    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.busy_ns(index)
 
 
 def _sites(line: Timeline, pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
@@ -396,8 +436,6 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
         return False
     if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
         return False
-    if predicts and work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end:
-        return True
     if end - begin > LONG * line.period_ns and line.on_cpu[[pieces.last[piece - 1], pieces.first[piece]]].all():
         # What the CPU computes waits for nobody.
         return True

@@ -45,6 +45,8 @@ class Timeline:
     thread: IntArray
     stack: IntArray
     key: IntArray
+    ran: BoolArray
+    """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
     period_ns: int
@@ -100,6 +102,7 @@ def timeline(sampled: Samples) -> Timeline:
         thread,
         stack,
         kinds["key"].to_numpy()[stack],
+        rows["ran"].to_numpy(np.bool_)[told],
         on_cpu[stack],
         _period(sampled),
     )
