@@ -233,6 +233,7 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if len(free) == 1 and work.model[index] not in crowded:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
+    sites = _sites(line, pieces, work, owner, opens)
     return Owners(owner, possible, sites, doubtful, _foreign(pieces, work, around, sites))
 
 
@@ -260,11 +261,13 @@ def _of_likely_sites(
     for index, options in near.items():
         for chain in {int(chain_of[piece]) for piece in options}:
             last = int(pieces.last[ends[np.searchsorted(ends, chain, "right")] - 1])
-            times = line.time[int(pieces.first[chain]) : last + 1]
+            places = slice(int(pieces.first[chain]), last + 1)
+            times, runs = line.time[places], ~line.on_gpu[places] | ~work.on_gpu[index]
             before, after = np.searchsorted(times, (work.starts[index], work.ends[index]))
             away = [int(work.starts[index] - times[before - 1])] if before else []
             away += [int(times[after] - work.ends[index])] if after < len(times) else []
-            misfit = work.busy_at(index, times[before:after]) * line.period_ns if after > before else min(away)
+            inside = times[before:after][runs[before:after]]
+            misfit = work.busy_at(index, inside) * line.period_ns if after > before else min(away)
             misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
     total = Counter(pieces.key[np.unique(chain_of)].tolist())
@@ -276,10 +279,12 @@ def _of_likely_sites(
             strong.setdefault(key, set()).add(model)
     # A place whose calls have work of one model alone is where that is called from.
     home: dict[int, set[int]] = {}
+    half = line.period_ns // 2
     for key, models in strong.items():
-        for model in models:
-            if len(models) == 1 and total[key] >= _FEW and usual[model, key] <= line.period_ns:
-                home.setdefault(model, set()).add(key)
+        best = min(usual[model, key] for model in models)
+        fitting = [model for model in models if usual[model, key] <= best + half // 2]
+        if len(fitting) == 1 and total[key] >= _FEW and best <= line.period_ns:
+            home.setdefault(fitting[0], set()).add(key)
     rivals = {(model, key) for (model, key), each in misfits.items() if 2 * len(each) >= most[model]}
     rivals = {
         (model, key)
@@ -291,7 +296,6 @@ def _of_likely_sites(
         best_of_key[key] = min(usual[model, key], best_of_key.get(key, usual[model, key]))
     for model, key in rivals:
         best_of_model[model] = min(usual[model, key], best_of_model.get(model, usual[model, key]))
-    half = line.period_ns // 2
     likely = {
         (model, key)
         for model, key in rivals

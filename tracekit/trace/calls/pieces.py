@@ -49,6 +49,8 @@ class Timeline:
     """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
+    on_gpu: BoolArray
+    """Whether it is in code that has the GPU work."""
     period_ns: int
     """From one sample of a thread that runs to the next."""
 
@@ -93,7 +95,7 @@ def timeline(sampled: Samples) -> Timeline:
     order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
     told, thread = told[order], thread[order]
     stack = stack[told]
-    on_cpu = busy_stacks(sampled).get(Unit.CPU, np.zeros(len(kinds), np.bool_))
+    busy, idle = busy_stacks(sampled), np.zeros(len(kinds), np.bool_)
     return Timeline(
         sampled,
         kinds,
@@ -103,7 +105,8 @@ def timeline(sampled: Samples) -> Timeline:
         stack,
         kinds["key"].to_numpy()[stack],
         rows["ran"].to_numpy(np.bool_)[told],
-        on_cpu[stack],
+        busy.get(Unit.CPU, idle)[stack],
+        busy.get(Unit.GPU, idle)[stack],
         _period(sampled),
     )
 
