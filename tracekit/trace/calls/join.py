@@ -194,20 +194,13 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
     chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
     around, far = _candidates(line, pieces, work, opens)
     near = _of_likely_sites(line, pieces, work, around, chain_of)
-    owner = np.full(len(work.starts), -1)
-    crowded: set[int] = set()
-    for index, options in near.items():
-        keys = {int(pieces.key[piece]) for piece in options}
-        if len({int(pieces.thread[piece]) for piece in options}) > 1:
-            crowded.add(int(work.model[index]))
-        if len(keys) == 1:
-            owner[index] = chain_of[options[0]]
-    crowded |= _shared(pieces, work, owner, opens)
-    sites = _sites(line, pieces, work, owner, opens)
-    for index in range(len(owner)):
-        key = int(pieces.key[owner[index]])
-        # Where several threads may call a model at once, its work tells no call from another.
-        if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in sites.named.get(key, ())):
+    owner = _sole_chains(pieces, work, near, chain_of)
+    shared = _shared(work, owner)
+    sites = _sites(line, pieces, work, near, owner, chain_of)
+    for index in np.flatnonzero(owner >= 0).tolist():
+        key, model = int(pieces.key[owner[index]]), int(work.model[index])
+        # Where several calls are at work at once, the work tells no call from another.
+        if model in shared or model not in sites.named.get(key, ()):
             owner[index] = -1
     doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
     possible = np.zeros(len(owner), np.bool_)
@@ -230,10 +223,10 @@ def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owne
         if index in near or not free:
             continue
         possible[index] = True
-        if len(free) == 1 and work.model[index] not in crowded:
+        if len(free) == 1 and work.model[index] not in shared:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    sites = _sites(line, pieces, work, owner, opens)
+    sites = _sites(line, pieces, work, near, owner, chain_of)
     return Owners(owner, possible, sites, doubtful, _foreign(pieces, work, around, sites))
 
 
@@ -309,18 +302,30 @@ def _of_likely_sites(
     return {index: options for index, options in kept.items() if options}
 
 
-def _shared(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> set[int]:
-    """Models that several threads call from one site, where what seems to be of one chain is of several: it has work of
-    several predictions, or of two at once."""
-    threads: dict[int, set[int]] = {}
-    for chain in opens.tolist():
-        threads.setdefault(int(pieces.key[chain]), set()).add(int(pieces.thread[chain]))
+def _sole_chains(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> IntArray:
+    """Shape (predictions of the hardware,): the only chain that each may be of, not counting chains of the same place
+    that have work of the model which can be of no other; -1 where there are several or none."""
+    owner = np.full(len(work.starts), -1)
+    chains = {index: {int(chain_of[piece]) for piece in options} for index, options in near.items()}
+    for index, own in chains.items():
+        if len(own) == 1:
+            owner[index] = next(iter(own))
+    served = {(int(owner[index]), int(work.model[index])) for index in np.flatnonzero(owner >= 0)}
+    for index, own in chains.items():
+        if len(own) > 1 and len({int(pieces.key[chain]) for chain in own}) == 1:
+            free = {chain for chain in own if (chain, int(work.model[index])) not in served}
+            if len(free) == 1:
+                owner[index] = free.pop()
+    return owner
+
+
+def _shared(work: Work, owner: IntArray) -> set[int]:
+    """Models with work of two predictions at once in what seems to be one call after another."""
     shared: set[int] = set()
     until: dict[tuple[int, int], int] = {}
     for index in np.flatnonzero(owner >= 0).tolist():
         whose = int(owner[index]), int(work.model[index])
-        at_once = until.get(whose, 0) > work.starts[index]
-        if at_once or (whose in until and len(threads[int(pieces.key[whose[0]])]) > 1):
+        if until.get(whose, 0) > work.starts[index]:
             shared.add(whose[1])
         until[whose] = max(until.get(whose, 0), int(work.ends[index]))
     return shared
@@ -363,40 +368,54 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index:
     return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.busy_ns(index)
 
 
-def _sites(line: Timeline, pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
-    total = Counter(pieces.key[opens].tolist())
+def _sites(
+    line: Timeline, pieces: Pieces, work: Work, near: Candidates, owner: IntArray, chain_of: IntArray
+) -> Sites:
+    total = Counter(pieces.key[np.unique(chain_of)].tolist())
     all_work = Counter(work.model.tolist())
     counts: Counter[tuple[int, int]] = Counter()
     chains: dict[tuple[int, int], set[int]] = {}
+    for index, options in near.items():
+        counts.update({(int(pieces.key[piece]), int(work.model[index])) for piece in options})
+        for piece in options:
+            chains.setdefault((int(pieces.key[piece]), int(work.model[index])), set()).add(int(chain_of[piece]))
+    covered = {key for (key, _), own in chains.items() if len(own) >= NAMED_SHARE * total[key]}
+    named: dict[int, set[int]] = {}
+    for (key, model), own in chains.items():
+        # Where calls have work of one model, what a few have of another is somebody else's.
+        least = 0.5 if key in covered else 0.0
+        has_most = counts[key, model] >= NAMED_SHARE * all_work[model]
+        if len(own) >= (least if has_most else NAMED_SHARE) * total[key]:
+            named.setdefault(key, set()).add(model)
+    leads, owned = _leads(line, pieces, work, owner)
+    later = {
+        key: {model for model in models if leads[key, model] < 0.5 * owned[key, model]}
+        for key, models in named.items()
+    }
+    have = Counter(pieces.key[np.unique(owner[owner >= 0])].tolist())
+    complete = frozenset(key for key in named if have[key] == total[key])
+    return Sites(named, {key: models for key, models in later.items() if models}, complete)
+
+
+def _leads(
+    line: Timeline, pieces: Pieces, work: Work, owner: IntArray
+) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
+    """How often work of each model comes first in a call of each site, and how often there is any."""
     leads: Counter[tuple[int, int]] = Counter()
+    owned: Counter[tuple[int, int]] = Counter()
     until: dict[int, int] = {}
     call_of: dict[int, set[int]] = {}
     for index in np.flatnonzero(owner >= 0).tolist():
         chain, model, start = int(owner[index]), int(work.model[index]), int(work.starts[index])
         which = int(pieces.key[chain]), model
-        counts[which] += 1
-        chains.setdefault(which, set()).add(chain)
-        over = model in call_of.get(chain, {model})
-        if over or work.is_over(line, int(pieces.first[chain]), until[chain], start):
+        owned[which] += 1
+        again = model in call_of.get(chain, {model})
+        if again or work.is_over(line, int(pieces.first[chain]), until[chain], start):
             leads[which] += 1
             call_of[chain] = set()
         call_of[chain].add(model)
         until[chain] = max(until.get(chain, 0), int(work.ends[index]))
-    named: dict[int, set[int]] = {}
-    later: dict[int, set[int]] = {}
-    of_site: dict[int, set[int]] = {}
-    covered = {key for (key, _), own in chains.items() if len(own) >= NAMED_SHARE * total[key]}
-    for (key, model), own in chains.items():
-        # Where calls have work of one model, what a few have of another is somebody else's.
-        has_most = counts[key, model] >= NAMED_SHARE * all_work[model]
-        if len(own) >= (0.5 if key in covered and has_most else NAMED_SHARE) * total[key] or (
-            has_most and key not in covered
-        ):
-            named.setdefault(key, set()).add(model)
-            of_site.setdefault(key, set()).update(own)
-            if leads[key, model] < 0.5 * counts[key, model]:
-                later.setdefault(key, set()).add(model)
-    return Sites(named, later, frozenset(key for key, own in of_site.items() if len(own) == total[key]))
+    return leads, owned
 
 
 def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range) -> Iterator[Joined]:
