@@ -12,10 +12,10 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.hardware import reconstruct_predictions
-from tracekit.trace.calls.join import OUTLIVES_NS, Joined, Owners, Work, joined_calls
+from tracekit.trace.calls.join import OUTLIVES_NS, SHORT, Joined, Owners, Work, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
-from tracekit.trace.calls.pieces import APART, Pieces, Timeline, pieces_of, timeline
+from tracekit.trace.calls.pieces import APART, Pieces, Timeline, pieces_of, timeline, usual_spans
 from tracekit.trace.calls.reach import FEW
 from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
@@ -110,10 +110,10 @@ def _framed(
 ) -> Inferred:
     stacked = [call for call in calls if call.chain >= 0]
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
-    mistakable = _mistakable(line, pieces, stacked)
+    mistakable, usual = _mistakable(line, pieces, stacked), usual_spans(line, pieces)
     bounds = np.array(
         [
-            _bounds(line, work, call, _seen(line, pieces, call), mistakable=several)
+            _bounds(line, work, call, _seen(line, pieces, call), usual.get(int(pieces.key[call.chain]), 0), mistakable=several)
             for call, several in zip(stacked, mistakable, strict=True)
         ],
         np.int64,
@@ -205,8 +205,11 @@ def _seen(line: Timeline, pieces: Pieces, call: Joined) -> list[int]:
     return [int(times[first]), int(times[after - 1])] if first < after else []
 
 
-def _bounds(line: Timeline, work: Work, call: Joined, seen: list[int], *, mistakable: bool) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled."""
+def _bounds(
+    line: Timeline, work: Work, call: Joined, seen: list[int], usual_ns: int, *, mistakable: bool
+) -> tuple[int, int, int, int]:
+    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled, `usual_ns` how long that
+    usually is in a row."""
     low, high = call.low_ns, call.high_ns
     last = call.sure if call.sure >= 0 else call.after - 1
     sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
@@ -234,7 +237,25 @@ def _bounds(line: Timeline, work: Work, call: Joined, seen: list[int], *, mistak
     reach = work.reach if predicts else work.loading
     if reach is not None:
         low, high = max(low, reach.earliest_start(first_seen)), min(high, reach.latest_end(last_seen))
+    if sampled and not call.work and line.time[last] - sampled[0] + line.period_ns <= SHORT * usual_ns:
+        # Its beginning or its end may have been missed.
+        low = min(low, _before_silence(line, call.low_ns, sampled[0]))
+        high = max(high, _behind_silence(line, sampled[1], call.high_ns))
     return min(low, start_max), start_max, end_min, max(high, end_min)
+
+
+def _before_silence(line: Timeline, low: int, time: int) -> int:
+    """When a call begins at the earliest before whose first sample others may have been missed."""
+    place = int(np.searchsorted(line.sampled, time - line.period_ns // 2)) - 1
+    before = max(int(line.sampled[place]) if place >= 0 else 0, low)
+    return before if line.is_silent(before, time) else time
+
+
+def _behind_silence(line: Timeline, time: int, high: int) -> int:
+    """When a call ends at the latest behind whose last sample others may have been missed."""
+    place = int(np.searchsorted(line.sampled, time + line.period_ns // 2))
+    behind = min(int(line.sampled[place]) if place < len(line.sampled) else high, high)
+    return behind if line.is_silent(time, behind) else time
 
 
 def _begins(line: Timeline, place: int) -> bool:

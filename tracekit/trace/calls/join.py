@@ -21,7 +21,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline
+from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN
 from tracekit.trace.calls.reach import FEW, Reach
 from tracekit.trace.events import Device, Kind, Lane
@@ -38,6 +38,8 @@ NEAR: Final = 3
 """Sampling periods between samples of a call and the work of hardware that it waits for (heuristic)."""
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
+SHORT: Final = 0.75
+"""Times the usual length of a call up to which it is short (heuristic)."""
 _DOUBT: Final = 2
 """Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
 (heuristic)."""
@@ -169,6 +171,7 @@ class Sites:
 
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
     """All calls of a recording, and the owner of each prediction of the hardware. O(n log n)."""
+    pieces.follows[_missed(line, pieces)] = GOES_ON
     pieces.follows[_over_before(line, pieces, work)] = APART
     opens = np.flatnonzero(pieces.follows == APART)
     owners = _owners(line, pieces, work, opens)
@@ -187,6 +190,20 @@ def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
         begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
         apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
         result[piece] = apart and predicts[piece]
+    return result
+
+
+def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
+    """Whether only missed samples separate each piece from the one before: both together are about as long as one
+    usually is, which each of them is not."""
+    usual = usual_spans(line, pieces)
+    result = np.zeros(len(pieces.first), np.bool_)
+    for piece in np.flatnonzero(pieces.follows == WAITS).tolist():
+        begin, end, span = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), usual.get(int(pieces.key[piece]), 0)
+        longest = SHORT * span - line.period_ns
+        short = begin - pieces.starts[piece - 1] <= longest and pieces.ends[piece] - end <= longest
+        fits = pieces.ends[piece] - pieces.starts[piece - 1] <= span / SHORT
+        result[piece] = short and fits and line.is_silent(begin, end)
     return result
 
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _MISSED_NS: Final = 3_500_000
 """Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
 """
+_LOST: Final = 20
+"""Most sampling periods that a profiler misses in a row (heuristic)."""
+_ENOUGH: Final = 8
+"""Pieces that show how long they usually are (heuristic)."""
 _RUNNING: Final = 0.3
 """Share of samples right behind another one of their thread where threads run (heuristic)."""
 _LONGEST_NS: Final = 20_000_000
@@ -53,6 +57,17 @@ class Timeline:
     """Whether it is in code that has the GPU work."""
     period_ns: int
     """From one sample of a thread that runs to the next."""
+    sampled: IntArray
+    """When any thread was sampled, in order."""
+
+    def is_silent(self, begin_ns: int, end_ns: int) -> bool:
+        """Whether no thread at all was sampled between two samples, for so short that the profiler may have missed
+        them. O(log n)."""
+        if not self.gap_ns < end_ns - begin_ns <= _LOST * self.period_ns:
+            return False
+        half = self.period_ns // 2
+        first, after = np.searchsorted(self.sampled, (begin_ns + half, end_ns - half))
+        return bool(first == after)
 
     @property
     def gap_ns(self) -> int:
@@ -108,6 +123,7 @@ def timeline(sampled: Samples) -> Timeline:
         busy.get(Unit.CPU, idle)[stack],
         busy.get(Unit.GPU, idle)[stack],
         _period(sampled),
+        np.sort(rows["time_ns"].to_numpy()),
     )
 
 
@@ -123,6 +139,13 @@ def _period(sampled: Samples) -> int:
     # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
     often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
     return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
+
+
+def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:
+    """How long pieces of each call site usually are, where there are enough of them."""
+    spans = pd.Series(pieces.ends - pieces.starts + line.period_ns).groupby(pieces.key)
+    usual = spans.median()[spans.size() >= _ENOUGH]
+    return {int(key): int(span) for key, span in usual.items()}
 
 
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:
