@@ -15,7 +15,7 @@ from tracekit.trace.calls.hardware import reconstruct_predictions
 from tracekit.trace.calls.join import OUTLIVES_NS, SHORT, Joined, Owners, Work, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
-from tracekit.trace.calls.pieces import APART, Pieces, Timeline, pieces_of, timeline, usual_spans
+from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, pieces_of, timeline, usual_spans
 from tracekit.trace.calls.reach import FEW
 from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
@@ -110,6 +110,9 @@ def _framed(
 ) -> Inferred:
     stacked = [call for call in calls if call.chain >= 0]
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
+    # Without a process and without samples, the work may be another process's.
+    sampled = [model for models in owners.sites.named.values() for model in models]
+    alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], sampled)]
     mistakable, usual = _mistakable(line, pieces, stacked), usual_spans(line, pieces)
     bounds = np.array(
         [
@@ -247,15 +250,15 @@ def _bounds(
 def _before_silence(line: Timeline, low: int, time: int) -> int:
     """When a call begins at the earliest before whose first sample others may have been missed."""
     place = int(np.searchsorted(line.sampled, time - line.period_ns // 2)) - 1
-    before = max(int(line.sampled[place]) if place >= 0 else 0, low)
-    return before if line.is_silent(before, time) else time
+    before = int(line.sampled[place]) if place >= 0 else 0
+    return max(before, low, time - LOST * line.period_ns) if time - before > line.gap_ns else time
 
 
 def _behind_silence(line: Timeline, time: int, high: int) -> int:
     """When a call ends at the latest behind whose last sample others may have been missed."""
     place = int(np.searchsorted(line.sampled, time + line.period_ns // 2))
-    behind = min(int(line.sampled[place]) if place < len(line.sampled) else high, high)
-    return behind if line.is_silent(time, behind) else time
+    behind = int(line.sampled[place]) if place < len(line.sampled) else high
+    return min(behind, high, time + LOST * line.period_ns) if behind - time > line.gap_ns else time
 
 
 def _begins(line: Timeline, place: int) -> bool:

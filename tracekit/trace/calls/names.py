@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tracekit.trace.calls.pieces import Pieces, Timeline
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
+_SOME: Final = 0.1
+"""Share of the calls of a place, below which a name is a mistake (heuristic)."""
 _TYPE: Final = re.compile(r"[-+]\[(\w+) |(\w+\.\w+)\.")
 """The class of a method, as Objective-C and Swift write it."""
 
@@ -68,7 +70,9 @@ def names_of(
     predicted: dict[str, set[int]] = defaultdict(set)
     for key, own in called.items():
         if site_of[key].api is Api.PREDICTION:
-            predicted[max(own, key=own.__getitem__)].add(key)
+            for name, count in own.items():
+                if count >= _SOME * own.total():
+                    predicted[name].add(key)
     unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:

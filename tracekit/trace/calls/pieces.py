@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MISSED_NS: Final = 3_500_000
 """Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
 """
-_LOST: Final = 20
+LOST: Final = 20
 """Most sampling periods that a profiler misses in a row (heuristic)."""
 _ENOUGH: Final = 8
 """Pieces that show how long they usually are (heuristic)."""
@@ -63,7 +63,7 @@ class Timeline:
     def is_silent(self, begin_ns: int, end_ns: int) -> bool:
         """Whether no thread at all was sampled between two samples, for so short that the profiler may have missed
         them. O(log n)."""
-        if not self.gap_ns < end_ns - begin_ns <= _LOST * self.period_ns:
+        if not self.gap_ns < end_ns - begin_ns <= LOST * self.period_ns:
             return False
         half = self.period_ns // 2
         first, after = np.searchsorted(self.sampled, (begin_ns + half, end_ns - half))
