@@ -11,29 +11,25 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
+from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import reconstruct_predictions
-from tracekit.trace.calls.join import OUTLIVES_NS, SHORT, Joined, Owners, Work, joined_calls
-from tracekit.trace.calls.names import keys_of, names_of
+from tracekit.trace.calls.join import Joined, joined_calls
+from tracekit.trace.calls.names import names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
-from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, pieces_of, timeline, usual_spans
-from tracekit.trace.calls.reach import FEW
-from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, busy_stacks, place_of
+from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
+from tracekit.trace.calls.stacks import busy_stacks, place_of
+from tracekit.trace.calls.work import FEW, Work
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, or_minus_one, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, or_minus_one, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.arrays import IndexArray
+    from tracekit.trace.calls.owners import Owners
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
-_CAUGHT: Final = 6
-"""Calls whose beginning or end is sampled, from which on that of others would be too (heuristic)."""
-_TWICE: Final = 1.7
-"""Times the length of short calls from which on one may be two (heuristic)."""
-_VISIBLE: Final = 2
-"""Samples between calls, from which on none is overlooked (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,14 +109,8 @@ def _framed(
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
     alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], sampled)]
-    mistakable, usual = _mistakable(line, pieces, stacked), usual_spans(line, pieces)
-    bounds = np.array(
-        [
-            _bounds(line, work, call, _seen(line, pieces, call), usual.get(int(pieces.key[call.chain]), 0), mistakable=several)
-            for call, several in zip(stacked, mistakable, strict=True)
-        ],
-        np.int64,
-    )
+    mistakable = mistakable_calls(line, pieces, stacked)
+    bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
     start = bounds[:, 1] - np.minimum(half, (bounds[:, 1] - bounds[:, 0]) // 2)
     end = np.maximum(bounds[:, 2] + np.minimum(half, (bounds[:, 3] - bounds[:, 2]) // 2), start)
@@ -197,111 +187,6 @@ def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, fr
 
 def _fixed(column: str, values: Sequence[str | None]) -> pd.Categorical:
     return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])
-
-
-def _seen(line: Timeline, pieces: Pieces, call: Joined) -> list[int]:
-    """First and last time at which samples of its site may be of a call; none where there are none."""
-    chain = int(pieces.first[call.chain])
-    following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
-    times = line.time[chain : int(pieces.last[following - 1]) + 1]
-    first, after = np.searchsorted(times, call.low_ns, "right"), np.searchsorted(times, call.high_ns, "left")
-    return [int(times[first]), int(times[after - 1])] if first < after else []
-
-
-def _bounds(
-    line: Timeline, work: Work, call: Joined, seen: list[int], usual_ns: int, *, mistakable: bool
-) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled, `usual_ns` how long that
-    usually is in a row."""
-    low, high = call.low_ns, call.high_ns
-    last = call.sure if call.sure >= 0 else call.after - 1
-    sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
-    begun = [int(work.starts[each]) for each in call.work]
-    ended = [int(work.ends[each]) for each in call.work]
-    done = [
-        each - (OUTLIVES_NS if work.on_gpu[index] else 0)
-        for index, each in zip(call.work, ended, strict=True)
-        if call.sure < 0 or work.starts[index] <= sampled[1]
-    ]
-    start_max = max(min((*sampled[:1], *begun)), low)
-    end_min = start_max if mistakable else max(*sampled[1:], *done, start_max)
-    first_seen, last_seen = min([start_max, *seen[:1]]), max([end_min, *seen[1:], *ended])
-    if call.single and not mistakable:
-        if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
-            # A thread that runs is sampled within a period, if none is missed.
-            low = max(low, first_seen - FEW * line.period_ns)
-        if not call.ends_with_work:
-            pass
-        elif done and not (sampled and line.time[last] > max(done)):
-            high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
-        elif sampled and (done or line.on_cpu[last]):
-            high = min(high, last_seen + FEW * line.period_ns)
-    predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
-    reach = work.reach if predicts else work.loading
-    if reach is not None:
-        low, high = max(low, reach.earliest_start(first_seen)), min(high, reach.latest_end(last_seen))
-    if sampled and not call.work and line.time[last] - sampled[0] + line.period_ns <= SHORT * usual_ns:
-        # Its beginning or its end may have been missed.
-        low = min(low, _before_silence(line, call.low_ns, sampled[0]))
-        high = max(high, _behind_silence(line, sampled[1], call.high_ns))
-    return min(low, start_max), start_max, end_min, max(high, end_min)
-
-
-def _before_silence(line: Timeline, low: int, time: int) -> int:
-    """When a call begins at the earliest before whose first sample others may have been missed."""
-    place = int(np.searchsorted(line.sampled, time - line.period_ns // 2)) - 1
-    before = int(line.sampled[place]) if place >= 0 else 0
-    return max(before, low, time - LOST * line.period_ns) if time - before > line.gap_ns else time
-
-
-def _behind_silence(line: Timeline, time: int, high: int) -> int:
-    """When a call ends at the latest behind whose last sample others may have been missed."""
-    place = int(np.searchsorted(line.sampled, time + line.period_ns // 2))
-    behind = int(line.sampled[place]) if place < len(line.sampled) else high
-    return min(behind, high, time + LOST * line.period_ns) if behind - time > line.gap_ns else time
-
-
-def _begins(line: Timeline, place: int) -> bool:
-    """Whether a call whose first sample this is had not waited before."""
-    stack = int(line.stack[place])
-    begun = line.kinds["progress"].iloc[stack] == BEGUN or line.kinds["api"].iloc[stack] != Api.PREDICTION
-    return bool(begun or line.on_cpu[place])
-
-
-def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
-    """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
-    neither what lies between calls nor how they begin and end is seen often enough."""
-    progress = line.kinds["progress"].to_numpy()[line.stack]
-    outside = np.concatenate(([0], np.cumsum(line.key < 0)))
-    by_site: dict[int, list[int]] = {}
-    for number, key in enumerate(keys_of(pieces, calls)):
-        by_site.setdefault(key, []).append(number)
-    result = [False] * len(calls)
-    for numbers in by_site.values():
-        firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
-        api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
-        if api != Api.PREDICTION or not (afters > firsts + 1).any():
-            continue
-        between = outside[firsts[1:]] - outside[afters[:-1]]
-        executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
-        # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
-        edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
-        again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
-        caught = edges >= _CAUGHT and not again
-        if caught:
-            continue
-        lengths = afters - firsts
-        visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
-        longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
-        for number, length in zip(numbers, lengths, strict=True):
-            result[number] = bool(length > max(longest, 1) and not calls[number].work)
-    return result
-
-
-def _begins_again(executes: BoolArray) -> bool:
-    """Whether a call is seen executing, then not, then again."""
-    known = np.flatnonzero(executes)
-    return bool(len(known)) and not executes[known[0] : known[-1]].all()
 
 
 def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:

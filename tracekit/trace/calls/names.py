@@ -1,18 +1,18 @@
 """Whose calls are whose: names of inferred models, and which loads and predictions are of one model.
 
 A model is named by the label of its work on the hardware, else by the code that calls it. A load is of the model whose
-predictions come from the same code: from the only place there is, from a line of the app that leads to no other, or from
-the only one left.
+predictions come from the same code: from the only place there is, from a line of the app that leads to no other, or
+from the only one left.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,10 @@ from tracekit.trace.calls.patterns import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
 
 if TYPE_CHECKING:
-    from tracekit.trace.calls.join import Joined, Owners, Work
+    from tracekit.trace.calls.join import Joined
+    from tracekit.trace.calls.owners import Owners
     from tracekit.trace.calls.pieces import Pieces, Timeline
+    from tracekit.trace.calls.work import Work
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
@@ -97,7 +99,7 @@ def _site(line: Timeline, stack: int) -> _Site:
     return _Site(api, tuple(map(_where, rows.to_dict("records"))), frozenset(places), types)
 
 
-def _where(frame: Mapping[str, object]) -> str:
+def _where(frame: Mapping[Hashable, Any]) -> str:
     file, line, function, offset = (frame[name] for name in ("file", "line", "function", "offset"))
     if isinstance(file, str):
         return f"at {file}" if pd.isna(line) else f"at {file}:{line}"
@@ -138,10 +140,13 @@ def _models_of_loads(
     names = predicted.keys() | unseen
     if len(loading) == len(names) == 1 and in_turn:
         return dict.fromkeys(loading, next(iter(names)))
-    model_of = {}
+    model_of: dict[int, str] = {}
     for evidence in ("places", "types"):
         own = {key: getattr(site_of[key], evidence) for key in loading}
-        of_name = {name: frozenset[object]().union(*(getattr(site_of[key], evidence) for key in keys)) for name, keys in predicted.items()}
+        of_name = {
+            name: frozenset[object]().union(*(getattr(site_of[key], evidence) for key in keys))
+            for name, keys in predicted.items()
+        }
         loads, models = (Counter(each for some in sides.values() for each in some) for sides in (own, of_name))
         for key in loading:
             specific = {each for each in own[key] if loads[each] == models[each] == 1}

@@ -144,8 +144,8 @@ def _period(sampled: Samples) -> int:
 def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:
     """How long pieces of each call site usually are, where there are enough of them."""
     spans = pd.Series(pieces.ends - pieces.starts + line.period_ns).groupby(pieces.key)
-    usual = spans.median()[spans.size() >= _ENOUGH]
-    return {int(key): int(span) for key, span in usual.items()}
+    usual = spans.median()[spans.size() >= _ENOUGH].astype(np.int64)
+    return dict(zip(usual.index.tolist(), usual.tolist(), strict=True))
 
 
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:

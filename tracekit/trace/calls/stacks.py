@@ -72,7 +72,8 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     image = np.append(categorical(stacks["image"]).codes, -1)[caller]
     offset = np.append(or_minus_one(stacks["offset"]), -1)[caller]
     places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
-    numbers = _with_paths(sampled, places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy(), caller)
+    place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy(np.int64)
+    numbers = _with_paths(sampled, place, caller)
     outer = outermost(sampled, _in_core_ml(sampled)) if len(kinds) else entry
     unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
@@ -92,8 +93,8 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArray:
-    """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was cut
-    short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
+    """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was
+    cut short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
     stacks, count = sampled.stacks, len(place)
     if not count:
         return place
