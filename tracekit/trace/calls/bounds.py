@@ -83,8 +83,10 @@ def _bounds(
             high = min(high, last_seen + FEW * line.period_ns)
     predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
     reach = work.reach if predicts else work.loading
-    if reach is not None:
-        low, high = max(low, reach.earliest_start(first_seen)), min(high, reach.latest_end(last_seen))
+    if reach is not None and not (sampled and line.prepares[call.first]):
+        low = max(low, reach.earliest_start(first_seen))
+    if reach is not None and not (sampled and line.prepares[call.after - 1]):
+        high = min(high, reach.latest_end(last_seen))
     if sampled and not call.work and line.time[last] - sampled[0] + line.period_ns <= SHORT * usual_ns:
         # Its beginning or its end may have been missed.
         low = min(low, _before_silence(line, call.low_ns, sampled[0]))

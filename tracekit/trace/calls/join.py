@@ -74,7 +74,8 @@ def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
     for piece in np.flatnonzero(result).tolist():
         begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
         apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
-        result[piece] = apart and predicts[piece]
+        prepares = line.prepares[[pieces.last[piece - 1], pieces.first[piece]]].any()
+        result[piece] = apart and predicts[piece] and not prepares
     return result
 
 

@@ -8,6 +8,7 @@ another process's, or of calls whose threads were not sampled.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -82,7 +83,7 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
     possible = np.zeros(len(owner), np.bool_)
     for index, options in around.items():
-        keys = {int(pieces.key[piece]) for piece in options}
+        keys = _keys(pieces, options)
         possible[index] = any(work.model[index] in sites.named.get(key, {work.model[index]}) for key in keys)
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
@@ -165,7 +166,16 @@ def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidate
         best_of_key[key] = min(usual[model, key], best_of_key.get(key, usual[model, key]))
     for model, key in rivals:
         best_of_model[model] = min(usual[model, key], best_of_model.get(model, usual[model, key]))
-    likely = {
+    claimed = Counter(
+        (int(pieces.key[piece]), len(_keys(pieces, each)) > 1) for each in near.values() for piece in each
+    )
+    sole = {
+        (model, key)
+        for key, models in strong.items()
+        for model in models
+        if len(models) == 1 and not claimed[key, True]
+    }
+    likely = sole | {
         (model, key)
         for model, key in rivals
         if usual[model, key] <= best_of_model[model] + half
@@ -176,6 +186,10 @@ def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidate
         for index, options in near.items()
     }
     return {index: options for index, options in kept.items() if options}
+
+
+def _keys(pieces: Pieces, options: Sequence[int]) -> set[int]:
+    return {int(pieces.key[piece]) for piece in options}
 
 
 def _sole_chains(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import Api, Unit
+from tracekit.trace.calls.patterns import PREPARING, Api, Unit, matches_function, stacks_with
 from tracekit.trace.calls.stacks import BEGUN, HIDDEN, UNDER_WAY, busy_stacks, core_ml_stacks, same_depth, with_progress
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
@@ -53,6 +53,8 @@ class Timeline:
     """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
+    prepares: BoolArray
+    """Whether it makes GPU functions ready, and may wait for what is not recorded."""
     on_gpu: BoolArray
     """Whether it is in code that has the GPU work."""
     period_ns: int
@@ -121,6 +123,7 @@ def timeline(sampled: Samples) -> Timeline:
         kinds["key"].to_numpy()[stack],
         rows["ran"].to_numpy(np.bool_)[told],
         busy.get(Unit.CPU, idle)[stack],
+        (stacks_with(sampled, matches_function(sampled.stacks, PREPARING)) if len(kinds) else idle)[stack],
         busy.get(Unit.GPU, idle)[stack],
         _period(sampled),
         np.sort(rows["time_ns"].to_numpy()),

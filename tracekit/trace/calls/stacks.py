@@ -72,8 +72,8 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     image = np.append(categorical(stacks["image"]).codes, -1)[caller]
     offset = np.append(or_minus_one(stacks["offset"]), -1)[caller]
     places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
-    place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy(np.int64)
-    numbers = _with_paths(sampled, place, caller)
+    place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    numbers = _with_paths(sampled, place.astype(np.int64), caller)
     outer = outermost(sampled, _in_core_ml(sampled)) if len(kinds) else entry
     unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
