@@ -13,7 +13,7 @@ import pytest
 import tracekit
 from tracekit.cli.main import main
 from tracekit.report.serialize import to_json
-from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.testing import Draws, Model, Process, Scenario, cpu, start_recording, write_export
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +107,21 @@ def test_a_report_does_not_change_what_is_counted_by_how_often_it_is_made(sample
 def test_a_name_that_is_not_there_is_a_usage_error(samples: Path, arguments: dict[str, object]) -> None:
     with pytest.raises(tracekit.UsageError):
         tracekit.analyze(samples / "sharpen_float16.trace", **arguments)  # type: ignore[arg-type]
+
+
+def test_a_unit_can_be_expected_of_a_model_that_only_call_stacks_know(tmp_path: Path) -> None:
+    app = start_recording(Draws(3), noise=False, code=True)
+    for _ in range(9):
+        app.predict(Model("Net"), cpu(20_000_000), inputs=0)
+        app.pause(10_000_000)
+    scenario = app.finish()
+    scenario.emptied.add("coreml-os-signpost")
+    write_export(scenario, tmp_path)
+    name = "model called at Style.swift:42"
+    report = tracekit.analyze(tmp_path, only="unexpected-device", expect=f"{name}=neural-engine")
+    assert [(result.model, result.outcome) for result in report.results] == [(name, "not_evaluated")]
+    with pytest.raises(tracekit.UsageError, match="unknown model 'Net'"):
+        tracekit.analyze(tmp_path, only="unexpected-device", expect="Net=neural-engine")
 
 
 def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:

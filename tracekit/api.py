@@ -109,9 +109,10 @@ def request_of(
     and counted; the checks run on the whole recording. `only` and `skip` are ids of checks. Where several texts may be
     given, one text is one name. `settings` maps `check.option` to a value, and `model_settings` patterns of model names
     to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and
-    `expect` the compute unit that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`.
-    `model_files` are paths of model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and
-    `perf_reports` those of performance reports; one beside the recording with the name of a model is used as well.
+    `expect` the compute unit that models should run on (`neural-engine`, or `Segmenter=gpu` for one), for
+    `unexpected-device`. `model_files` are paths of model files, matched by name, or texts such as
+    `Segmenter=Models/v2.mlpackage`, and `perf_reports` those of performance reports; one beside the recording with the
+    name of a model is used as well.
     `config` is a config file (`tracekit.config`); what is given here overrides it.
     `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
     the app's functions and source files. `reader`, `xctrace` and `progress` are those of

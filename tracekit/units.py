@@ -52,6 +52,12 @@ def _to_resolution(ns: float, resolution_ns: float, digits: int) -> str:
     return f"{rounded / size:,.{min(max(known, 0), digits)}f} {unit}"
 
 
+def format_error(ns: float) -> str:
+    """How exact a time is, with two digits, zeros left out: `±1 ms`, `±1.4 ms`."""
+    value, unit = format_time(round(ns, 1 - math.floor(math.log10(max(ns, 1))))).split(" ")
+    return f"±{value.rstrip('0').rstrip('.') if '.' in value else value} {unit}"
+
+
 def format_share(share: float) -> str:
     """A share from 0 to 1 in percent; below 10% with one decimal, and never rounded to a false 0 or 100."""
     percent = share * 100

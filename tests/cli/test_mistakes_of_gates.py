@@ -32,7 +32,7 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.errors import UsageError
-from tracekit.render.html import page_of as page_of_document
+from tracekit.render.html import html_of
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of
 from tracekit.report.timeline import timeline_of
 from tracekit.testing import Draws, apps
@@ -309,7 +309,7 @@ def page_of(predictions):
     report = judge(trace)
     side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.results))
     comparison = compare([side], [side])
-    return page_of_document(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
+    return html_of(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
 
 
 def test_24_what_is_written_does_not_grow_with_the_predictions():

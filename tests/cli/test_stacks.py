@@ -63,6 +63,17 @@ def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_pat
     assert sorted(names) == ["App.work", "read"]
 
 
+def test_a_page_folds_as_the_text_does(recording: str, tmp_path: Path) -> None:
+    def functions(*options: str) -> set[str]:
+        page = tmp_path / "a.html"
+        assert dispatch(["stacks", recording, *options, "-o", str(page)]) == 0
+        (meta,) = re.findall(r'id="flame-meta">([^<]*)<', page.read_text("utf-8"))
+        return {name for name, _, _ in json.loads(meta)["flame"]["functions"]}
+
+    assert functions() == functions("--frames", "folded")
+    assert functions("--frames", "app") < functions() <= functions("--frames", "all")
+
+
 def test_the_whole_recording(lines: Callable[..., list[str]]) -> None:
     assert lines() == ["App.draw;read 1", "App.load;read 1", "App.work;read 1"]
 

@@ -122,7 +122,8 @@ def test_parts_of_several_recordings_are_held_against_their_spread(measured):
         parts = replace(model.warm_parts, means=tuple(means))
         scale = 1 + times["data"] / 1e4
         values = (model.latencies_ns * scale).astype(np.int64)
-        return replace(measured("sharpen_8bit"), models=(replace(model, warm_parts=parts, latencies_ns=values),))
+        changed = replace(model, warm_parts=parts, latencies_ns=values)
+        return replace(measured("sharpen_8bit"), models=(changed,), identity=str(times))
 
     before = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((3, 1), (3.1, 4), (2.9, 2))]
     after = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((1, 2), (1.1, 1), (0.9, 5))]
@@ -156,7 +157,7 @@ def test_several_recordings_a_side_are_the_sample(measured):
 
     def recording(scale):
         scaled = replace(model, latencies_ns=(model.latencies_ns * scale).astype(np.int64))
-        return replace(measured("sharpen_8bit"), models=(scaled,))
+        return replace(measured("sharpen_8bit"), models=(scaled,), identity=str(scale))
 
     before, after = map(recording, (1.0, 1.01, 0.99)), map(recording, (1.2, 1.21, 1.19))
     (compared,) = compare([*before], [*after]).models

@@ -31,7 +31,8 @@ def subjects(gate, wanted):
 
 def shifted(recording, factor):
     model = recording.models[0]
-    return replace(recording, models=(replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64)),))
+    changed = replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64))
+    return replace(recording, models=(changed,), identity=f"{recording.identity} {factor}")
 
 
 def test_a_limit_that_holds_passes_and_one_that_does_not_fails(measured):

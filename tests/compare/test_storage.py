@@ -116,7 +116,8 @@ def test_a_baseline_holds_the_latest_ten(measured):
 
 def scaled(recording, factor):
     model = recording.models[0]
-    return replace(recording, models=(replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64)),))
+    changed = replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64))
+    return replace(recording, models=(changed,), identity=f"{recording.identity} {factor}")
 
 
 def test_a_recording_is_in_a_baseline_once(measured):

@@ -89,7 +89,7 @@ def test_a_share_that_looks_the_same_is_unchanged(measured):
 def test_of_several_recordings_the_drawn_one_is_named(analyses):
     before, after = (measure(each.trace, each.report) for each in analyses)
     sides = [Drawing(each.report, each.timeline()) for each in analyses]
-    comparison = compare([before, replace(before, models=())], [after])
+    comparison = compare([before, replace(before, models=(), identity="another")], [after])
     page = html.fromstring(page_of(comparison, (sides[0], sides[1])))
     assert [title.text_content() for title in page.xpath("//h3[@class='side']")] == [
         "before: captions_concurrent.trace, the most typical of 2 recordings",

@@ -1,4 +1,4 @@
-"""When the main thread ran, from samples written by hand."""
+"""When the main thread ran and what held it up, from samples written by hand and of a recorded app."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from support.handover import trace_of
+from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import main_thread
 from tracekit.lanes.main_thread import main_thread_frame
+from tracekit.testing import Draws, Model, cpu
+from tracekit.testing.recorder import start_recording
+from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.trace import TraceCache
 
 MS = 1_000_000
@@ -26,7 +31,7 @@ def trace(*times_ms: float, main=True, pid=7, weight=MS, target=7):
     )
     process = SimpleNamespace(pid=target)
     run = SimpleNamespace(target=SimpleNamespace(process=process))
-    return SimpleNamespace(cache=TraceCache(), samples=samples, run=run)
+    return SimpleNamespace(cache=TraceCache(), samples=samples, run=run, sites=None)
 
 
 def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
@@ -43,7 +48,7 @@ def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
         trace(1, 2, main=False),
         trace(1, 2, main=pd.NA),
         trace(1, 2, pid=8),
-        SimpleNamespace(cache=TraceCache(), samples=None),
+        SimpleNamespace(cache=TraceCache(), samples=None, sites=None),
     ],
 )
 def test_without_a_sample_of_the_main_thread_there_is_no_lane(without) -> None:
@@ -59,3 +64,36 @@ def test_a_weight_that_is_not_recorded_is_that_of_instruments() -> None:
 def test_the_lane_is_a_pinned_strip() -> None:
     (lane,) = main_thread(trace(1, 2, 8))
     assert (lane.title, lane.pinned, lane.strip, len(lane.events)) == ("Main thread", True, True, 2)
+
+
+def recorded(*, on_main=True, instrumented=False):
+    """A load of 300 ms, 50 ms of drawing, and a prediction of 40 ms."""
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    app.code.on_main = on_main
+    load = (app.now_ns, app.now_ns + 300 * MS)
+    app.load(Model("Net"), 300 * MS)
+    app.code.draws_interface(app.now_ns + 10 * MS, 50 * MS)
+    app.pause(100 * MS)
+    call = app.predict(Model("Net"), cpu(40 * MS), inputs=0)
+    if not instrumented:
+        app.scenario.emptied.add(CORE_ML)
+    return load, (call.row.start_ns, call.row.end_ns), trace_of(app.finish())
+
+
+def test_inferred_calls_of_the_main_thread_stand_between_what_else_it_does() -> None:
+    load, call, seen = recorded()
+    frame = main_thread_frame(seen)
+    assert frame["state"].tolist() == ["in a load", "running", "in a prediction"]
+    starts, lengths = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
+    assert (starts[1:] >= (starts + lengths)[:-1]).all()
+    for row, truth in ((0, load), (2, call)):
+        assert (starts[row], starts[row] + lengths[row]) == pytest.approx(truth, abs=MS)
+    (lane,) = main_thread(seen)
+    assert lane.events.categories.tolist() == [Category.INFERRED, Category.APP, Category.INFERRED]
+    assert [lane.events.label(row) for row in range(3)] == frame["state"].tolist()
+
+
+@pytest.mark.parametrize("where", [{"on_main": False}, {"instrumented": True}])
+def test_calls_of_other_threads_and_recorded_ones_are_not_put_on_the_main_thread(where) -> None:
+    _, _, seen = recorded(**where)
+    assert set(main_thread_frame(seen)["state"]) == {"running"}

@@ -27,7 +27,7 @@ from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
-from tracekit.render.html import page_of
+from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.trace.events import Kind
@@ -84,7 +84,7 @@ def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     path = folder / "pair.html"
     comparison = compare(sides[:1], sides[1:])
     lanes = lanes_of_both(comparison, (drawings[0], drawings[1]))
-    path.write_text(page_of(comparison_document(comparison, lanes)), "utf-8")
+    path.write_text(html_of(comparison_document(comparison, lanes)), "utf-8")
     return path
 
 

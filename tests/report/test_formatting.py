@@ -14,7 +14,7 @@ from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
 from tracekit.report.report import Report
 from tracekit.trace.trace import Coverage
-from tracekit.units import format_estimate, format_percent, format_time
+from tracekit.units import format_error, format_estimate, format_percent, format_time
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,23 @@ from tracekit.units import format_estimate, format_percent, format_time
 )
 def test_a_moment_is_truncated_to_milliseconds(ns: int, text: str) -> None:
     assert formatting.moment(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("time", "resolution", "text"),
+    [
+        (0, 1_000_000, "00:00.000"),
+        (895_450_000, 1_000_000, "00:00.895"),
+        (895_450_000, 999_999, "00:00.895 450"),
+        (12_345_678_901, 1_000, "00:12.345 678"),
+        (12_345_678_901, 999, "00:12.345 678 901"),
+        (1_112_033_990_000, 10_000, "18:32.033 990"),
+        (3_725_000_004_000, 1_000, "1:02:05.000 004"),
+        (-895_450_000, 1_000, "-00:00.895 450"),
+    ],
+)
+def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
+    assert formatting.exact_moment(time, resolution) == text
 
 
 @pytest.mark.parametrize(
@@ -108,6 +125,21 @@ def test_a_shortened_name_fits_and_keeps_both_ends(text: str, cells: int) -> Non
 def test_a_name_that_fits_is_not_shortened() -> None:
     assert formatting.shorten("Watercolor", 10) == "Watercolor"
     assert formatting.shorten("Watercolors", 10) == "Water…lors"
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "±0 ns"),
+        (1_000_000, "±1 ms"),
+        (999_875, "±1 ms"),
+        (1_432_000, "±1.4 ms"),
+        (946_000, "±950 µs"),
+        (3e9, "±3 s"),
+    ],
+)
+def test_how_exact_a_time_is_has_two_digits(ns: float, text: str) -> None:
+    assert format_error(ns) == text
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from support.analyses import kept_analysis
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
 from tracekit.api import Analysis
+from tracekit.lanes.categories import Category
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
 from tracekit.trace.events import Kind
-from tracekit.trace.filter import EVENT_FRAMES, everything, only_models
+from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
+from tracekit.trace.trace import Trace
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +104,28 @@ def test_a_hostile_label_reaches_no_screen(reload_analysis: Analysis) -> None:
     timeline = timeline_of(replace(trace, activity=trace.activity.assign(label=label)), ())
     assert not [text for text in timeline.texts if "\u202e" in text or "\x1b" in text]
     assert "\ufffdevil\ufffd[2J" in timeline.texts
+
+
+def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampled_trace: Trace) -> None:
+    timeline = timeline_of(sampled_trace, ())
+    lanes = {lane.title: lane for lane in timeline.lanes}
+    activity = lanes["Activity"]
+    assert activity.calls_inferred is not None
+    assert (activity.calls_inferred["origin"] == "call-stacks").all()
+    assert len(activity.calls_inferred) == len(activity.starts) == 3
+    thread = lanes["Main thread"]
+    assert [timeline.texts[code] for code in thread.labels] == ["in a load", "in a prediction", "in a prediction"]
+    assert set(thread.categories.tolist()) == set(activity.categories.tolist()) == {Category.INFERRED}
+
+
+def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace: Trace) -> None:
+    first = int(sampled_trace.activity["start_ns"].iloc[1])
+    shown = only_range(everything(sampled_trace), sampled_trace, first, first + 1)
+    lanes = {lane.title: lane for lane in timeline_of(sampled_trace, (), shown=shown).lanes}
+    assert len(lanes["Main thread"].starts) == len(lanes["Activity"].starts) == 1
+
+
+def test_recorded_calls_have_no_bounds(samples: Path) -> None:
+    timeline = kept_analysis(samples / "sharpen_8bit.trace").timeline()
+    assert all(lane.calls_inferred is None for lane in timeline.lanes)
+    assert "Main thread" not in {lane.title for lane in timeline.lanes}

@@ -10,7 +10,7 @@ import sys
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -154,12 +154,26 @@ def compared(key: RecordingKey) -> Compared:
         period_ns = PERIODS[key.period_ms]
         whole, calls = with_stacks(scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
-        truth, blind = (run_detectors(each, **settings) for each in (trace_of(whole), trace))
+        truth, blind = (
+            run_detectors(trace_of(whole), **settings),
+            run_detectors(trace, **_by_inferred_name(settings, trace.models["name"], calls)),
+        )
         answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
         errors = named(blind)[1]
         return Compared(key, answers, compare_calls(trace.activity, calls, whole.samples, period_ns), "; ".join(errors))
     except Exception:
         return Compared(key, error=traceback.format_exc())
+
+
+def _by_inferred_name(settings: dict[str, Any], names: Iterable[str], calls: Sequence[TrueCall]) -> dict[str, Any]:
+    """Settings of models, for the names by which they are inferred: whoever sets a budget knows what a model is called
+    there."""
+    of_model = settings.get("model_settings", {})
+    meant = {name: {call.row.model.base for call in calls_meant(name, calls)} for name in names}
+    known = {
+        name: of_model[base] for name, bases in meant.items() for base in bases if len(bases) == 1 and base in of_model
+    }
+    return {**settings, "model_settings": {**of_model, **known}} if of_model else settings
 
 
 def compare_answers(

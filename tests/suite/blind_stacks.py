@@ -7,6 +7,7 @@ is sampled anew. Of the Neural Engine no stack was ever seen: its frames have no
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,11 +24,11 @@ from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
 
 ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
-NAMELESS = Frame("", "", "")
-"""A function of an app without symbols."""
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
+BEGINS = 50
+"""Part of a call in which it begins: measured in 17 predictions and two loads of public recordings."""
 LOST_PERMILLE = 20
 """How many samples are missed one by one."""
 
@@ -97,7 +98,7 @@ class Threads:
     def stack(self, thread: Thread, *frames: Frame) -> Stack:
         """Frames of the app, and what the thread begins in."""
         main = (*stacks.INTERFACE, stacks.MAIN, stacks.START)
-        called = (NAMELESS if self.stripped and frame.is_app else frame for frame in frames)
+        called = (_without_name(frame) if self.stripped and frame.is_app else frame for frame in frames)
         return Stack((*called, *(main if thread == self.main else (stacks.WORKER,))))
 
     def calling(self, kind: str, model: str, thread: Thread) -> tuple[Frame, ...]:
@@ -107,6 +108,11 @@ class Threads:
         frame = app_function(name, line + (0 if self.one_place else 20 * number), "Models.swift")
         inlined = (app_function(f"{name}Inlined", frame.line + 3, "Helpers.swift"),) if self.inlines else ()
         return self.stack(thread, *inlined, frame, app_function("run", 30 + number, "Pipeline.swift")).frames
+
+
+def _without_name(frame: Frame) -> Frame:
+    """The same place in an app without symbols."""
+    return Frame("", "", "", line=frame.line + zlib.crc32(frame.name.encode()) % 1_000_000)
 
 
 def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, list[TrueCall]]:
@@ -142,6 +148,11 @@ def asks(row: SampleRow) -> bool:
     return row.stack is not None and not ASKS.isdisjoint(row.stack.frames)
 
 
+def _begins(call: CoreMLRow) -> int:
+    """How long a call takes to begin: to open the model, or to bind inputs."""
+    return max(20_000, call.duration_ns // BEGINS)
+
+
 def _add_recorded(threads: Threads) -> None:
     """What the recording's own samples show: each stands for the time around it, those of a call within the call."""
     calls = [row for row in threads.scenario.coreml if is_call(row)]
@@ -150,7 +161,12 @@ def _add_recorded(threads: Threads) -> None:
         if asks(row):
             within = (call for call in calls if call.start_ns <= row.time_ns < call.end_ns)
             for call in islice(within, 1):
-                start, end = max(start, call.start_ns), min(end, call.end_ns)
+                begun = call.start_ns + _begins(call)
+                if start < begun and row.stack is not None:
+                    first = stacks.OPEN_MODEL if call.label.startswith(rows.LOAD) else stacks.BIND
+                    outer = row.stack.frames[next(n for n, each in enumerate(row.stack.frames) if each in ASKS) :]
+                    threads.spans[row.thread].append(Span(call.start_ns, min(begun, end), Stack((first, *outer))))
+                start, end = max(start, begun), min(end, call.end_ns)
         threads.spans[row.thread].append(Span(start, end, row.stack))
 
 
@@ -203,7 +219,11 @@ def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
         inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
     taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
     waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
-    for start, end in _without(waits, call.start_ns, call.end_ns):
+    opened = call.start_ns
+    if call.label != rows.COMPILE:
+        opened += _begins(call)
+        yield call.start_ns, opened, (stacks.OPEN_MODEL, stacks.LOAD)
+    for start, end in _without(waits, opened, call.end_ns):
         yield start, end, inner
 
 
@@ -212,7 +232,7 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     work."""
     waits: list[tuple[int, int]] = []
     units: list[tuple[int, str]] = []
-    bound = call.start_ns + 20_000
+    bound = call.start_ns + _begins(call)
     for row in inside:
         end = row.start_ns + row.duration_ns
         if isinstance(row, NeuralEngineRow):
@@ -223,9 +243,9 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
             units.append((row.start_ns, "gpu"))
         elif row.label == "CPU" and row.duration_ns >= 100_000:
             units.append((row.start_ns, "cpu"))
-        elif row.label in ("Input Copy", "Data Cast") and not units:
-            bound = max(bound, end)
-    bound = min(bound, call.end_ns)
+    works = min((at for at, _ in units), default=call.end_ns)
+    inputs = (row for row in inside if isinstance(row, CoreMLRow) and row.label in ("Input Copy", "Data Cast"))
+    bound = min(max([bound, *(row.end_ns for row in inputs if row.end_ns <= works)]), works, call.end_ns)
     yield call.start_ns, bound, (stacks.BIND, *stacks.PREDICT)
     for start, end in _without(waits, bound, call.end_ns):
         unit = next((unit for at, unit in sorted(units, reverse=True) if at < end), "")

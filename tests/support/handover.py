@@ -90,7 +90,7 @@ def _samples(run: Scenario) -> list[Sample]:
 
 def _call(frame: Frame, run: Scenario) -> Call:
     image = run.target.name if frame.is_app else frame.image.rpartition("/")[2]
-    source_line = (frame.file, frame.line) if frame.line else None
+    source_line = (frame.file, frame.line) if frame.file and frame.line else None
     return Call(image, frame.name, frame.line or 0x10, source_line, not frame.is_app, frame.symbol)
 
 

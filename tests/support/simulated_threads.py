@@ -62,6 +62,8 @@ class Simulated:
     calls: list[Truth] = field(default_factory=list)
     engine: list[tuple[int, int, str]] = field(default_factory=list)
     end_ns: int = 0
+    watched: bool = True
+    """Whether the Neural Engine was recorded."""
 
     def __post_init__(self) -> None:
         self.random = np.random.default_rng(self.seed)
@@ -77,7 +79,7 @@ class Simulated:
         hardware, buffers = hardware_of(self.engine)
         ordered = sorted(self.samples, key=lambda sample: sample[0])
         sampled = source(*ordered, unit_ns=1, weight_ns=self.period_ns).read()
-        return infer_calls(hardware, buffers, sampled, self.end_ns)
+        return infer_calls(hardware, buffers, sampled, self.end_ns, watched=self.watched)
 
 
 @dataclass
@@ -283,6 +285,7 @@ def blocked_unseen(made: Simulated) -> None:
     """The same, where the Neural Engine was not recorded."""
     blocked(made)
     made.engine.clear()
+    made.watched = False
 
 
 def pipeline(made: Simulated) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,8 @@ def of_models(*models: ModelMeasurements, source: str = "run", environment: Envi
 def recording(seed: int, scale: float = 1.0, *, count: int = 100, name: str = "Net", case: Case = CASE) -> Measurements:
     """A recording of one model whose typical latency is `scale` times 10 ms."""
     values = latencies(case, count, np.random.default_rng(seed), scale)
-    return of_models(model(name, values), source=f"run {seed}")
+    identity = f"{seed} {scale} {count} {name} {case}"
+    return replace(of_models(model(name, values), source=f"run {seed}"), identity=identity)
 
 
 def recordings(scales: Sequence[float], *, first: int = 0, **options: object) -> list[Measurements]:

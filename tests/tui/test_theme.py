@@ -58,6 +58,7 @@ TOGETHER = {
     "thermal": (Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
     "clock": (Category.LOW, Category.MEDIUM, Category.HIGH),
     "recorded and inferred": (Category.PREDICTION, Category.INFERRED),
+    "main thread": (Category.APP, Category.INFERRED),
     "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
     # Unaccounted and not recorded, which share a color, are never in one bar.
     "bars": tuple(dict.fromkeys(GROUP_CATEGORIES.values())),
@@ -173,7 +174,7 @@ def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
 
 
 ON_ONE_LANE = {
-    **{name: TOGETHER[name] for name in ("compute", "neural engine", "hardware", "clock", "bars")},
+    **{name: TOGETHER[name] for name in ("compute", "neural engine", "hardware", "clock", "bars", "main thread")},
     "activity": (*TOGETHER["activity"], Category.INFERRED),
     "data": (*TOGETHER["data"], Category.OTHER),
     "thermal": (*TOGETHER["thermal"], Category.OTHER),

@@ -144,6 +144,8 @@ def _limits(model: ModelFigures, source: str) -> Iterator[str]:
         measured = model.figures.get(limit)
         if measured is None or (limit in (*TIMES, "loads") and not measured.value):
             yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
+        elif measured.at_least:
+            yield f"#{limit} = {key.example}  # {key.about}: {with_basis(limit, measured)} in {source}"
         else:
             headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
             basis = f"{key.about}: {with_basis(limit, measured)} in {source}; {headroom}"

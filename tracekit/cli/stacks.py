@@ -72,10 +72,10 @@ def run(arguments: Namespace) -> ExitStatus:
         return as_text(shown, _title(sampled, shown, chosen))
 
     def document(form: str) -> Document:
-        whole = tree()
-        title = _title(sampled, whole, chosen)
+        shown = tree(Frames.FOLDED)
+        title = _title(sampled, shown, chosen)
         if form == "html":
-            return call_stacks_document(flame_in(sampled, chosen, whole), trace.contents.source, title)
+            return call_stacks_document(flame_in(sampled, chosen, shown), trace.contents.source, title)
         return Document("", title, Role.PLAIN)
 
     data = {

@@ -18,7 +18,7 @@ from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import Comparison, compare, same_content
+from tracekit.compare.comparison import Comparison, compare, same_recording
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -42,8 +42,6 @@ PATIENCE_S = 120.0
 """One that does not open, or is unfinished, may still be recorded, which changes little on disk for a while."""
 KEPT = 8
 """Recordings whose measurements are kept: several apps and devices may take turns."""
-UNWRAPPED = 1 << 16
-"""Columns of a line that is not to wrap, so that a recording has four lines in a log too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,8 @@ class History:
         earlier = self._comparison(path, mark, measured.measurements, others)
         lines = latest_lines(measured.report, measured.measurements, str(path), earlier)
         color = has_color()
-        emit(lines_text(map(styled_line, lines), UNWRAPPED, color), styled=color)
+        # Lines are not to wrap, so that a recording has four of them in a log too.
+        emit(lines_text(map(styled_line, lines), color), styled=color)
         return True
 
     def _comparison(
@@ -116,7 +115,7 @@ class History:
         ]
         for _, other in sorted(earlier, reverse=True):
             last = self._measured(other, others[other]).measurements
-            if last is not None and not same_content(last, measurements):
+            if last is not None and not same_recording(last, measurements):
                 return str(other), compare([last], [measurements], floors=self._request.settings.floors)
         return None
 

@@ -109,16 +109,19 @@ def model_items(comparison: Comparison, floors: Floors, allow_missing: Sequence[
     if not any(model.presence is Presence.BOTH for model in comparison.models):
         text = "the baseline and the recording have no model in common; rename it with --rename, or save a new baseline"
         items.append(_item(Verdict.ERROR, "baseline", None, text))
-    items += [_model(model, floors, allow_missing) for model in comparison.models]
+    items += [_model(model, floors, allow_missing, inferred=comparison.inferred[1]) for model in comparison.models]
     return items + [_slower_tail(model) for model in comparison.models if model.p95.answer is Answer.REGRESSED]
 
 
-def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str]) -> Item:
+def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str], *, inferred: bool) -> Item:
     if model.presence is Presence.ONLY_AFTER:
         return _item(Verdict.NOT_COUNTED, "baseline", model.name, "new model, not in the baseline")
     if model.presence is Presence.ONLY_BEFORE:
         allowed = any(matches(model.name, pattern) for pattern in allow_missing)
         ending = "; allowed" if allowed else f"; {shlex.join(('--allow-missing', model.name))} lets it pass"
+        if inferred and not allowed:
+            text = "in the baseline, and not seen in the recording, in which Core ML recorded no events"
+            return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text + ending)
         text = f"in the baseline, but not in the recording{ending}"
         return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
     change = model.latency

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tracekit._version import __version__
-from tracekit.compare.comparison import environment_differences, same_content
+from tracekit.compare.comparison import environment_differences, same_recording
 from tracekit.compare.figures import names_of
 from tracekit.compare.latency import METHOD_VERSION
 from tracekit.compare.measurements import Measurements, of_model
@@ -55,7 +55,7 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
     for recording in recordings:
         if not any(len(model.latencies_ns) for model in recording.models):
             raise UsageError(f"{recording.source}: no prediction with a known latency, so nothing to compare with")
-        if any(same_content(recording, other) for other in all_recordings):
+        if any(same_recording(recording, other) for other in all_recordings):
             raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
         all_recordings.append(recording)
     differences = environment_differences(all_recordings[:1], all_recordings[1:])

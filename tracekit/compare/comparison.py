@@ -14,6 +14,7 @@ from tracekit.compare.measurements import Environment, Measurements, of_model
 from tracekit.compare.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.compare.settings import Floors
 from tracekit.errors import UsageError, unknown
+from tracekit.units import format_names
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
@@ -64,6 +65,8 @@ class Comparison:
     models: tuple[ModelComparison, ...]
     """Those on both sides first, then those on one, each by the time they took."""
     findings: tuple[FindingChange, ...]
+    inferred: tuple[bool, bool]
+    """Whether a recording before, and one after, has no rows of Core ML: what is not in it may have happened."""
     notes: tuple[str, ...]
     """What to know before relying on the answers, one sentence each."""
 
@@ -106,18 +109,20 @@ def compare(
         not_recorded=_environment_gaps((*before, *after)),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
+        inferred=(_is_inferred(before), _is_inferred(after)),
         notes=(*notes, *_notes(before, after, models)),
     )
 
 
+def _is_inferred(side: Sequence[Measurements]) -> bool:
+    return any(not recording.core_ml for recording in side)
+
+
 def check_repeats(side: Sequence[Measurements]) -> None:
     """Raises `UsageError` for a recording that is given twice: it would count as two."""
-    seen_latencies = set()
-    for recording in side:
-        content = _content(recording)
-        if content and content in seen_latencies:
+    for index, recording in enumerate(side):
+        if any(same_recording(recording, other) for other in side[:index]):
             raise UsageError(f"{recording.source} is given twice; a recording counts once")
-        seen_latencies.add(content)
 
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
@@ -168,8 +173,8 @@ def _notes(
     before: Sequence[Measurements], after: Sequence[Measurements], models: Sequence[ModelComparison]
 ) -> tuple[str, ...]:
     notes = []
-    if _same(before, after):
-        notes.append("Both sides contain the same measurements: a recording was compared with itself.")
+    if shared := [one.source for one in after if any(same_recording(one, other) for other in before)]:
+        notes.append(f"A recording was compared with itself: {format_names(shared)}.")
     if len(before) == len(after) == 1:
         notes.append(ONE_RECORDING)
     elif min(len(before), len(after)) == 2:
@@ -193,11 +198,6 @@ def _notes(
     return tuple(notes)
 
 
-def _same(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
-    """Whether any recording of one side is one of the other, too."""
-    return bool(set(filter(None, map(_content, before))) & set(map(_content, after)))
-
-
 def typical(side: Sequence[Measurements]) -> int:
     """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
     medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
@@ -217,11 +217,6 @@ def typical(side: Sequence[Measurements]) -> int:
     return min(range(len(side)), key=distance)
 
 
-def same_content(one: Measurements, other: Measurements) -> bool:
-    """Whether two measurements are of one recording."""
-    return bool(_content(one)) and _content(one) == _content(other)
-
-
-def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
-    """What distinguishes recordings: the latencies of all models, to the last digit. Empty without any."""
-    return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)
+def same_recording(one: Measurements, other: Measurements) -> bool:
+    """Whether two measurements are known to be of one recording. Equal ones may be of two."""
+    return one.identity is not None and one.identity == other.identity

@@ -10,8 +10,9 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
-from tracekit.compare.measurements import Measurements, ModelMeasurements, of_model
+from tracekit.compare.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact, of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
+from tracekit.detectors.inference import from_stacks
 from tracekit.units import format_count
 
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
@@ -42,8 +43,12 @@ class Figure:
     """Recordings in which it was measured."""
     warm: bool = True
     """Whether a latency is that of warm predictions: of those after a load where there are no others."""
+    error: float = 0
+    """How far it may be off, where calls are inferred."""
+    at_least: bool = False
+    """Whether it is a lower bound."""
     resolution_ns: int = 0
-    """How exactly a time is known: the time between two samples, where only call stacks show it."""
+    """A duration has no more digits than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,21 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
     if not measured:
         return None
-    values, resolution_ns = [value for _, value in measured], max(entry.resolution_ns for entry, _ in measured)
+    values = [value for _, value in measured]
     is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
+    exactness = _exactness(name, least_exact(entry.inexact for entry, _ in measured))
     if len(values) > 1:
-        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, resolution_ns)
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
     warm = measured[0][0].latency_ns
     low, high = median_interval(warm) if name == "p50" else (None, None)
-    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, resolution_ns)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, *exactness)
+
+
+def _exactness(name: str, inexact: Inexact) -> tuple[int, bool, int]:
+    """How far a figure may be off, whether it is a lower bound, and the resolution of a duration."""
+    # Without Core ML's rows, calls that overlap may be missing too.
+    at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
+    return inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
@@ -129,7 +142,10 @@ def with_basis(name: str, measured: Figure) -> str:
         facts.append(format_count(measured.recordings, "recording"))
     if not measured.warm:
         facts.append("each after a load")
+    if measured.error:
+        facts.append(from_stacks(measured.error))
     if measured.low is not None and measured.high is not None:
         kind = "" if measured.recordings > 1 else "95% interval "
         facts.append(f"{kind}{text(measured.low)} to {text(measured.high)}")
-    return text(measured.value) + (f" ({', '.join(facts)})" if facts else "")
+    bound = "at least " if measured.at_least else ""
+    return bound + text(measured.value) + (f" ({', '.join(facts)})" if facts else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ def finding_changes(
     """All findings of both sides, by check and status. `renamed` maps names before to names after.
 
     A side has a finding where any of its recordings has it, and passes a check where one passed it and none has it.
-    O(checks).
+    Without rows of Core ML, that a check does not apply is no pass: what it is about may not have been seen. O(checks).
     """
     sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
     groups: dict[tuple[FindingStatus, str, str], list[str | None]] = {}
@@ -72,6 +72,8 @@ Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
 def _outcomes(recording: Measurements, renamed: Mapping[str, str]) -> Outcomes:
     outcomes: Outcomes = {}
     for result in recording.checks:
+        if not recording.core_ml and result.outcome == "not_applicable":
+            result = replace(result, outcome="not_evaluated")  # noqa: PLW2901
         model = None if result.model is None else renamed.get(result.model, result.model)
         outcomes.setdefault((result.id, model), []).append(result)
     return outcomes

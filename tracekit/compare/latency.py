@@ -56,6 +56,8 @@ class Reason(StrEnum):
     """Changed for certain, but whether by more than the floor is open."""
     NOT_STEADY = "not steady"
     """One recording itself moves by as much as the two differ."""
+    INEXACT = "inexact"
+    """Call stacks do not show calls this short exactly enough."""
     MODES = "modes"
     """Latencies gather around several values that overlap with the other side's: their median may jump between them."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
+from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.compare.measurements import EXACT, Inexact, least_exact
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -56,8 +58,15 @@ class Figures:
     """By the ids of `FIGURES`."""
     units: tuple[str, ...]
     """Compute units that executed it, or are planned to, as Apple calls them."""
-    resolution_ns: int = 0
-    """How exactly its times are known, as in `ModelMeasurements`."""
+    inexact: Inexact = EXACT
+    """How exact its quantities are."""
+
+    def error(self, figure: str) -> float:
+        """How far one of its quantities may be off."""
+        if figure == "fps" and (rate := self.quantities.get(figure)):
+            # The inverse of a latency.
+            return rate * rate * self.inexact.latency_ns / 1e9
+        return self.inexact.error_ns(figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,8 @@ class Source:
     device: str | None
     system: str | None
     models: tuple[Figures, ...]
+    notes: tuple[str, ...] = ()
+    """What to know of its figures, one sentence each."""
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -100,9 +111,11 @@ class Row:
     """A key of `FIGURES`."""
     values: tuple[float | None, ...]
     best: tuple[int, ...]
-    """Positions of the best values; empty where less than two are known or all are the same."""
-    resolution_ns: int = 0
-    """How exactly its times are known: the longest time between two samples, where only call stacks show them."""
+    """Positions of the best values; empty where less than two are known, one is a lower bound or all are the same."""
+    at_least: tuple[int, ...]
+    """Positions of the values that are lower bounds."""
+    resolution_ns: int
+    """Durations have no more digits than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +145,20 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
             "recording",
             recording.environment.device,
             recording.environment.system,
-            tuple(_figures(model, WARM if model.name in every else ALL) for model in models),
+            tuple(_figures(model, WARM if model.name in every else ALL) for model in recording.models),
+            tuple(_notes(recording)),
         )
         for recording in recordings
-        for models in [recording.models]
     ]
+
+
+def _notes(recording: Measurements) -> Iterator[str]:
+    inexact = least_exact(model.inexact for model in recording.models)
+    if said := words.margin(inexact):
+        more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
+        yield f"{recording.source}: {said}{more}."
+    if any(len(model.other_loads_ns) for model in recording.models):
+        yield f"{recording.source}: the load time includes loads that may have been cold."
 
 
 def _has_warm(model: ModelMeasurements) -> bool:
@@ -151,7 +173,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
         model.name,
         shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
-        model.resolution_ns,
+        model.inexact,
     )
 
 
@@ -197,6 +219,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
         explained.append("Several recordings with one label: the median of their values; counts are added up.")
     if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
         explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
+    explained += [note for source in sources for note in source.notes]
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
         explained.append(REPORTS_NOTE)
@@ -224,21 +247,29 @@ def _together(values: Iterable[str | None]) -> str | None:
 
 
 def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
-    models = (model for group in groups for source in group for model in source.models if model.model == name)
-    resolution_ns = max((model.resolution_ns for model in models), default=0)
-    values = tuple(_value(name, figure, group) for group in groups)
+    models = [[model for source in group for model in source.models if model.model == name] for group in groups]
+    inexact = [least_exact(model.inexact for model in group) for group in models]
+    at_least = tuple(at for at, one in enumerate(inexact) if figure == LOADS.id and one.loads_at_least)
+    resolution_ns = max(one.resolution_ns for one in inexact)
+    values = tuple(_value(figure, group) for group in models)
     known = {value for value in values if value is not None}
     wants_most = FIGURES[figure].most_is_best
-    if wants_most is None or len(known) < 2:
-        return Row(name, figure, values, (), resolution_ns)
+    if wants_most is None or len(known) < 2 or at_least:
+        return Row(name, figure, values, (), at_least, resolution_ns)
     wanted = max(known) if wants_most else min(known)
-    best = [column for column, value in enumerate(values) if value is not None and abs(value - wanted) <= TIE * wanted]
+    errors = [max((model.error(figure) for model in group), default=0) for group in models]
+    margin = max(TIE * wanted, errors[values.index(wanted)])
+    best = [
+        column
+        for column, value in enumerate(values)
+        if value is not None and abs(value - wanted) <= margin + errors[column]
+    ]
     shown = tuple(best) if len(best) < len(values) - values.count(None) else ()
-    return Row(name, figure, values, shown, resolution_ns)
+    return Row(name, figure, values, shown, at_least, resolution_ns)
 
 
-def _value(name: str, figure: str, group: Sequence[Source]) -> float | None:
-    values = [model.quantities.get(figure) for source in group for model in source.models if model.model == name]
+def _value(figure: str, models: Sequence[Figures]) -> float | None:
+    values = [model.quantities.get(figure) for model in models]
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -254,12 +285,12 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     """
     facts = [(source.device, source.system, ", ".join(source.units) or None) for source in sources]
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
-    words = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
-    if not differing or len(set(words)) < len(words):
-        words = _distinct_names([source.name for source in sources])
+    told = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
+    if not differing or len(set(told)) < len(told):
+        told = _distinct_names([source.name for source in sources])
     return [
         differences if label is None else _label_text(label, source)
-        for source, label, differences in zip(sources, given, words, strict=True)
+        for source, label, differences in zip(sources, given, told, strict=True)
     ]
 
 

@@ -7,7 +7,7 @@ stand for the recording. Numbers are rounded here as they are stored, so that bo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +24,10 @@ from tracekit.errors import UnreadableRecording, unknown
 from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
-from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.filter import Shown, matching
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
@@ -75,6 +76,36 @@ class Parts:
     """Degrees of freedom of the standard errors."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inexact:
+    """How exact the numbers of a model are: by how much each is off at most."""
+
+    resolution_ns: int = 0
+    """The time between two samples, where call stacks show the calls: durations have no more digits."""
+    latency_ns: int = 0
+    """How far its median latency may be off."""
+    load_ns: int = 0
+    """How far the duration of a load may be off."""
+    loads_at_least: bool = False
+    """Whether there may be more loads than were seen."""
+
+    def error_ns(self, quantity: str) -> int:
+        """How far a number may be off, by its id; 0 for one that is no duration of calls."""
+        return self.latency_ns if quantity in _LATENCIES else self.load_ns if quantity in _LOAD_TIMES else 0
+
+
+EXACT = Inexact()
+"""Of a model whose calls Core ML recorded."""
+_LATENCIES = ("p50_ns", "p95_ns", "all_p50_ns", "all_p95_ns")
+_LOAD_TIMES = ("load_ns", "cold_load_ns")
+
+
+def least_exact(each: Iterable[Inexact]) -> Inexact:
+    """What holds for several recordings together; `EXACT` for none. O(recordings)."""
+    known = (EXACT, *each)
+    return Inexact(*(max(values) for values in zip(*map(astuple, known), strict=True)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelMeasurements:
     """One model that the app calls. Durations in ns, multiples of `quantities.RESOLUTION_NS`, in order of time."""
@@ -99,9 +130,7 @@ class ModelMeasurements:
     """Of all predictions."""
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
-    resolution_ns: int = 0
-    """How exactly begin and end of its calls are known: the time between two samples, where only call stacks show
-    them."""
+    inexact: Inexact = EXACT
 
     @property
     def sample(self) -> Sample:
@@ -167,6 +196,8 @@ class Measurements:
     """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
     limited: str = ""
     """A sentence on the models that are not in here, where a report has no room for all."""
+    identity: str | None = None
+    """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -194,6 +225,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
+        identity=identity_of(trace),
     )
 
 
@@ -252,6 +284,7 @@ def _model(
     predictions = called[of_model]
     loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(hardware_only(predictions).any())
+    inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
     ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     timed, is_warm = predictions[ended], warm[of_model][ended]
@@ -269,8 +302,38 @@ def _model(
         warm_parts=_parts(times.of(timed[is_warm].index)),
         parts=_parts(times.of(timed.index)),
         units=tuple(compute_shares(times.of(predictions.index)).items()),
-        resolution_ns=resolution_of(loads, predictions),
+        inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
     )
+
+
+def _inexact(timed: pd.DataFrame, predictions: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
+    """Of calls that are inferred; `timed` are the predictions with a latency. Signposts show every load."""
+    return Inexact(
+        resolution_of(loads, predictions),
+        _median_error(timed),
+        _longest_error(loads),
+        not is_any(top["origin"], Origin.SIGNPOSTS).any(),
+    )
+
+
+def _median_error(calls: pd.DataFrame) -> int:
+    """How far the median duration may be off: that of the shortest and of the longest calls that fit."""
+    if calls.empty:
+        return 0
+    shortest, given, longest = (float(np.median(values)) for values in _durations(calls))
+    return round(max(given - shortest, longest - given))
+
+
+def _longest_error(calls: pd.DataFrame) -> int:
+    """How far the duration of any of these calls may be off."""
+    shortest, given, longest = _durations(calls)
+    return int(np.maximum(given - shortest, longest - given).max(initial=0))
+
+
+def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Shortest, likely and longest durations that fit: shape (calls,) each."""
+    earliest, latest, first_end, last_end = (calls[name].to_numpy(np.int64) for name in BOUNDS)
+    return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
 
 
 def _parts(times_of_model: Breakdown) -> Parts | None:

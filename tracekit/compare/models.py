@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, LatencyChange, compare_latency, compare_p95, judge
+from tracekit.compare.latency import (
+    MIN_PREDICTIONS,
+    Answer,
+    Floor,
+    LatencyChange,
+    Reason,
+    compare_latency,
+    compare_p95,
+    judge,
+)
+from tracekit.compare.measurements import Inexact, least_exact
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
+    from tracekit.arrays import IntArray
     from tracekit.compare.measurements import ModelMeasurements, Parts
 
 
@@ -98,8 +109,13 @@ class ModelComparison:
     """Most predictions in flight at once."""
     units: tuple[tuple[str, Pair], ...]
     """Share of the execution on each compute unit."""
-    resolution_ns: int
-    """How exactly its times are known: the longest time between two samples, where only call stacks show them."""
+    inexact: tuple[Inexact, Inexact]
+    """How exact its numbers are, before and after."""
+
+    @property
+    def resolution_ns(self) -> int:
+        """The longest time between two samples, where only call stacks show its calls."""
+        return max(side.resolution_ns for side in self.inexact)
 
 
 def compare_model(
@@ -110,6 +126,18 @@ def compare_model(
     basis = _basis(before, after)
     values = [[entry.latencies_ns if basis is Basis.ALL else entry.warm_ns for entry in side] for side in sides]
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
+    inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
+    latency_error_ns = sum(side.latency_ns for side in inexact)
+    load_error_ns = sum(side.load_ns for side in inexact)
+    floor_of_latency, floor_of_loads = _raised(floor, latency_error_ns), _raised(floor, load_error_ns)
+
+    def known(change: LatencyChange, error_ns: int) -> LatencyChange:
+        return _as_known(change, error_ns, max(side.resolution_ns for side in inexact))
+
+    def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
+        return known(
+            compare_latency(*([of(entry) for entry in side] for side in sides), floor=floor_of_loads), load_error_ns
+        )
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         return Pair(_mean([of(entry) for entry in before]), _mean([of(entry) for entry in after]))
@@ -117,30 +145,42 @@ def compare_model(
     def share(unit: str) -> Pair:
         return pair(lambda entry: dict(entry.units).get(unit))
 
-    resolution_ns = max(entry.resolution_ns for side in sides for entry in side)
-
-    def known(change: LatencyChange) -> LatencyChange:
-        return replace(change, resolution_ns=resolution_ns)
-
     return ModelComparison(
         name=(after or before)[0].name,
         name_before=(before or after)[0].name,
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
-        latency=known(compare_latency(*values, floor=floor, confidence=confidence)),
-        p95=known(compare_p95(*values, floor=floor)),
+        latency=known(compare_latency(*values, floor=floor_of_latency, confidence=confidence), latency_error_ns),
+        p95=known(compare_p95(*values, floor=floor_of_latency), latency_error_ns),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
-        parts=_parts(before, after, basis, floor),
+        parts=_parts(before, after, basis, floor_of_latency),
         predictions=pair(lambda entry: entry.predictions),
         loads=pair(lambda entry: entry.loads),
         load_ns=pair(lambda entry: entry.load_ns),
-        cold_load=known(compare_latency(*([entry.cold_loads_ns for entry in side] for side in sides), floor=floor)),
-        cached_load=known(compare_latency(*([entry.cached_loads_ns for entry in side] for side in sides), floor=floor)),
+        cold_load=loads(lambda entry: entry.cold_loads_ns),
+        cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
-        resolution_ns=resolution_ns,
+        inexact=inexact,
     )
+
+
+_LARGEST_ERROR: Final = 0.5
+"""Share of a latency that an error may be for "unchanged" to say something (heuristic)."""
+
+
+def _raised(floor: Floor, error_ns: int) -> Floor:
+    """The floor, or how far both sides together may be off: smaller differences are no change."""
+    return replace(floor, absolute_ns=max(floor.absolute_ns, error_ns))
+
+
+def _as_known(change: LatencyChange, error_ns: int, resolution_ns: int) -> LatencyChange:
+    """Not unchanged where calls are known to so little that most changes would go unnoticed."""
+    known = [value for value in (change.before_ns, change.after_ns) if value is not None]
+    if change.answer is Answer.UNCHANGED and error_ns > _LARGEST_ERROR * min(known):
+        change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
+    return replace(change, resolution_ns=resolution_ns)
 
 
 def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:

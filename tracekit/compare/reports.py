@@ -21,6 +21,7 @@ def to_report(recording: Measurements) -> dict[str, Any]:
     """What a report holds under `measurements`: what a comparison needs and the rest of the report does not say."""
     return {
         "method": METHOD_VERSION,
+        "identity": recording.identity,
         "core_ml": recording.core_ml,
         "thermal": recording.environment.thermal,
         "models": [model_to_plain(model, listed=0) for model in recording.models],
@@ -63,6 +64,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     recording = from_plain(
         {
             "source": facts["source"],
+            "identity": measured.get("identity"),
             "environment": {
                 "device": facts["device_model"],
                 "system": system,

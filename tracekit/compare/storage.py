@@ -19,8 +19,10 @@ import numpy as np
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.compare.measurements import (
+    EXACT,
     CheckResult,
     Environment,
+    Inexact,
     Measurements,
     ModelMeasurements,
     PartMean,
@@ -71,6 +73,7 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
     """Measurements as dicts, lists and numbers."""
     return {
         "source": recording.source,
+        "identity": recording.identity,
         "environment": asdict(recording.environment),
         "core_ml": recording.core_ml,
         "models": [model_to_plain(model) for model in recording.models],
@@ -87,6 +90,7 @@ def from_plain(plain: object) -> Measurements:
         raise MalformedError("models")
     return Measurements(
         source=_value(record, "source", _is_text),
+        identity=_value(record, "identity", _is_text, optional=True),
         environment=Environment(
             **{field.name: _value(environment, field.name, _is_text, optional=True) for field in fields(Environment)}
         ),
@@ -115,7 +119,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
         "units": dict(model.units),
-        "resolution_ns": model.resolution_ns,
+        "inexact": None if model.inexact == EXACT else asdict(model.inexact),
     }
 
 
@@ -158,8 +162,16 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
-        resolution_ns=_value(record, "resolution_ns", _is_count, optional=True) or 0,
+        inexact=_inexact_from_plain(record.get("inexact")),
     )
+
+
+def _inexact_from_plain(plain: object) -> Inexact:
+    if plain is None:
+        return EXACT
+    record = _dict(plain, "inexact")
+    fits = {field.name: _is_bool if field.name == "loads_at_least" else _is_count for field in fields(Inexact)}
+    return Inexact(**{name: _value(record, name, fit) for name, fit in fits.items()})
 
 
 def _parts_from_plain(plain: object) -> Parts | None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.compare.models import Pair
+from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_duration, format_error
+
+if TYPE_CHECKING:
+    from tracekit.compare.measurements import Inexact
 
 ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
@@ -56,6 +61,7 @@ def reason(change: LatencyChange) -> str:
         Reason.WIDE: "the interval is too wide to tell",
         Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
         Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+        Reason.INEXACT: "call stacks do not show calls this short exactly enough",
         Reason.MODES: "latencies cluster around several values",
     }
     return words[change.reason] + more
@@ -109,6 +115,15 @@ def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
 def number(value: float) -> str:
     """A count, or the mean of several."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def margin(inexact: Inexact) -> str:
+    """How exact inferred calls are: `from call stacks, ±1 ms (loads ±3 ms)`; empty for calls that Core ML recorded."""
+    latency_ns, load_ns = inexact.latency_ns, inexact.load_ns
+    if not latency_ns and not load_ns:
+        return ""
+    differs = latency_ns and load_ns and format_error(load_ns) != format_error(latency_ns)
+    return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
 
 
 def share(value: float) -> str:

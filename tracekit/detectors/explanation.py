@@ -22,7 +22,7 @@ def needs_sentence(detector: ListedDetector) -> str:
     if detector.uses:
         sentence += f" Optional: {', '.join(detector.uses)}."
     if detector.origins:
-        names = {"call-stacks": "call stacks", "hardware": "hardware"}
+        names = {"call-stacks": "call stacks", "hardware": "hardware", "signposts": "Core ML's signposts"}
         sentence += f" Also evaluates calls inferred from {' and '.join(names[origin] for origin in detector.origins)}."
     return sentence
 

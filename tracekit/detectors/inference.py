@@ -11,17 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pandas as pd
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
-from tracekit.trace.events import LOAD_KINDS, Kind, Origin
-from tracekit.trace.frames import is_any, texts_in
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, Kind, Origin
+from tracekit.trace.frames import categorical, is_any, texts_in
 from tracekit.trace.samples import SampleSource
-from tracekit.units import format_time
+from tracekit.units import format_error
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import AnyDetector
     from tracekit.trace.trace import Trace
 
@@ -38,24 +37,32 @@ def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
     activity = trace.activity
     if not is_any(activity["origin"], Origin.CALL_STACKS).any():
+        if is_any(activity["origin"], Origin.SIGNPOSTS).all():
+            return "From Core ML's signposts, with exact times."
         return "From hardware rows: actual durations are longer."
     return stacks_sentence(int(activity["resolution_ns"].max()))
 
 
 def stacks_sentence(resolution_ns: int) -> str:
     """That calls come from samples taken so far apart."""
-    return f"From call stacks, ±{format_time(resolution_ns, resolution_ns)}."
+    return f"{from_stacks(resolution_ns).capitalize()}."
+
+
+def from_stacks(error_ns: float) -> str:
+    """What shows inferred calls, and by how much their times may be off: `from call stacks, ±1 ms`."""
+    return f"from call stacks, {format_error(error_ns)}"
 
 
 def variants(trace: Trace) -> Iterator[Trace]:
     """The trace with other times of its calls that fit just as well: the shortest, the longest, the most alike and the
-    least alike, model by model. Calls of the hardware alone keep their times, which are lower bounds."""
+    least alike, model by model. Calls of one thread do not overlap. Calls of the hardware alone keep their times, which
+    are lower bounds."""
     activity = trace.activity
-    stacked = is_any(activity["origin"], Origin.CALL_STACKS)
     long = _longer_than_usual(activity)
     nothing = np.zeros(len(activity), np.bool_)
+    thread = _threads(trace)
     for longest in (nothing, ~nothing, ~long, long):
-        yield _with_times(trace, stacked, longest)
+        yield _with_times(trace, thread, longest)
 
 
 def _longer_than_usual(activity: pd.DataFrame) -> BoolArray:
@@ -65,11 +72,31 @@ def _longer_than_usual(activity: pd.DataFrame) -> BoolArray:
     return (duration > usual).to_numpy()
 
 
-def _with_times(trace: Trace, stacked: BoolArray, longest: BoolArray) -> Trace:
+def _threads(trace: Trace) -> IntArray:
+    """Shape (calls,): a number for the thread of each call; of one that was not sampled that of its model's other
+    calls, where it is one. -1 where it is not known."""
+    activity, thread = trace.activity, np.full(len(trace.activity), -1)
+    if trace.sites is None or trace.sites.empty:
+        return thread
+    thread[trace.sites.index.to_numpy()] = categorical(trace.sites["thread"]).codes
+    by_model = pd.Series(thread).mask(thread < 0).groupby(activity["model"].cat.codes.to_numpy())
+    lowest, highest = (by_model.transform(name).to_numpy(np.float64) for name in ("min", "max"))
+    alone = (thread < 0) & is_any(activity["origin"], Origin.CALL_STACKS) & (lowest == highest)
+    return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
+
+
+def _with_times(trace: Trace, thread: IntArray, longest: BoolArray) -> Trace:
     activity = trace.activity
-    times = {name: activity[name].to_numpy() for name in ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")}
-    start = np.where(longest, times["start_min_ns"], times["start_max_ns"])
-    end = np.where(longest, times["end_max_ns"], times["end_min_ns"])
+    stacked = is_any(activity["origin"], Origin.CALL_STACKS)
+    low, late, early, high = (activity[name].to_numpy() for name in BOUNDS)
+    end = np.where(longest, high, early)
+    order = np.argsort(thread, kind="stable")
+    before, after = order[:-1], order[1:]
+    same = (thread[before] == thread[after]) & (thread[after] >= 0)
+    before, after = before[same], after[same]
+    end[before] = np.minimum(end[before], np.maximum(late[after], early[before]))
+    start = np.where(longest, low, late)
+    start[after] = np.maximum(start[after], np.minimum(end[before], late[after]))
     start = np.where(stacked, start, activity["start_ns"].to_numpy())
     # Frames are sorted by start.
     start = np.maximum.accumulate(start)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from tracekit.characters import map_strings
 from tracekit.documents.report import recording_section, report_document
-from tracekit.render.blocks import Block, Card, Document, Role, Section, Span, items, present, section
+from tracekit.render.blocks import Block, Card, Role, Section, Span, items, present, section
 from tracekit.render.markdown import markdown_of
 from tracekit.report.formatting import shorten
 from tracekit.report.report import SEVERITIES, Report
@@ -30,12 +30,8 @@ class Reproduction:
 
 
 def issue_text(report: Report, reproduction: Reproduction, limit: int = LIMIT) -> str:
-    """Markdown of at most `limit` bytes, with a line break at the end. It says what it left out."""
-    return markdown_of(issue_document(report, reproduction), max_bytes=limit)
-
-
-def issue_document(report: Report, reproduction: Reproduction) -> Document:
-    """The report with the worst finding first, how to reproduce it, and where it comes from."""
+    """The report with the worst finding first, how to reproduce it, and where it comes from, as Markdown of at most
+    `limit` bytes with a line break at the end. It says what it left out."""
     recording = map_strings(report.recording, lambda _, text: shorten(text[: 2 * LONGEST], LONGEST))
     document = report_document(replace(report, recording=recording))
     analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
@@ -48,7 +44,7 @@ def issue_document(report: Report, reproduction: Reproduction) -> Document:
         if isinstance(block, Section) and block.name != "recording":
             blocks.append(_worst_first(block))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
-    return replace(document, blocks=present(*blocks, environment))
+    return markdown_of(replace(document, blocks=present(*blocks, environment)), max_bytes=limit)
 
 
 def _worst_first(block: Section) -> Section:

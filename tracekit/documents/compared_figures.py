@@ -35,6 +35,10 @@ class Figure:
     """Of the change; a count has none."""
     low: float | None = None
     """The lower end of the interval, by which it is sorted."""
+    error: float = 0
+    """How far both sides together may be off."""
+    at_least: tuple[bool, bool] = (False, False)
+    """Whether the value before, and the one after, is a lower bound."""
 
     @property
     def differs(self) -> bool:
@@ -43,12 +47,19 @@ class Figure:
         if before is None or after is None:
             return before != after and self.form is not words.share
         difference = abs(after - before)
+        if difference <= self.error or not self._holds(after > before):
+            return False
         return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
+
+    def _holds(self, grew: bool) -> bool:
+        """Whether a difference in this direction holds for all values above lower bounds too."""
+        return not self.at_least[0 if grew else 1]
 
     @property
     def words(self) -> str:
         """`loads 373 → 5`."""
-        return f"{self.name.replace(',', '')} {words.pair_words(self.pair, self.form)}"
+        sides = (self.side(value, at).text for at, value in enumerate((self.pair.before, self.pair.after)))
+        return f"{self.name.replace(',', '')} {words.arrow(*sides)}"
 
     @property
     def change(self) -> str:
@@ -58,6 +69,8 @@ class Figure:
             return self.answer
         if before is None or after is None:
             return f"{Answer.INCONCLUSIVE} (not recorded on one side)"
+        if any(self.at_least) and not (before != after and self._holds(after > before)):
+            return f"{Answer.INCONCLUSIVE} (counts are lower bounds)"
         if self.form(before) == self.form(after):
             return str(Answer.UNCHANGED)
         if self.less_is_better:
@@ -70,9 +83,10 @@ class Figure:
         before, after = self.pair.before, self.pair.after
         return after / before if before and after is not None else None
 
-    def side(self, value: float | None) -> Span:
-        """The figure of one side."""
-        return Span(ABSENT if value is None else self.form(value), quantity=self.quantity)
+    def side(self, value: float | None, at: int) -> Span:
+        """The figure of one side, 0 before and 1 after."""
+        bound = "at least " if self.at_least[at] else ""
+        return Span(ABSENT if value is None else f"{bound}{self.form(value)}", quantity=self.quantity)
 
 
 def _ratio(ratio: float | None) -> str:
@@ -82,8 +96,8 @@ def _ratio(ratio: float | None) -> str:
 COLUMNS: tuple[Column[Figure], ...] = (
     columns.words("figure", lambda row: row.name),
     columns.words("change", lambda row: row.change),
-    Column("before", lambda row: row.side(row.pair.before), lambda row: row.pair.before),
-    Column("after", lambda row: row.side(row.pair.after), lambda row: row.pair.after),
+    Column("before", lambda row: row.side(row.pair.before, 0), lambda row: row.pair.before),
+    Column("after", lambda row: row.side(row.pair.after, 1), lambda row: row.pair.after),
     columns.numbers("ratio", lambda row: row.ratio, _ratio),
     Column("95% interval", lambda row: row.interval, lambda row: row.low),
 )
@@ -110,8 +124,10 @@ def _figures(model: ModelComparison) -> Iterator[Figure]:
 
 def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
     """The counts and shares of a model, which have no interval; its loads first."""
+    before, after = model.inexact
+    at_least = (before.loads_at_least, after.loads_at_least)
     return (
-        Figure("loads", model.loads, less_is_better=True),
+        Figure("loads", model.loads, less_is_better=True, at_least=at_least),
         Figure("copies per prediction", model.copies, less_is_better=True),
         Figure("most in flight", model.in_flight),
         *(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
@@ -29,7 +30,7 @@ from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison, EnvironmentDifference
+    from tracekit.compare.comparison import Comparison
 
 TONES: dict[str, Role] = {
     Answer.REGRESSED: Role.BAD,
@@ -51,11 +52,8 @@ CHANGES = 3
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNFAIR_NOTE = "these differ, and can change latency by themselves"
-UNFAIR: tuple[Column[EnvironmentDifference], ...] = (
-    columns.words("what", lambda one: one.what),
-    columns.words("before", lambda one: one.before),
-    columns.words("after", lambda one: one.after),
-)
+UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
+"""Names of the fields of a difference."""
 FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
@@ -102,7 +100,8 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
     form = words.durations(max(model.resolution_ns for model in compared))
-    load_time = Figure("load time", _total(model.load_ns for model in compared), form)
+    error = sum(_load_error(model) for model in compared)
+    load_time = Figure("load time", _total(model.load_ns for model in compared), form, error=error)
     totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
@@ -123,7 +122,7 @@ def _model(model: ModelComparison, every: bool) -> Entry:
         "where": parts(model),
         "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.ratio is not None else "",
         "also": facts(model),
-        "from": words.sample_counts(change) + basis,
+        "from": words.sample_counts(change) + basis + _inference(model),
     }
     answer = Span(words.answer(change), TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
@@ -160,13 +159,29 @@ def parts(model: ModelComparison) -> str:
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, in one line; empty where none does."""
     loads, *others = exact_figures(model)
+    error = sum(side.load_ns for side in model.inexact)
     times = {
-        "load time": model.load_ns,
-        "cold load": Pair(model.cold_load.before_ns, model.cold_load.after_ns),
-        "cached load": Pair(model.cached_load.before_ns, model.cached_load.after_ns),
+        "load time": (model.load_ns, _load_error(model)),
+        "cold load": (Pair(model.cold_load.before_ns, model.cold_load.after_ns), error),
+        "cached load": (Pair(model.cached_load.before_ns, model.cached_load.after_ns), error),
     }
     form = words.durations(model.resolution_ns)
-    return _differences(loads, *(Figure(name, pair, form) for name, pair in times.items()), *others)
+    durations = (Figure(name, pair, form, error=error) for name, (pair, error) in times.items())
+    return _differences(loads, *durations, *others)
+
+
+def _load_error(model: ModelComparison) -> float:
+    """How far the summed loads of both sides together may be off."""
+    counts = (model.loads.before, model.loads.after)
+    return sum((count or 0) * side.load_ns for count, side in zip(counts, model.inexact, strict=True))
+
+
+def _inference(model: ModelComparison) -> str:
+    """How exact the calls of each side are that Core ML did not record; empty where there are none."""
+    before, after = map(words.margin, model.inexact)
+    if before == after:
+        return f"; {before}" if before else ""
+    return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def _differences(*figures: Figure) -> str:
@@ -175,7 +190,9 @@ def _differences(*figures: Figure) -> str:
 
 def _loads(models: Iterable[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    return Figure("loads", _total(model.loads for model in models))
+    known = list(models)
+    before, after = (any(model.inexact[side].loads_at_least for model in known) for side in (0, 1))
+    return Figure("loads", _total(model.loads for model in known), at_least=(before, after))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from tracekit.render.blocks import Document, Entry, Items, Line, Paragraph, Role, Span, items, present, section
+from tracekit.render.blocks import Document, Entry, Line, Paragraph, Role, Span, items, present, section
 from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
 
@@ -26,12 +24,11 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
         # What no check could answer.
         beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
-        if answered:
-            sections.append(section(branch.title, facts, _entries(answered, given, shown)))
-        if beyond:
-            names += [leaf.pattern for leaf in beyond]
-            title = f"{branch.title}: not in this recording"
-            others.append(section(title, None if answered else facts, _entries(beyond, given, shown), folded=True))
+        asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
+        sections.append(section(branch.title, facts, asked) if asked else None)
+        title = f"{branch.title}: not in this recording"
+        others.append(section(title, None if asked else facts, left, folded=True) if left else None)
+        names += [leaf.pattern for leaf in beyond]
     rest = f"Not in this recording: {', '.join(names)}. What to check instead: -v"
     return Document(
         title=diagnosis.source,
@@ -43,17 +40,10 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
     )
 
 
-def _entries(leaves: Iterable[LeafAnswer], given: set[str], shown: int | None) -> Items:
-    entries = []
-    for leaf in leaves:
-        entries.append(_leaf(leaf, given, shown))
-        given.update(leaf.evidence)
-    return Items(tuple(entries))
-
-
 def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
-    """One question."""
+    """One question. Its evidence joins what was `given`."""
     new = [line for line in leaf.evidence if line not in given or len(line) < REPEATED]
+    given.update(leaf.evidence)
     if len(new) < len(leaf.evidence):
         new.insert(0, "Same reason as above.")
     more = [f"{len(new) - shown} more (-v)"] if shown is not None and len(new) > shown else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
-from tracekit.render.markup import Html, join, tag
+from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
 from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
@@ -42,14 +42,10 @@ def lanes(
 ) -> Figure:
     """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
     stands above that of another recording."""
-    meta, columns = payload(report, timeline, origin_ns)
+    data = page_data(name, *payload(report, timeline, origin_ns))
     heading = tag("h3", title, class_="side") if title else None
-    data = (
-        tag("script", Html(meta), type="application/json", id=f"{name}-meta"),
-        tag("script", Html(columns), type="text/plain", id=f"{name}-columns"),
-    )
     markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
-    return Figure(markup, f"#{name}{{--lanes-height:{_height(timeline)}px}}", join(data))
+    return Figure(markup, f"#{name}{{--lanes-height:{_height(timeline)}px}}", data)
 
 
 def _empty_lanes(timeline: Timeline) -> Html | None:

@@ -60,7 +60,10 @@ def _facts(recordings: Sequence[Recordings]) -> Iterator[_Line]:
 
 def _figure(row: Row) -> _Line:
     figure = FIGURES[row.figure]
-    texts = (quantity(value, figure.unit, row.resolution_ns) for value in row.values)
+    texts = (
+        f"{'at least ' if at in row.at_least else ''}{quantity(value, figure.unit, row.resolution_ns)}"
+        for at, value in enumerate(row.values)
+    )
     cells = (
         Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
         for at, text in enumerate(texts)

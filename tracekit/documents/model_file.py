@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.render.blocks import (
-    Block,
     Card,
     Column,
     Document,
-    Line,
     Paragraph,
     Prose,
     Role,
@@ -106,8 +104,8 @@ def _function(function: FunctionInfo, several: bool) -> Section | None:
     roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
     rows = [(role, entry) for role, entries in roles for entry in entries]
     title = f"Interface of {function.name}" if several else "Interface"
-    grid: Block | None = table(title, INTERFACE, rows, brief=FEATURES)
-    return section(title, grid or Paragraph("not listed in the file", Role.DIM), *_computes(function))
+    unlisted = None if rows else Paragraph("not listed in the file", Role.DIM)
+    return section(title, table(title, INTERFACE, rows, brief=FEATURES), unlisted, *_computes(function))
 
 
 def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
@@ -121,7 +119,7 @@ def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
         yield Paragraph(f"the file asks for {', '.join(function.backends)}")
 
 
-def _stages(model: ModelInfo) -> Iterator[Line]:
+def _stages(model: ModelInfo) -> Iterator[str]:
     for stage in model.stages:
         main = stage.functions[0]
         inputs, outputs = (

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.shared import planned
 from tracekit.documents import columns
 from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PerformanceReport, PlannedOperation, Timing
-from tracekit.render.blocks import (
-    Column,
-    Document,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.render.blocks import Column, Document, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report import performance as words
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.units import format_count, format_share
@@ -70,11 +58,10 @@ def _times(report: PerformanceReport) -> Section | None:
     kept = (f"{name.partition(',')[0]}, {first}" for name, timing, of in timed if (first := words.first(timing, of)))
     shown: tuple[Column[_Timed], ...] = (
         columns.words("", lambda row: row[0]),
-        *(_time(title, key, drop) for drop, (title, key) in enumerate(words.TIMES)),
-        columns.numbers("count", lambda row: row[1].count, drop=1),
+        *(_time(title, key, drop) for drop, (title, key) in enumerate(words.TIMES, 1)),
+        columns.numbers("count", lambda row: row[1].count, drop=2),
     )
-    known = (column for column in shown if column.value is None or any(column.value(row) is not None for row in timed))
-    return section("Times", table("Times", known, timed), items(kept), name="times")
+    return section("Times", table("Times", shown, timed), items(kept), name="times")
 
 
 def _time(title: str, key: str, drop: int) -> Column[_Timed]:
@@ -99,7 +86,7 @@ def _units(inspected: InspectedPerformance) -> Section | None:
     return section("Where operations run", grid, Paragraph(hand_offs) if hand_offs else None, name="units")
 
 
-def _elsewhere(report: PerformanceReport) -> Iterator[Line]:
+def _elsewhere(report: PerformanceReport) -> Iterator[str]:
     """Operations that do not run on the Neural Engine, and why."""
     for what, operations in words.elsewhere(report):
         reasons = words.reasons(operations)

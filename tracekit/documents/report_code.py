@@ -8,19 +8,7 @@ import numpy as np
 
 from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.documents import columns
-from tracekit.render.blocks import (
-    Column,
-    Figure,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    Table,
-    join,
-    section,
-    table,
-)
+from tracekit.render.blocks import Block, Column, Figure, Line, Paragraph, Role, Section, Span, join, section, table
 from tracekit.render.markup import tag
 from tracekit.report import call_sites
 from tracekit.report.call_tree import DEEPER, MAX_LEVELS
@@ -42,16 +30,15 @@ LEAST = 5
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
     """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
     stacks."""
-    functions: tuple[Paragraph | Table[int] | Figure | None, ...] = ()
-    if flame is not None:
-        functions = app_functions(
-            flame, f"{format_count(len(flame.times), 'sample')} of running threads of the target."
-        )
     calls = _call_sites(info) if info is not None else ()
+    functions: tuple[Block | None, ...] = ()
+    if flame is not None:
+        sampled = f"{format_count(len(flame.times), 'sample')} of running threads of the target."
+        functions = app_functions(flame, sampled)
     return section("Code", *calls, *functions, folded=True, name="code")
 
 
-def _call_sites(info: CodeInfo) -> tuple[Table[CallSite] | Paragraph | None, ...]:
+def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     """The places that call Core ML, and what they rest on."""
     notes = [f"{call_sites.symbols_sentence(info)}; {call_sites.sampling_sentence(info)}", *info.notes]
     if info.inferred and info.call_sites:
@@ -99,7 +86,7 @@ def _share(site: CallSite) -> str:
     return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
 
 
-def app_functions(flame: Flame, words: str) -> tuple[Paragraph | Table[int] | Figure | None, ...]:
+def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
     """The functions of the app with most samples, and room for the flame graph; `words` say what was sampled."""
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)

@@ -69,16 +69,12 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     for row in aggregation:
         by_model.setdefault(row.model, []).extend(event_rows(row))
     rows = [row for of_model in by_model.values() for row in of_model]
-    columns = event_columns(rows)
+    columns: tuple[Column[EventRow], ...] = (
+        names("model", lambda row: row.model, "unattributed", drop=1, heading=True),
+        words("event", lambda row: row.event),
+        *event_columns(rows),
+    )
     notes = [OVERLAP_NOTE] if any(column.title == ELAPSED for column in columns) else []
     notes += [WARM_NOTE] if any(row.event.endswith(WARM) for row in rows) else []
-    grid = table(
-        TITLE,
-        (
-            names("model", lambda row: row.model, "unattributed", drop=1, heading=True),
-            words("event", lambda row: row.event),
-            *columns,
-        ),
-        rows,
-    )
+    grid = table(TITLE, columns, rows)
     return section(TITLE, grid, items(notes, role=Role.DIM), absent_note(grid), folded=True, name="events")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.inference import stacks_sentence
+from tracekit.detectors.inference import from_stacks, stacks_sentence
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.render.blocks import (
@@ -215,7 +215,7 @@ def _where(group: Group) -> Paragraph | None:
         total = sum(check.evidence_total for check in group.results)
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
-        source = f", {lower_first(stacks_sentence(resolution_ns)).rstrip('.')}" if resolution_ns else ""
+        source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
         parts.append((words, Span(formatting.span(longest, resolution_ns), evidence=group.first.id), source))
     if len(group.results) == 1:
         parts += _relations(group.first)

@@ -156,9 +156,7 @@ def _part(group: Group) -> Column[PartsRow]:
         is_unknown = any(part.unknown for part in row.parts if part.part in group.parts)
         return part.words if (part := of(row)) else ABSENT if is_unknown else "none"
 
-    return Column(
-        group.name, text, lambda row: part.mean_ns if (part := of(row)) else None, quantity=mean_id(group.part)
-    )
+    return Column(group.name, text, value, quantity=mean_id(group.part))
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,12 +61,11 @@ def _row(entry: Analyzed) -> _Row:
     report = entry.report
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
-    totals, unreadable = count_checks(report.results), unreadable_tables(report.tables)
-    savings_ns = report.summary.savings_ns
-    # A recording that was opened is not readable where that is why nothing is known of it.
-    if not report.summary.evaluated and unreadable:
-        return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
+    totals, savings_ns = count_checks(report.results), report.summary.savings_ns
     if not report.summary.evaluated:
+        # A recording that was opened is not readable where that is why nothing is known of it.
+        if unreadable := unreadable_tables(report.tables):
+            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
         checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
         return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
     checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))

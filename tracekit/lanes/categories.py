@@ -72,11 +72,12 @@ LOOKS: dict[Category, Look] = {
     Category.MEDIUM: Look("=", "medium"),
     Category.HIGH: Look("^", "maximum"),
     Category.FADED: Look("·", "filtered out"),
-    Category.INFERRED: Look("p", "inferred call"),
+    Category.INFERRED: Look("~", "call inferred from call stacks or hardware rows"),
 }
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
-"""What fills a bar of something that was not recorded itself, so that it differs in more than its color."""
+"""What fills a bar of something that was not recorded itself, so that it differs in more than its color; pages outline
+such bars."""
 
 OF_KIND = {kind: Category[work.color] for entry in INSTRUMENTS for kind, work in entry.kinds.items()}
 

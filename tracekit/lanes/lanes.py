@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
-from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
@@ -219,7 +219,8 @@ def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
     frame = main_thread_frame(trace)
     if frame.empty:
         return ()
-    states = _states(FRAME, frame, "state", {"running": Category.APP.name})
+    colors = {RUNNING: Category.APP.name, **dict.fromkeys(IN_CALLS, Category.INFERRED.name)}
+    states = _states(FRAME, frame, "state", colors)
     return (LaneRows(FRAME, "Main thread", "System", states, pinned=True, strip=True),)
 
 

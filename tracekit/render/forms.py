@@ -5,34 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.render.blocks import Document
 
-
-class Form(NamedTuple):
-    """A form of documents."""
-
-    endings: tuple[str, ...]
-    """Of files in it, the usual one first."""
-    module: str
-    """The back end."""
-    function: str
-    """What writes a document there; it takes `width`, `color` and `verbose`, and leaves alone what means nothing to
-    it."""
-
-
-FORMS: dict[str, Form] = {
-    "text": Form((".txt",), "tracekit.render.text", "text_of"),
-    "markdown": Form((".md", ".markdown"), "tracekit.render.markdown", "markdown_of"),
-    "html": Form((".html", ".htm"), "tracekit.render.html", "page_of"),
-}
-"""By name, in the order in which help lists them."""
+FORMS: dict[str, tuple[str, ...]] = {"text": (".txt",), "markdown": (".md", ".markdown"), "html": (".html", ".htm")}
+"""How files of each form end, the usual ending first; forms are in the order in which help lists them. The module of
+this package with the name of a form has the function `NAME_of` that writes a document in it. That takes `width`,
+`color` and `verbose`, and leaves alone what means nothing to it."""
 ENDINGS: dict[str, tuple[str, ...]] = {
-    **{name: form.endings for name, form in FORMS.items()},
+    **FORMS,
     "json": (".json",),
     "csv": (".csv",),
     "sarif": (".sarif", ".sarif.json"),
@@ -66,5 +51,5 @@ def form_for(path: PurePath, forms: Iterable[str] = REPORT_FORMS) -> str:
 
 def render(document: Document, form: str, *, width: int, color: bool = False, verbose: bool = True) -> str:
     """The document in a form of `FORMS`, with a line break at the end. `width`, `color` and `verbose` are for text."""
-    write = getattr(import_module(FORMS[form].module), FORMS[form].function)
+    write = getattr(import_module(f"tracekit.render.{form}"), f"{form}_of")
     return str(write(document, width=width, color=color, verbose=verbose))

@@ -13,26 +13,8 @@ from typing import Any
 
 from tracekit._version import __version__
 from tracekit.characters import visible
-from tracekit.render import prose
-from tracekit.render.blocks import (
-    Block,
-    Card,
-    Column,
-    Document,
-    Entry,
-    Figure,
-    Items,
-    Line,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Span,
-    Table,
-    plain,
-    spans,
-    walk,
-)
+from tracekit.render import blocks, prose
+from tracekit.render.blocks import Line, Role
 from tracekit.render.markup import Html, join, tag
 from tracekit.render.prose import sentence
 
@@ -56,15 +38,15 @@ KINDS = {
 """Looks of tones, as the style has them (`web/src/report.css`)."""
 
 
-def page_of(document: Document, **_: Any) -> str:
+def html_of(document: blocks.Document, **_: Any) -> str:
     """The page, with a line break at the end."""
-    figures = [block for block in walk(document.blocks) if isinstance(block, Figure)]
+    figures = [block for block in blocks.walk(document.blocks) if isinstance(block, blocks.Figure)]
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
     context = [_below(document.title, paragraph) for paragraph in document.context]
     top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
-    named = [block for block in document.blocks if isinstance(block, Section) and block.name]
+    named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
     if len(named) >= LINKED:
         skip = tag("a", f"Skip to: {visible(named[0].title)}", href=f"#{named[0].name}", class_="skip")
@@ -73,7 +55,7 @@ def page_of(document: Document, **_: Any) -> str:
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
     script = _asset("report.js") if data else ""
     end = tag("script", Html(script)) if script else None
-    title = ": ".join(filter(None, (visible(document.title), visible(plain(document.verdict)))))
+    title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
     head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
     content = tag("body", *body, tag("main", *map(_outer, document.blocks)), *data, foot, end)
     return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
@@ -109,7 +91,7 @@ def _asset(name: str) -> str:
     return files("tracekit.render").joinpath(f"assets/{name}").read_text("utf-8")
 
 
-def _below(title: str, paragraph: Paragraph) -> Paragraph:
+def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:
     """A line of the context below the heading, without the title that it begins with in text."""
     if not isinstance(paragraph.line, str):
         return paragraph
@@ -118,10 +100,10 @@ def _below(title: str, paragraph: Paragraph) -> Paragraph:
 
 def line_markup(line: Line) -> Html:
     """A line with its looks; what stands between backticks is code."""
-    return join(map(_span, spans(line)))
+    return join(map(_span, blocks.spans(line)))
 
 
-def _span(span: Span) -> Html:
+def _span(span: blocks.Span) -> Html:
     text, quantity = visible(span.text), span.quantity or None
     if span.picture is not None:
         return Html(span.picture())
@@ -149,41 +131,41 @@ def _span(span: Span) -> Html:
     return sentence(text)
 
 
-def _outer(block: Block) -> Html | None:
+def _outer(block: blocks.Block) -> Html | None:
     """A block of the first level, where sections with a name are open: links lead to them."""
-    return _section(block, folded=block.folded and not block.name) if isinstance(block, Section) else _html(block)
+    return _html(replace(block, folded=False) if isinstance(block, blocks.Section) and block.name else block)
 
 
-def _html(block: Block) -> Html | None:
+def _html(block: blocks.Block) -> Html | None:
     match block:
-        case Paragraph():
+        case blocks.Paragraph():
             lead = tag("strong", f"{visible(block.lead).capitalize()}: ") if block.lead else None
-            checks = [span.evidence for span in spans(block.line) if span.evidence]
+            checks = [span.evidence for span in blocks.spans(block.line) if span.evidence]
             looks = {"class_": "jump", "data_check": checks[0]} if checks else {"class_": str(block.role) or None}
             return tag("p", lead, line_markup(block.line), **looks)
-        case Prose():
+        case blocks.Prose():
             return prose.html_of(visible(block.source, multiline=True))
-        case Items():
+        case blocks.Items():
             if any(entry.facts for entry in block.entries):
                 return join(map(_entry, block.entries))
             return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
-        case Card():
+        case blocks.Card():
             return _card(block)
-        case Section():
-            return _section(block, folded=block.folded)
-        case Table():
+        case blocks.Section():
+            return _section(block)
+        case blocks.Table():
             return grid(block)
-        case Figure():
+        case blocks.Figure():
             return Html(block.markup)
 
 
-def _entry(entry: Entry) -> Html:
+def _entry(entry: blocks.Entry) -> Html:
     facts = [join([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
     head = tag("h3", line_markup(entry.head)) if entry.head else None
     return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
 
 
-def _card(block: Card) -> Html:
+def _card(block: blocks.Card) -> Html:
     kind = KINDS.get(block.tone, str(block.tone))
     badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
     check = tag("p", tag("code", block.check), class_="savings") if block.check else None
@@ -192,16 +174,16 @@ def _card(block: Card) -> Html:
     return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
 
 
-def _section(block: Section, *, folded: bool) -> Html | None:
+def _section(block: blocks.Section) -> Html | None:
     body = [_html(inner) for inner in block.blocks]
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
-    if folded:
+    if block.folded:
         inner = join((note, *body))
         return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
-def grid(block: Table[Any]) -> Html:
+def grid(block: blocks.Table[Any]) -> Html:
     """A table that can be read without scripts, and sorted and searched with them. On a phone its rows become
     paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place."""
     wide = len(block.columns) > WIDE
@@ -216,7 +198,7 @@ def grid(block: Table[Any]) -> Html:
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
 
-def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
+def _kinds(columns: Sequence[blocks.Column[Any]], *, wide: bool) -> list[str | None]:
     """The look of each column."""
     if not wide:
         return [None if column.words else "n" for column in columns]
@@ -224,7 +206,7 @@ def _kinds(columns: Sequence[Column[Any]], *, wide: bool) -> list[str | None]:
     return ["n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in columns]
 
 
-def _cell(column: Column[Any], row: Any, kind: str | None, title: str) -> Html:
+def _cell(column: blocks.Column[Any], row: Any, kind: str | None, title: str) -> Html:
     return tag(
         "td",
         line_markup(column.text(row)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from io import StringIO
 
+from rich.color import ColorSystem
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 LABEL_CELLS = 10
@@ -34,25 +35,16 @@ def keep_units(text: str) -> str:
     return _BEFORE_UNIT.sub(GLUE, text)
 
 
-def lines_text(lines: Iterable[Text], width: int, color: bool) -> str:
-    """Lines as text, with a line break at the end; `color` writes ANSI styles. What rich would ask the environment for
-    is given, so that the output is the same anywhere."""
-    if not color:
-        return "".join(f"{line.plain.rstrip()}\n" for line in lines).replace(GLUE, " ")
-    file = StringIO()
-    console = Console(
-        file=file,
-        width=width,
-        height=1000,
-        force_terminal=True,
-        force_jupyter=False,
-        color_system="standard",
-        no_color=False,
-        legacy_windows=False,
-    )
-    for line in lines:
-        console.print(line)
-    return "\n".join(line.rstrip() for line in file.getvalue().replace(GLUE, " ").splitlines()) + "\n"
+def lines_text(lines: Iterable[Text], color: bool) -> str:
+    """Lines as text, with a line break at the end; `color` writes ANSI styles, whatever the environment says."""
+    texts = (_ansi(line) if color else line.plain for line in lines)
+    return "".join(f"{text.replace(GLUE, ' ').rstrip()}\n" for text in texts)
+
+
+def _ansi(line: Text) -> str:
+    # Rich forgets the style of a whole text that has no other.
+    parts = Text().append_text(line).render(CONSOLE)
+    return "".join((style or Style()).render(text, color_system=ColorSystem.STANDARD) for text, style, _ in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tracekit.characters import visible
-from tracekit.render.blocks import (
-    Block,
-    Card,
-    Column,
-    Document,
-    Entry,
-    Items,
-    Line,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Span,
-    Table,
-    spans,
-    walk,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Line, Role
 
 COMMENT_BYTES = 60_000
 """A comment on GitHub may have 65,536 characters (github/docs, limits of the API)."""
@@ -54,21 +39,21 @@ class _Part:
     """What has the highest is left out first; parts with 0 never are."""
 
 
-def markdown_of(document: Document, *, max_bytes: int = COMMENT_BYTES, **_: Any) -> str:
+def markdown_of(document: blocks.Document, *, max_bytes: int = COMMENT_BYTES, **_: Any) -> str:
     """The document, with a line break at the end: the verdict first. Where it has more bytes of UTF-8 than `max_bytes`,
     long tables and lists lose their last rows, and say how many; then folded parts are left out, and at last others."""
     listed = (
-        len(block.rows if isinstance(block, Table) else block.entries)
-        for block in walk(document.blocks)
-        if isinstance(block, Table | Items)
+        len(block.rows if isinstance(block, blocks.Table) else block.entries)
+        for block in blocks.walk(document.blocks)
+        if isinstance(block, blocks.Table | blocks.Items)
     )
     longest = min(max(listed, default=0), max_bytes // ROW_BYTES)
     parts = _parts(document, longest)
-    if _bytes(parts) <= max_bytes:
-        return _text(parts)
-    more = range(LEAST_ROWS + 1, longest)
-    fitting = bisect_left(more, True, key=lambda rows: _bytes(_parts(document, rows)) > max_bytes)
-    return _text(_without_last(_parts(document, LEAST_ROWS + fitting), max_bytes))
+    if _bytes(parts) > max_bytes:
+        more = range(LEAST_ROWS + 1, longest)
+        fitting = bisect_left(more, True, key=lambda rows: _bytes(_parts(document, rows)) > max_bytes)
+        parts = _without_last(_parts(document, LEAST_ROWS + fitting), max_bytes)
+    return paragraphs(*(part.text for part in parts)) + "\n"
 
 
 def _without_last(parts: list[_Part], max_bytes: int) -> list[_Part]:
@@ -93,49 +78,44 @@ def _bytes(parts: Iterable[_Part]) -> int:
     return sum(len(part.text.encode("utf-8", "backslashreplace")) + 2 for part in parts)
 
 
-def _text(parts: Iterable[_Part]) -> str:
-    return paragraphs(*(part.text for part in parts)) + "\n"
-
-
-def _parts(document: Document, rows: int) -> list[_Part]:
+def _parts(document: blocks.Document, rows: int) -> list[_Part]:
     """The document with at most so many rows of each table and list."""
     verdict = inline(document.verdict)
-    context = "  \n".join(text for block in document.context for text in markdown_parts(block, 3, rows))
+    context = "  \n".join(block_text(block, 3, rows) for block in document.context)
     parts = [_Part(paragraphs(f"**{verdict}**" if verdict else "", context))]
     for number, block in enumerate(document.blocks, 1):
-        stays = isinstance(block, Section) and block.stays
+        stays = isinstance(block, blocks.Section) and block.stays
         parts += (replace(part, rank=0 if stays else part.rank + number) for part in _pieces(block, rows))
     return [part for part in (*parts, _Part(escape(visible(document.foot)))) if part.text]
 
 
-def _pieces(block: Block, rows: int, rank: int = 0) -> Iterator[_Part]:
+def _pieces(block: blocks.Block, rows: int, rank: int = 0) -> Iterator[_Part]:
     """What can be left out by itself: folded sections before what cards fold, the last part first, then open sections,
     and the first card at last."""
-    if isinstance(block, Section) and block.blocks and isinstance(block.blocks[0], Card):
+    if isinstance(block, blocks.Section) and block.blocks and isinstance(block.blocks[0], blocks.Card):
         # Cards need no heading: each has its own.
         for number, inner in enumerate(block.blocks):
             yield from _pieces(inner, rows, number)
-    elif isinstance(block, Card):
-        opened = [inner for inner in block.blocks if not (isinstance(inner, Section) and inner.folded)]
+    elif isinstance(block, blocks.Card):
+        folded = [inner for inner in block.blocks if isinstance(inner, blocks.Section) and inner.folded]
+        opened = (block_text(inner, 4, rows) for inner in block.blocks if inner not in folded)
         heading = f"### {block.label.capitalize()}: {escape(visible(block.title))}"
-        body = [text for inner in opened for text in markdown_parts(inner, 4, rows)]
-        yield _Part(paragraphs(heading, code(block.check) if block.check else "", *body), block.check, rank)
-        folded = [inner for inner in block.blocks if isinstance(inner, Section) and inner.folded]
+        yield _Part(paragraphs(heading, code(block.check) if block.check else "", *opened), block.check, rank)
         for number, inner in enumerate(folded, 1):
             title = inner.title.partition(" (")[0].lower()
-            yield _Part(paragraphs(*markdown_parts(inner, 4, rows)), title, 10_000 * number + rank)
+            yield _Part(block_text(inner, 4, rows), title, 10_000 * number + rank)
     else:
-        title = visible(block.title) if isinstance(block, Section) else ""
-        early = 100_000 if isinstance(block, Section) and block.folded else 1_000
-        yield _Part(paragraphs(*markdown_parts(block, 3, rows)), escape(title), early)
+        title = visible(block.title) if isinstance(block, blocks.Section) else ""
+        early = 100_000 if isinstance(block, blocks.Section) and block.folded else 1_000
+        yield _Part(block_text(block, 3, rows), escape(title), early)
 
 
 def inline(line: Line) -> str:
     """A line of which nothing but its looks acts as Markdown; what stands between backticks is code."""
-    return "".join(map(_span, spans(line)))
+    return "".join(map(_span, blocks.spans(line)))
 
 
-def _span(span: Span) -> str:
+def _span(span: blocks.Span) -> str:
     text = visible(span.text)
     if span.picture is not None:
         return ""
@@ -148,26 +128,28 @@ def _span(span: Span) -> str:
     return f"**{escape(text)}**" if span.role in (Role.STRONG, Role.BEST) else sentence(text)
 
 
-def markdown_parts(block: Block, level: int, rows: int = COMMENT_BYTES // ROW_BYTES) -> Iterator[str]:
-    """The paragraphs of a block; headings begin at `level`."""
+def block_text(block: blocks.Block, level: int, rows: int = COMMENT_BYTES // ROW_BYTES) -> str:
+    """A block, empty where Markdown shows nothing of it; headings begin at `level`."""
     match block:
-        case Paragraph():
+        case blocks.Paragraph():
             lead = f"**{escape(block.lead.capitalize())}:** " if block.lead else ""
-            yield f"{lead}{inline(block.line)}"
-        case Prose():
-            yield visible(block.source, multiline=True).strip()
-        case Items():
-            yield "\n".join(line for entry in block.entries[:rows] for line in _entry(entry))
-            yield left_out(len(block.entries) - rows)
-        case Section():
-            yield _section(block, level, rows)
-        case Card():
-            yield from (part.text for part in _pieces(block, rows))
-        case Table():
-            yield _table(block, rows)
+            return f"{lead}{inline(block.line)}"
+        case blocks.Prose():
+            return visible(block.source, multiline=True).strip()
+        case blocks.Items():
+            lines = (line for entry in block.entries[:rows] for line in _entry(entry))
+            return paragraphs("\n".join(lines), left_out(len(block.entries) - rows))
+        case blocks.Section():
+            return _section(block, level, rows)
+        case blocks.Card():
+            return paragraphs(*(part.text for part in _pieces(block, rows)))
+        case blocks.Table():
+            return _table(block, rows)
+        case blocks.Figure():
+            return ""
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: blocks.Entry) -> Iterator[str]:
     indent = "  " if entry.head else ""
     if entry.head:
         yield f"- {inline(entry.head)}"
@@ -175,22 +157,24 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield f"{indent}- {escape(visible(label))}: {inline(words)}" if label else f"{indent}- {inline(words)}"
 
 
-def _section(block: Section, level: int, rows: int) -> str:
-    body = [part for inner in block.blocks for part in markdown_parts(inner, level + 1, rows)]
-    if not any(body):
+def _section(block: blocks.Section, level: int, rows: int) -> str:
+    body = paragraphs(*(block_text(inner, level + 1, rows) for inner in block.blocks))
+    if not body:
         return ""
-    note = f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""
+    title, note = (
+        escape(visible(block.title)),
+        escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""),
+    )
     if block.folded:
-        summary, inner = escape(visible(block.title)), paragraphs(escape(note), *body)
-        return f"<details>\n<summary>{summary}</summary>\n\n{inner}\n\n</details>"
-    return paragraphs(f"{'#' * level} {escape(visible(block.title))}", escape(note), *body)
+        return f"<details>\n<summary>{title}</summary>\n\n{paragraphs(note, body)}\n\n</details>"
+    return paragraphs(f"{'#' * level} {title}", note, body)
 
 
-def _table(block: Table[Any], limit: int) -> str:
+def _table(block: blocks.Table[Any], limit: int) -> str:
     shown = block.rows[:limit]
 
-    def has_words(column: Column[Any]) -> bool:
-        cells = (span for row in shown for span in spans(column.text(row)))
+    def has_words(column: blocks.Column[Any]) -> bool:
+        cells = (span for row in shown for span in blocks.spans(column.text(row)))
         return any(span.text and span.picture is None for span in cells)
 
     columns = list(filter(has_words, block.columns))

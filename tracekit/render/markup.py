@@ -29,6 +29,12 @@ def join(parts: Iterable[str | None], between: str = "") -> Html:
     return Html(_safe(between).join(_safe(part) for part in parts if part))
 
 
+def page_data(name: str, meta: str, columns: str) -> Html:
+    """What the script of a page draws from, in elements whose ids begin with `name`: JSON, and columns as text."""
+    first = tag("script", Html(meta), type="application/json", id=f"{name}-meta")
+    return join((first, tag("script", Html(columns), type="text/plain", id=f"{name}-columns")))
+
+
 def _safe(part: str) -> str:
     return part if isinstance(part, Html) else escape(part)
 

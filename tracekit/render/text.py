@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from rich.text import Text
 
 from tracekit.characters import lower_first, visible
-from tracekit.render.blocks import (
-    Block,
-    Card,
-    Document,
-    Entry,
-    Items,
-    Line,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Table,
-    plain,
-    spans,
-)
-from tracekit.render.blocks import join as join_line
+from tracekit.render import blocks
+from tracekit.render.blocks import Line, Role
 from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
 
@@ -47,20 +33,20 @@ STYLES = {
 """Colors of the terminal's own palette, so that they suit its background."""
 
 
-def text_of(document: Document, *, width: int, color: bool, verbose: bool = True) -> str:
+def text_of(document: blocks.Document, *, width: int, color: bool, verbose: bool = True) -> str:
     """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
     and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
     writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
     lines, fits = writer.document(document)
     if not fits:
         lines, _ = replace(writer, tight=True).document(document)
-    return lines_text(lines, writer.layout.width, color)
+    return lines_text(lines, color)
 
 
 def styled_line(line: Line, indent: int = 0) -> Text:
     """A line with its looks; nothing in it can act on the screen."""
     text = Text(" " * indent)
-    for span in spans(line):
+    for span in blocks.spans(line):
         text.append(keep_units(visible(span.text)), STYLES[span.role])
         if span.link and not span.link.startswith("#"):
             text.append(f": {visible(span.link)}", "dim")
@@ -74,22 +60,22 @@ class _Writer:
     tight: bool = False
     """Whether there is no room, so that lists are shorter."""
 
-    def document(self, document: Document) -> tuple[list[Text], bool]:
+    def document(self, document: blocks.Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
         head, tail = self._head(document), self._tail(document)
-        pieces = [(block, None if _is_cards(block) else self.lines(block, 0)) for block in document.blocks]
+        pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in document.blocks]
         room: int | None = None
         if document.room is not None and not self.verbose:
-            used = sum(len(inner) + 1 for _, inner in pieces if inner)
+            used = sum(len(piece) + 1 for piece in pieces if piece)
             room = document.room[1] - used - len(head) - len(tail) - 1
         lines, complete = head, True
-        for block, known in pieces:
-            inner, complete = (known, complete) if known is not None else self._cards(block, room)
-            lines += [*([Text()] if lines and inner and not isinstance(block, Paragraph) else []), *inner]
+        for block, piece in zip(document.blocks, pieces, strict=True):
+            inner, complete = self._cards(block, room) if _is_cards(block) else (piece, complete)
+            lines += [*([Text()] if lines and inner and not isinstance(block, blocks.Paragraph) else []), *inner]
         lines += [*([Text()] if lines and tail else []), *tail]
         return lines, room is None or document.room is None or (complete and len(lines) <= document.room[0])
 
-    def _head(self, document: Document) -> list[Text]:
+    def _head(self, document: blocks.Document) -> list[Text]:
         # A short text does not say at its beginning what its end or a card says.
         said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
         verdict = styled_line("" if said and document.closing and not self.verbose else document.verdict)
@@ -98,7 +84,7 @@ class _Writer:
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 
-    def _tail(self, document: Document) -> list[Text]:
+    def _tail(self, document: blocks.Document) -> list[Text]:
         closing = styled_line(document.closing)
         closing.stylize(_bold(document.tone))
         lines = self.layout.hang(closing, 0) if closing.plain else []
@@ -107,26 +93,26 @@ class _Writer:
             lines += self.layout.hang(more.append(visible(document.more), "cyan"), 0)
         return lines
 
-    def lines(self, block: Block, indent: int) -> list[Text]:
+    def lines(self, block: blocks.Block, indent: int) -> list[Text]:
         match block:
-            case Paragraph():
+            case blocks.Paragraph():
                 return self.paragraph(block, indent, len(block.lead))
-            case Prose():
+            case blocks.Prose():
                 from tracekit.render import prose
 
                 return prose.text_of(visible(block.source, multiline=True), self.layout, indent)
-            case Items():
+            case blocks.Items():
                 return self._items(block, indent)
-            case Section():
+            case blocks.Section():
                 return [] if block.folded and not self.verbose else self._section(block, indent)
-            case Card():
+            case blocks.Card():
                 return self._card(block, indent)
-            case Table():
+            case blocks.Table():
                 return self._table(block, indent)
             case _:
                 return []
 
-    def paragraph(self, block: Paragraph, indent: int, room: int) -> list[Text]:
+    def paragraph(self, block: blocks.Paragraph, indent: int, room: int) -> list[Text]:
         """Lines of a paragraph, below one another behind a lead of `room` cells."""
         limit = None if self.verbose else block.brief
         if limit == 0:
@@ -138,7 +124,7 @@ class _Writer:
         hang = len(lead) if 0 < len(lead) <= self.layout.width // 4 else 2 * (not indent or bool(lead))
         return self.layout.hang(line, indent + hang, max_lines=limit)
 
-    def _items(self, block: Items, indent: int) -> list[Text]:
+    def _items(self, block: blocks.Items, indent: int) -> list[Text]:
         brief = block.brief
         if brief == 0 and not self.verbose:
             return []
@@ -157,33 +143,33 @@ class _Writer:
                 lines += self.layout.hang(line, begin + room)
         return [*lines, *more]
 
-    def _table(self, block: Table[Any], indent: int) -> list[Text]:
+    def _table(self, block: blocks.Table[Any], indent: int) -> list[Text]:
         shown, more = self._first(block.rows, block.brief, indent)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
-            lines = self._items(Items(tuple(_as_entry(columns, row) for row in shown)), indent)
+            lines = self._items(blocks.Items(tuple(_as_entry(columns, row) for row in shown)), indent)
         else:
             lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
         return [*lines, *more]
 
-    def _section(self, block: Section, indent: int) -> list[Text]:
+    def _section(self, block: blocks.Section, indent: int) -> list[Text]:
         if _is_cards(block):
             return self._cards(block, None)[0]
         title = Text(" " * indent).append(visible(block.title).upper(), "bold")
         lines = self.layout.hang(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
-        for number, inner in enumerate(block.blocks):
+        above: blocks.Block | None = None
+        for inner in block.blocks:
             written = self.lines(inner, indent + 2)
-            above = block.blocks[number - 1] if number else None
-            apart = above is not None and (isinstance(inner, Section | Prose) or isinstance(above, Prose))
-            lines += [*([Text()] if apart and written else []), *written]
+            apart = isinstance(inner, blocks.Section | blocks.Prose) or isinstance(above, blocks.Prose)
+            lines += [*([Text()] if above and apart and written else []), *written]
+            above = inner
         return lines if len(lines) > 1 else []
 
-    def _cards(self, block: Block, room: int | None) -> tuple[list[Text], bool]:
+    def _cards(self, block: blocks.Section, room: int | None) -> tuple[list[Text], bool]:
         """Cards in full as far as there is room, the others in a line each; and whether none was left out. They need no
         heading: each has its own."""
-        blocks = block.blocks if isinstance(block, Section) else (block,)
-        cards = [inner for inner in blocks if isinstance(inner, Card)]
-        rest = [line for inner in blocks if not isinstance(inner, Card) for line in self.lines(inner, 0)]
+        cards = [inner for inner in block.blocks if isinstance(inner, blocks.Card)]
+        rest = [line for inner in block.blocks if not isinstance(inner, blocks.Card) for line in self.lines(inner, 0)]
         full = [self._card(card, 0) for card in cards]
         shown, left_out = len(cards), 0
         rows = [self._card_line(card) for card in cards]
@@ -201,25 +187,25 @@ class _Writer:
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
 
-    def _card_line(self, block: Card) -> list[Text]:
+    def _card_line(self, block: blocks.Card) -> list[Text]:
         """A card for which there is no room."""
         text = Text(f"{block.label.upper():<{LABEL_CELLS}}", style=STYLES[block.tone])
         text.append(block.check, "bold not reverse default").append(visible(block.cost), "not bold not reverse default")
         return self.layout.hang(text, self.layout.indent)
 
-    def _card(self, block: Card, indent: int) -> list[Text]:
+    def _card(self, block: blocks.Card, indent: int) -> list[Text]:
         gap = " " * max(LABEL_CELLS - len(block.label), 2)
         head = Text.assemble((block.label.upper(), STYLES[block.tone]), gap, (block.check, "bold"))
         head.append(f": {visible(lower_first(block.title))}")
         lines = self.layout.hang(head, self.layout.indent)
         for inner in block.blocks:
             # What a short text leaves out has the width of the page: code stays whole.
-            apart = isinstance(inner, Table | Section)
-            written = self.lines(inner, indent + (2 if isinstance(inner, Section) else self.layout.indent))
+            apart = isinstance(inner, blocks.Table | blocks.Section)
+            written = self.lines(inner, indent + (2 if isinstance(inner, blocks.Section) else self.layout.indent))
             lines += [*([Text()] if apart and written else []), *written]
-            lines += [Text()] if isinstance(inner, Table) and written and inner is not block.blocks[-1] else []
+            lines += [Text()] if isinstance(inner, blocks.Table) and written and inner is not block.blocks[-1] else []
         if block.more and not self.verbose:
-            lines += self.paragraph(Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
+            lines += self.paragraph(blocks.Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
     def _first(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
@@ -237,8 +223,8 @@ def _bold(tone: Role) -> str:
     return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
 
 
-def _is_cards(block: Block) -> bool:
-    return isinstance(block, Section) and bool(block.blocks) and isinstance(block.blocks[0], Card)
+def _is_cards(block: blocks.Block) -> TypeGuard[blocks.Section]:
+    return isinstance(block, blocks.Section) and bool(block.blocks) and isinstance(block.blocks[0], blocks.Card)
 
 
 def _height(full: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> int:
@@ -246,8 +232,8 @@ def _height(full: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> i
     return sum(len(lines) + 1 for lines in full) + sum(map(len, rows)) + bool(rows)
 
 
-def _as_entry(columns: Sequence[Any], row: Any) -> Entry:
+def _as_entry(columns: Sequence[Any], row: Any) -> blocks.Entry:
     """A row with the first two cells as its head."""
     texts = [(column.title, column.text(row)) for column in columns]
-    head = join_line([spans(texts[0][1]), texts[1][1]], "  ")
-    return Entry(head, tuple((title, text) for title, text in texts[2:] if plain(text) not in NOTHING))
+    head = blocks.join([blocks.spans(texts[0][1]), texts[1][1]], "  ")
+    return blocks.Entry(head, tuple((title, text) for title, text in texts[2:] if blocks.plain(text) not in NOTHING))

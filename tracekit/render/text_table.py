@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -28,49 +28,41 @@ NOTHING = ("", "–")
 """What a cell shows that says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """A table whose columns fit."""
-
-    columns: Sequence[Column[Any]]
-    cells: Sequence[Sequence[Text]]
-    """By row, then column."""
-    widths: Sequence[int]
+_Fitting = Sequence[tuple[Column[Any], int]]
+"""Columns that fit, each with its width in cells."""
 
 
 def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     """The lines of a table. `styled` gives the looks of a cell."""
-    if block.parts:
-        tables = [_lines(part, layout, indent, styled) for part in _parts(block, layout.width - indent, styled)]
-        return [line for number, lines in enumerate(tables) for line in ([Text(), *lines] if number else lines)]
-    return _lines(block, layout, indent, styled)
+    parts = _parts(block, layout.width - indent, styled) if block.parts else [block]
+    tables = [_lines(part, layout, indent, styled) for part in parts]
+    return [line for number, lines in enumerate(tables) for line in ([Text(), *lines] if number else lines)]
 
 
 def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
     inner = GAP if any(column.heading for column in block.columns) else 0
-    grid = _fit(block, layout.width - indent - inner, styled)
-    titles = [Text(visible(column.title, multiline=True), "dim") for column in grid.columns]
-    lines = _row(titles, grid, indent + inner, at_bottom=True) if any(titles) else []
+    fitting, texts = _fit(block, layout.width - indent - inner, styled)
+    titles = [Text(visible(column.title, multiline=True), "dim") for column, _ in fitting]
+    lines = _row(titles, fitting, indent + inner, at_bottom=True) if any(titles) else []
     done = 0
     for heading, rows in _groups(block):
         if heading:
             lines += [Text()] if lines and done else []
             lines.append(Text(" " * indent).append(shorten(visible(heading), layout.width - indent), "bold"))
-        for cells in grid.cells[done : done + len(rows)]:
+        for cells in texts[done : done + len(rows)]:
             done += 1
             is_total = block.total and done == len(block.rows)
             shown = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
-            lines += _row(shown, grid, indent + (inner if heading else 0))
-    legends = (Text(f"{' ' * indent}{column.legend}", "dim") for column in grid.columns if column.legend)
+            lines += _row(shown, fitting, indent + (inner if heading else 0))
+    legends = (Text(f"{' ' * indent}{column.legend}", "dim") for column, _ in fitting if column.legend)
     return [*lines, *legends]
 
 
 def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
     """The rows below each heading, in order; one without heading where rows stand alone."""
     heading = next((column for column in block.columns if column.heading), None)
-    if heading is None:
-        return [("", list(block.rows))]
-    return [(text, list(rows)) for text, rows in groupby(block.rows, key=lambda row: plain(heading.text(row)))]
+    by_text = groupby(block.rows, key=lambda row: plain(heading.text(row)) if heading else "")
+    return [(text, list(rows)) for text, rows in by_text]
 
 
 def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
@@ -105,7 +97,8 @@ def _width(column: Column[Any], texts: Sequence[Text]) -> int:
     return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
 
 
-def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
+def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> tuple[_Fitting, list[list[Text]]]:
+    """The columns that fit, and the text of each row in them."""
     texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
     named = [column for column in block.columns if not column.heading]
     columns = [column for column in named if not block.rows or any(text.plain for text in texts[column])]
@@ -123,34 +116,31 @@ def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> _Grid:
     while spare < 0 and max(widths) > 1:
         widest = widths.index(max(widths))
         widths[widest], spare = widths[widest] - 1, spare + 1
-    return _Grid(columns, [[texts[column][at] for column in columns] for at in range(len(block.rows))], widths)
+    cells = [[texts[column][at] for column in columns] for at in range(len(block.rows))]
+    return list(zip(columns, widths, strict=True)), cells
 
 
 def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room: int) -> list[int]:
     """Fewest cells of each column: numbers and drawings are shown whole."""
-    last = len(columns) - 1
-
-    def words(at: int) -> int:
-        if at == last and at:
-            return WORDS_ROOM
-        return NAME_ROOM if at else max(NAME_ROOM, int(room * FIRST_SHARE))
-
-    wraps = [column.words and not column.legend for column in columns]
-    return [min(needed[column], words(at)) if wraps[at] else needed[column] for at, column in enumerate(columns)]
+    words = [max(NAME_ROOM, int(room * FIRST_SHARE)), *[NAME_ROOM] * (len(columns) - 2), WORDS_ROOM]
+    return [
+        min(needed[column], cells) if column.words and not column.legend else needed[column]
+        for column, cells in zip(columns, words, strict=False)
+    ]
 
 
-def _row(cells: Sequence[Text], grid: _Grid, indent: int, *, at_bottom: bool = False) -> list[Text]:
+def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bool = False) -> list[Text]:
     """The lines of a row; cells of fewer lines stand at its top, or `at_bottom`."""
     last = len(cells) - 1
     parts = [
         _cell_lines(cell, width, whole=at_bottom or (column.words and at == last), is_name=column.is_name)
-        for at, (cell, column, width) in enumerate(zip(cells, grid.columns, grid.widths, strict=True))
+        for at, (cell, (column, width)) in enumerate(zip(cells, fitting, strict=True))
     ]
     height = max(map(len, parts), default=0)
     lines = []
     for number in range(height):
         line = Text(" " * indent)
-        for part, column, width in zip(parts, grid.columns, grid.widths, strict=True):
+        for part, (column, width) in zip(parts, fitting, strict=True):
             at = number - (height - len(part) if at_bottom else 0)
             shown = part[at] if 0 <= at < len(part) else Text()
             gap = " " * (width - cell_len(shown.plain))

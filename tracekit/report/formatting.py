@@ -91,6 +91,15 @@ def moment(ns: int) -> str:
     return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
 
 
+def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
+    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they distinguish
+    times `resolution_ns` apart: `00:12.345 678`. Truncated.
+    """
+    micros, nanos = divmod(abs(time_ns) % 1_000_000, 1000)
+    groups = [f"{micros:03d}"] * (resolution_ns < 1_000_000) + [f"{nanos:03d}"] * (resolution_ns < 1000)
+    return " ".join([moment(time_ns), *groups])
+
+
 def start_words(date: str) -> str:
     """An ISO 8601 date to the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC
     and says so."""

@@ -16,11 +16,11 @@ import pandas as pd
 from tracekit.analysis.loads import first_after_load
 from tracekit.characters import visible
 from tracekit.intervals import depth_profile
-from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of
+from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of, main_thread
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
-from tracekit.trace.events import Kind, Level
-from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names
+from tracekit.trace.events import CALL_DTYPES, Kind, Level
+from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class DrawnLane:
     """Index labels in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
     depth: int
     """Most rows at once."""
+    calls_inferred: pd.DataFrame | None = None
+    """The rows of the Activity lane with the columns of `CALL_DTYPES`, where Core ML did not record them; else None."""
 
     @property
     def calls(self) -> BoolArray:
@@ -124,7 +126,8 @@ def timeline_of(
 ) -> Timeline:
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
     that of the report. Without `functions`, call stacks are left out, since they are made of names. O(n log n)."""
-    lanes = lanes_of(trace, Grouping.LANES)
+    # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
+    lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     kept = [_shown_positions(lane, shown) for lane in lanes]
     words = _Words(trace, redact=redact)
     drawn = tuple(_draw_lane(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
@@ -146,8 +149,12 @@ def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
         return np.empty(0, np.int64)
     if shown is None:
         return np.arange(len(lane.events))
-    masks = shown.rows if lane.events.frame in shown.rows else shown.context
-    return np.flatnonzero(masks[lane.events.frame][lane.events.index])
+    masks = {**shown.context, **shown.rows}
+    if lane.events.frame in masks:
+        return np.flatnonzero(masks[lane.events.frame][lane.events.index])
+    if shown.ranges is None:
+        return np.arange(len(lane.events))
+    return np.flatnonzero(reach_ranges(shown.ranges, lane.events.starts, lane.events.ends))
 
 
 def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> DrawnLane:
@@ -158,6 +165,8 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     events = lane.events
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
+    is_activity = events.frame == "activity"
+    inferred = is_activity and trace.inferred
     return DrawnLane(
         id=lane.id,
         title=lane.title,
@@ -170,9 +179,10 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         labels=labels,
         works=works,
         models=words.models(events.model_texts, events.models[kept]),
-        flags=_flags(trace)[events.index[kept]] if events.frame == "activity" else np.zeros(len(kept), np.int64),
+        flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
+        calls_inferred=trace.activity[[*CALL_DTYPES]].iloc[events.index[kept]] if inferred else None,
     )
 
 
@@ -187,7 +197,7 @@ def _flags(trace: Trace) -> IntArray:
 
 def _predictions(trace: Trace, events: Events) -> IntArray:
     """The prediction of each row of a lane."""
-    if events.frame in trace.context:
+    if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
     predictions = or_minus_one(frame["prediction"])
@@ -286,8 +296,8 @@ def _places(
         if lane.events is None or not positions.size:
             continue
         name = lane.events.frame
-        frame = getattr(trace, name) if name in EVENT_FRAMES else trace.context[name]
-        if not {"table", "row"} <= set(frame.columns):
+        frame = getattr(trace, name) if name in EVENT_FRAMES else trace.context.get(name)
+        if frame is None or not {"table", "row"} <= set(frame.columns):
             continue
         tables = frame["table"].astype("category").cat
         rows = frame["row"].to_numpy()[lane.events.index[positions]]

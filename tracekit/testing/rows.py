@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tracekit.testing.machines import Process
+    from tracekit.testing.machines import Process, Thread
 
 ACTIVITY = "model-direct-event"
 """Value of the column `event-type` for loads and predictions."""
@@ -165,7 +165,7 @@ class HangRow:
 
 @dataclass(frozen=True, slots=True)
 class SignpostRow:
-    """A signpost interval of the app."""
+    """A signpost interval of the app, or of Core ML."""
 
     start_ns: int
     duration_ns: int
@@ -173,6 +173,13 @@ class SignpostRow:
     subsystem: str
     category: str
     message: str = ""
+    thread: Thread | None = None
+    """None: the main thread of the target."""
+
+    @property
+    def end_ns(self) -> int:
+        """End in ns."""
+        return self.start_ns + self.duration_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,13 @@ def _all_rows(scenario: Scenario, schema: str, attributes: Attributes) -> tuple[
 
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
     """Rows of one table in ascending order of their first cell, which is a time."""
-    # Core ML's own signposts are consumed by the instrument and stay empty in every real export.
-    if schema in scenario.emptied or (schema == "os-signpost" and _POINTS not in attributes):
+    if schema in scenario.emptied:
         return ()
-    rows = list(_ROWS[schema](scenario))
+    if schema == "os-signpost" and _POINTS not in attributes:
+        # Consumed by the instrument: empty in every real export.
+        rows = list(_core_ml_signposts(scenario, dict(attributes)["category"]))
+    else:
+        rows = list(_ROWS[schema](scenario))
     return sorted(rows, key=lambda row: row[0] if isinstance(row[0], int) else 0)
 
 
@@ -212,6 +215,17 @@ def _signpost_events(scenario: Scenario) -> Rows:
         message = text_label(row.message) if row.message else None
         head = (row.time_ns, thread, target, "Event", "Process", 1, row.name, None, None)
         yield (*head, row.subsystem, "PointsOfInterest", message, *location)
+
+
+def _core_ml_signposts(scenario: Scenario, category: str) -> Rows:
+    location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
+    for number, row in enumerate(scenario.core_ml_signposts, start=1):
+        if row.category != category:
+            continue
+        thread = main_thread(scenario.target, scenario.thread) if row.thread is None else row.thread
+        for time_ns, kind, text in ((row.start_ns, "Begin", row.message), (row.end_ns, "End", "")):
+            head = (time_ns, thread, thread.process, kind, "Process", number, row.name, None, None)
+            yield (*head, row.subsystem, category, text_label(text) if text else None, *location)
 
 
 def _points(scenario: Scenario) -> Rows:

@@ -11,8 +11,10 @@ import pandas as pd
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
+from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
+from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, mark_unreadable
@@ -20,7 +22,7 @@ from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, signposts
-from tracekit.trace.instruments.catalogue import CONTEXT, HARDWARE, NEEDED_SCHEMAS
+from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
@@ -48,13 +50,15 @@ def build_trace(recording: Recording) -> Trace:
     graphs = graph_rows(hardware, buffers.id)
     source = SampleSource(recording)
     sampled, inferred = None, None
+    context = _context(binding)
     if events.empty:
         sampled = source.read()
-        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0)
+        watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
+        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
+        inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
         hardware = with_graphs(inferred.hardware, graphs)
     else:
         hardware = attribute_hardware(hardware, events, graphs)
-    context = _context(binding)
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
@@ -122,6 +126,13 @@ class _Binding:
             return None
         self.notes += rows.notes
         return bound
+
+    def recorded(self, instrument: str) -> bool:
+        """Whether all that an instrument of hardware recorded could be read, if it is no row."""
+        schemas = HARDWARE[instrument].schemas
+        states = [table.state for schema in schemas for table in self.recording.tables(schema)]
+        readable = TableState.ROWS in states or TableState.EMPTY in states
+        return readable and TableState.UNREADABLE not in states and not self.failures.keys() & set(schemas)
 
 
 def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:

@@ -13,7 +13,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
 from tracekit.trace.frames import is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_duration, format_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,14 +86,18 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
 
 
 def _inferred(calls: pd.DataFrame) -> str:
+    logged = is_any(calls["origin"], Origin.SIGNPOSTS)
+    if logged.any():
+        count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
+        said = f"{count} from Core ML's signposts (its table holds none), with exact times."
+        return f"{said} {_inferred(calls[~logged])}".rstrip()
     if calls.empty:
         return ""
     stacked = is_any(calls["origin"], Origin.CALL_STACKS)
     if stacked.any():
-        resolution_ns = resolution_of(calls)
         return (
             "Calls are inferred from call stacks (Core ML recorded none): "
-            f"±{format_duration(resolution_ns, resolution_ns)} where the thread ran."
+            f"{format_error(resolution_of(calls))} where the thread ran."
         )
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
     devices = texts_in(calls["device"])

@@ -156,6 +156,8 @@ class Origin(StrEnum):
     """What recorded a call."""
 
     CORE_ML = "core-ml"
+    SIGNPOSTS = "signposts"
+    """Core ML's own, where its table holds no rows (`tracekit.trace.calls.signposts`)."""
     CALL_STACKS = "call-stacks"
     HARDWARE = "hardware"
 

@@ -66,6 +66,12 @@ class Samples:
     """What samples are weighted by where they are not taken by time; a value of `COUNTED`."""
 
     @property
+    def period_ns(self) -> int:
+        """From one sample of a running thread to the next: what most samples say that they stand for."""
+        weight = self.samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
+        return (int(np.median(weight)) if len(weight) else 0) or SAMPLE_NS
+
+    @property
     def weights(self) -> IntArray | None:
         """Shape (samples,): what each sample stands for, in `unit`; None where it is time, or not stated for all."""
         weight = self.samples["weight_count"]

@@ -53,7 +53,7 @@ def finding_markdown(session: Session, check: int) -> str:
     card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
     recording = blocks.Paragraph(context_line(report))
     card = dataclasses.replace(card, blocks=(recording, *card.blocks))
-    return markdown.paragraphs(*markdown.markdown_parts(card, 3)) + "\n"
+    return markdown.block_text(card, 3) + "\n"
 
 
 def _other_card(result: Result) -> blocks.Card:
@@ -75,8 +75,7 @@ def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter
     title = markdown.escape(visible(redact_text(words, facts, model_names(session.whole_trace))))
     if section is None:
         return ""
-    body = (text for block in section.blocks for text in markdown.markdown_parts(block, 4))
-    return markdown.paragraphs(title, *body) + "\n"
+    return markdown.paragraphs(title, *(markdown.block_text(block, 4) for block in section.blocks)) + "\n"
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> tuple[str, ...]:

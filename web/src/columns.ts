@@ -10,6 +10,8 @@ export interface LaneHead {
   first?: number;
   /** Bytes of each value, by column. */
   planes?: number[];
+  /** Where Core ML did not record the calls: distance of samples in ns, and bytes of each value as above. */
+  inferred?: { resolution: string; planes: number[] };
 }
 
 /** A finding as the page holds it. */
@@ -46,6 +48,8 @@ export interface Meta {
   end: number;
   source: string;
   categories: [string, string][];
+  /** Categories of what was not recorded itself. */
+  outlined: number[];
   texts: string[];
   lanes: LaneHead[];
   findings: FindingHead[];
@@ -66,7 +70,25 @@ export interface Rows {
   models: Int32Array;
   /** CALL and COLD, added up. */
   flags: Uint8Array;
+  inferred?: Inferred;
 }
+
+/** What is known of calls that Core ML did not record. All arrays have one value for each. */
+export interface Inferred {
+  resolution: string;
+  /** HARDWARE, SEVERAL and SIGNPOST, added up. */
+  flags: Uint8Array;
+  startMin: Float64Array;
+  startMax: Float64Array;
+  endMin: Float64Array;
+  endMax: Float64Array;
+}
+
+/** Hardware rows alone show the call, so that it began before and ended later; it may be several calls. */
+export const HARDWARE = 1;
+export const SEVERAL = 2;
+/** Core ML's signpost shows it, with exact times. */
+export const SIGNPOST = 4;
 
 /** A prediction that the app called; the first one after a load. */
 export const CALL = 1;
@@ -207,7 +229,22 @@ function laneOf(lane: LaneHead, reader: Reader): Rows {
   };
   addUp(rows.starts, lane.first ?? 0);
   for (let i = 0; i < n; i++) rows.ends[i] += rows.starts[i];
+  if (lane.inferred) rows.inferred = inferredOf(lane.inferred, rows, reader);
   return rows;
+}
+
+function inferredOf(head: { resolution: string; planes: number[] }, rows: Rows, reader: Reader): Inferred {
+  const n = rows.starts.length;
+  const flags = reader.column(new Uint8Array(n), head.planes[0]);
+  const [before, after, short, long] = head.planes.slice(1).map((planes) => reader.column(new Float64Array(n), planes));
+  return {
+    resolution: head.resolution,
+    flags,
+    startMin: rows.starts.map((start, i) => start - before[i]),
+    startMax: rows.starts.map((start, i) => start + after[i]),
+    endMin: rows.ends.map((end, i) => end - short[i]),
+    endMax: rows.ends.map((end, i) => end + long[i]),
+  };
 }
 
 function flameOf(head: FlameHead, reader: Reader): Flame {

@@ -1,6 +1,6 @@
 // Draws the lanes of a scene on a canvas.
 
-import type { Finding, Marks, Meta, Rows } from "./columns";
+import { type Finding, HARDWARE, type Marks, type Meta, type Rows } from "./columns";
 import { type Calls, latencies, levels, type Steps } from "./counters";
 import { Covered, upperBound } from "./intervals";
 import type { Lane, Places } from "./lanes";
@@ -46,8 +46,9 @@ export interface Scene {
 export const FONT = "11px system-ui, sans-serif";
 /** Most marks in view that are outlined each; of more, lanes are nothing but outlines. */
 const OUTLINED = 2_000;
-/** Opacity of the most predictions in flight, behind their mean. */
+/** Opacity of the most predictions in flight, behind their mean, and of each layer of what was not recorded itself. */
 const PALE = 0.22;
+const DASHES = [4, 2];
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
   const { theme, gutter, width, height } = scene;
@@ -134,13 +135,43 @@ function box(
   // A gap of a pixel keeps neighbors apart.
   const wide = right - left > 3 ? right - left - 1 : right - left;
   context.fillStyle = scene.theme.categories[category];
-  context.fillRect(left, y + 1, wide, ROW - 2);
+  const isOutlined = wide > 3 && scene.meta.outlined.includes(category);
+  if (isOutlined) hollow(context, scene, rows, at, left, left + wide, y);
+  else context.fillRect(left, y + 1, wide, ROW - 2);
   if (wide < 26) return;
   const from = Math.max(left, 0) + 4;
   const text = fitted(context, labelOf(scene, rows, at), Math.min(right, scene.width - scene.gutter) - from - 4);
   if (!text) return;
-  context.fillStyle = scene.theme.inks[category];
+  context.fillStyle = isOutlined ? scene.theme.text : scene.theme.inks[category];
   context.fillText(text, from, y + ROW / 2 + 0.5);
+}
+
+/** The bar of what was not recorded itself: pale and outlined, with paler ends where it may have been on or not. */
+function hollow(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  rows: Rows,
+  at: number,
+  left: number,
+  right: number,
+  y: number,
+): void {
+  const { inferred } = rows;
+  // Hardware does not show when a call began and ended, so there are no ends to draw.
+  const ends = inferred && !(inferred.flags[at] & HARDWARE) ? inferred : null;
+  const x = (time: number): number =>
+    Math.min(Math.max(xOf(scene.view, scene.width - scene.gutter, time), -4), scene.width + 4);
+  const [from, to] = ends ? [Math.min(left, x(ends.startMin[at])), Math.max(right, x(ends.endMax[at]))] : [left, right];
+  const [first, last] = ends ? [Math.max(left, x(ends.startMax[at])), Math.min(right, x(ends.endMin[at]))] : [left, right];
+  context.globalAlpha = PALE;
+  context.fillRect(from, y + 1, to - from, ROW - 2);
+  if (last > first) context.fillRect(first, y + 1, last - first, ROW - 2);
+  context.globalAlpha = 1;
+  context.strokeStyle = context.fillStyle;
+  context.lineWidth = 1;
+  context.setLineDash(DASHES);
+  context.strokeRect(left + 0.5, y + 1.5, right - left - 1, ROW - 3);
+  context.setLineDash([]);
 }
 
 /** What an event is called, with its model. */

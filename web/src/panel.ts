@@ -1,6 +1,6 @@
 // What is selected in full, and the statistics of a range.
 
-import { CALL, COLD, type Finding, type LaneHead, type Meta, type Rows } from "./columns";
+import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Meta, type Rows, SEVERAL, SIGNPOST } from "./columns";
 import { el } from "./dom";
 import { eventOf, labelOf } from "./painter";
 import type { Match } from "./search";
@@ -32,6 +32,7 @@ export function describeRow(data: Data, match: Match): HTMLElement {
   if (model) facts.unshift(["model", model]);
   const rank = rankOf(rows, at);
   if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
+  facts.push(...inferredFacts(rows, at));
   if (rows.flags[at] & CALL) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
   const found = evidenceFor(data.findings, match);
   return el(
@@ -43,6 +44,29 @@ export function describeRow(data: Data, match: Match): HTMLElement {
       ? el("p", {}, "Evidence for ", ...found.flatMap((finding, i) => [i ? ", " : "", el("a", { href: `#finding-${finding.id}` }, finding.id)]))
       : null,
   );
+}
+
+/** What is known of a call that Core ML did not record; tracekit/report/inferred_calls.py says the same in Python. */
+export function inferredFacts({ inferred }: Rows, at: number): [string, string][] {
+  if (!inferred) return [];
+  const { flags, resolution, startMin, startMax, endMin, endMax } = inferred;
+  const time = (times: Float64Array): string => moment(times[at], 1e3);
+  if (flags[at] & SIGNPOST) return [["recorded as", "Core ML's signpost"]];
+  const facts: [string, string][] =
+    flags[at] & HARDWARE
+      ? [
+          ["inferred from", "hardware rows"],
+          ["started", `at ${time(startMax)} or before`],
+          ["ended", `at ${time(endMin)} or later`],
+        ]
+      : [
+          ["inferred from", "call stacks"],
+          ["resolution", resolution],
+          ["started", `${time(startMin)} to ${time(startMax)}`],
+          ["ended", `${time(endMin)} to ${time(endMax)}`],
+        ];
+  if (flags[at] & SEVERAL) facts.push(["calls", "one or more"]);
+  return facts;
 }
 
 /** Where a row stands among those of its event and model, the longest first. O(n). */

@@ -11,7 +11,7 @@ import { type Grouping, lanesOf } from "./lanes";
 import { layoutOf, rowAt, RULER } from "./layout";
 import { brushed, Density, HEIGHT, paintOverview } from "./overview";
 import { covering, labelOf, paint, type Scene } from "./painter";
-import { describeRange, describeRow, describeView } from "./panel";
+import { describeRange, describeRow, describeView, inferredFacts } from "./panel";
 import { type Match, search } from "./search";
 import type { Part } from "./flame";
 import { themeOf } from "./theme";
@@ -151,7 +151,8 @@ export class Timeline {
     for (const lane of this.scene.lanes) for (const row of lane.rows) for (const part of row.parts) used.add(part.category);
     const entries = [...used].sort((a, b) => a - b).map((category) => {
       const [name, title] = this.meta.categories[category];
-      return el("li", {}, el("i", { class: `c-${name.replaceAll("_", "-")}`, "aria-hidden": "true" }), title);
+      const outlined = this.meta.outlined.includes(category) ? " outlined" : "";
+      return el("li", {}, el("i", { class: `c-${name.replaceAll("_", "-")}${outlined}`, "aria-hidden": "true" }), title);
     });
     const strip = this.scene.calls.starts.length ? el("li", {}, "In flight: dark: average, light: maximum") : null;
     return el("ul", { class: "legend" }, ...entries, strip);
@@ -378,7 +379,10 @@ export class Timeline {
     if (!match) return;
     const rows = this.all[match.lane];
     const length = duration(rows.ends[match.row] - rows.starts[match.row]);
-    this.tip.textContent = `${labelOf(this.scene, rows, match.row)} \u00b7 ${length} at ${moment(rows.starts[match.row])}`;
+    // The label says from what.
+    const inferred = inferredFacts(rows, match.row).slice(1).map(([name, words]) => `${name} ${words}`);
+    const words = `${labelOf(this.scene, rows, match.row)} \u00b7 ${length} at ${moment(rows.starts[match.row])}`;
+    this.tip.textContent = [words, ...inferred].join(" \u00b7 ");
     const left = Math.min(x + 12, this.scene.width - this.tip.offsetWidth - 4);
     this.tip.style.transform = `translate(${Math.max(left, 0)}px, ${y + 16}px)`;
   }

@@ -8,6 +8,7 @@ import { Covered } from "../src/intervals";
 import { lanesOf } from "../src/lanes";
 import { layoutOf, rowAt } from "../src/layout";
 import { brushed, Density } from "../src/overview";
+import { inferredFacts } from "../src/panel";
 import { search } from "../src/search";
 import { inRange, quantile } from "../src/statistics";
 import { compare } from "../src/tables";
@@ -56,6 +57,33 @@ test("columns come back out of their planes", () => {
   assert.deepEqual([[...lanes], [...places]], [[0, -1, 0], [0, -1, 2]]);
   assert.deepEqual([...byLength(findings[0])], [0, 2, 1]);
   assert.throws(() => decoded({ ...meta, flame: null, findings: [] }, Uint8Array.of(...bytes, 1)), /damaged/);
+});
+
+test("a call that Core ML did not record says what shows it and between which times it began and ended", () => {
+  const lane = { ...HEAD, count: 2, first: 20e6, planes: [4, 4, 1, 1, 1, 1, 1], inferred: { resolution: "\u00b11 ms", planes: [1, 4, 1, 1, 4] } };
+  const bytes = Uint8Array.of(
+    ...[0, 0x40, 0, 0x42, 0, 0x0f, 0, 0], // gaps 0, 1 ms
+    ...[0x40, 0x40, 0x42, 0x42, 0x0f, 0x0f, 0, 0], // durations 1 ms
+    ...[4, 4, 0, 0, 0, 0, 0, 0, 0, 0],
+    ...[0, 3], // HARDWARE + SEVERAL
+    ...[0x40, 0x40, 0x42, 0x42, 0x0f, 0x0f, 0, 0], // 1 ms before
+    ...[200, 0, 200, 0], // 200 ns after the start, and before the end
+    ...[0x40, 0x40, 0x42, 0x42, 0x0f, 0x0f, 0, 0], // 1 ms after the end
+  );
+  const { rows: [found] } = decoded({ lanes: [lane], flame: null, findings: [] }, bytes);
+  assert.deepEqual(inferredFacts(found, 0), [
+    ["inferred from", "call stacks"],
+    ["resolution", "\u00b11 ms"],
+    ["started", "00:00.019000 to 00:00.020000"],
+    ["ended", "00:00.020999 to 00:00.022000"],
+  ]);
+  assert.deepEqual(inferredFacts(found, 1), [
+    ["inferred from", "hardware rows"],
+    ["started", "at 00:00.021000 or before"],
+    ["ended", "at 00:00.022000 or later"],
+    ["calls", "one or more"],
+  ]);
+  assert.deepEqual(inferredFacts(rows(), 0), []);
 });
 
 test("lanes are grouped as in the recording, by event and by model", () => {

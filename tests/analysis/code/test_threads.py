@@ -129,3 +129,27 @@ def test_without_samples_nothing_is_told() -> None:
     assert element_access(trace) is None
     assert conversions(trace) is None
     assert work_between(trace, Intervals(np.array([0]), np.array([MS]))) is None
+
+
+def test_samples_stand_for_as_long_as_they_say(app: App) -> None:
+    """The same work, sampled each ms and each 5 ms."""
+    app.predict(NET, cpu(100 * MS), inputs=0)
+    begin = app.now_ns
+    app.busy(200 * MS, READ_ELEMENT, SHOW)
+    end = app.now_ns
+    app.predict(NET, cpu(100 * MS), inputs=0)
+    scenario = app.finish()
+    each_ms = trace_of(scenario)
+    scenario.samples, scenario.sample_ns = scenario.samples[::5], 5 * MS
+    each_5_ms = trace_of(scenario)
+    for trace, period_ns in ((each_ms, MS), (each_5_ms, 5 * MS)):
+        access = element_access(trace)
+        assert access is not None
+        assert access.period_ns == period_ns
+        assert access.samples == pytest.approx((end - begin) / period_ns, abs=1)
+        assert access.time.covered_ns == pytest.approx(end - begin, abs=period_ns)
+        (piece,) = access.pieces["duration_ns"]
+        assert piece == pytest.approx(end - begin, abs=2 * period_ns)
+        between = work_between(trace, Intervals(np.array([begin]), np.array([end])))
+        assert between is not None
+        assert between.running == pytest.approx(1, abs=period_ns / (end - begin))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,10 @@ import pytest
 from support.analyses import kept_analysis
 from support.forms import html_page
 from tracekit.api import Analysis
-from tracekit.report.viewers.lane_columns import fit_page, payload
+from tracekit.report.timeline import timeline_of
+from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, payload
+from tracekit.trace.events import BOUNDS
+from tracekit.trace.trace import Trace
 
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
 
@@ -58,6 +62,31 @@ def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
     sizes = (drawn, finding["loose"], finding["loose"])
     assert len(data) - at == sum(size * planes for size, planes in zip(sizes, finding["planes"], strict=True))
     assert (drawn, finding["loose"]) == (finding["total"], 0)
+
+
+def test_bounds_of_inferred_calls_come_back(analysis: Analysis, sampled_trace: Trace) -> None:
+    hidden = sampled_trace.activity.assign(
+        origin=sampled_trace.activity["origin"].cat.set_categories(["call-stacks", "hardware"]),
+        single=[True, True, False],
+    )
+    hidden.loc[1, "origin"] = "hardware"
+    timeline = timeline_of(replace(sampled_trace, activity=hidden), ())
+    meta, columns = payload(replace(analysis.report, results=()), replace(timeline, flame=None))
+    described, data = json.loads(meta), zlib.decompress(b64decode(columns))
+    assert [described["categories"][code][0] for code in described["outlined"]] == ["inferred"]
+    head = described["lanes"][0]
+    count, at = head["count"], sum(planes * head["count"] for planes in head["planes"])
+    values = []
+    for planes in head["inferred"]["planes"]:
+        values.append([int.from_bytes(data[at + k : at + planes * count : count], "little") for k in range(count)])
+        at += planes * count
+    flags, before, after, short, long = map(np.array, values)
+    lane = timeline.lanes[0]
+    assert flags.tolist() == [0, HARDWARE, SEVERAL]
+    found = (lane.starts - before, lane.starts + after, lane.ends - short, lane.ends + long)
+    assert [each.tolist() for each in found] == [hidden[name].tolist() for name in BOUNDS]
+    assert head["inferred"]["resolution"] == "±1 ms"
+    assert all("inferred" not in each for each in described["lanes"][1:])
 
 
 def test_all_evidence_is_marked(analysis: Analysis) -> None:

@@ -10,8 +10,11 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.api import Analysis
+from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
 from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.trace import Trace
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +133,19 @@ def test_thermal_states_are_a_counter_too(concurrent: Analysis) -> None:
     assert isinstance(level, CounterTrack)
     # Critical, nominal, and a state that nobody knows.
     assert (level.times.tolist(), level.values.tolist()) == ([0, 10], [3, 0])
+
+
+def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent: Analysis, sampled_trace: Trace) -> None:
+    report = replace(concurrent.report, results=())
+    tracks = tracks_of(report, timeline_of(sampled_trace, ()))
+    (activity,) = [track for track in tracks.slices if track.title == "Activity"]
+    told = [dict(tracks.details[code]) for code in activity.details]
+    assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.names] == [
+        "inferred from call stacks"
+    ] * 3
+    for each, facts in zip(told, inferred_facts(sampled_trace.activity), strict=True):
+        assert each.items() >= dict(facts).items()
+    assert {each["inferred from"] for each in told} == {"call stacks"}
+    assert len({each["started"] for each in told}) == 3
+    # What Core ML recorded needs no bounds.
+    assert not any("started" in dict(each) for each in tracks_of(concurrent.report, concurrent.timeline()).details)

@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
 from tracekit.analysis.breakdown.device_runs import Handoffs
 from tracekit.request import Request
 from tracekit.tui import opening
+from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import directions
-from tracekit.tui.state import NOTHING, FindingRef
+from tracekit.tui.state import NOTHING, EventRef, FindingRef
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -149,11 +151,31 @@ async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) ->
 def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus: Path) -> None:
     path = str(corpus / "bundles" / "quick_probe.trace")
     session = opening.judge_session(opening.read(path, Request()))
-    console = Console(file=io.StringIO(), width=120)
-    console.print(*model_blocks(session, "MambaASR_fp16_w8", PALETTES[True], monochrome=True))
-    text = console.file.getvalue()
+    text = told(model_blocks(session, "MambaASR_fp16_w8", PALETTES[True], monochrome=True), 120)
     assert "Where the time of a load goes" in text
     assert "compiling on this device" in text
     assert "219 ms (100%)" in text
     assert "max           219 ms" in text
     assert "unaccounted" not in text
+
+
+def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples: Path) -> None:
+    session = opening.read(str(samples / "sharpen_float16.trace"), Request())
+    activity = session.trace.activity
+    stacked = activity.assign(
+        origin=activity["origin"].cat.set_categories(["call-stacks"]).fillna("call-stacks"), resolution_ns=1_000_000
+    )
+    pipelines = pd.DataFrame({"start_ns": [5_000_000], "function": pd.Categorical(["softmax"])})
+    context = {**session.trace.context, "metal_pipelines": pipelines}
+    changed = replace(session, trace=replace(session.trace, activity=stacked, context=context))
+    assert "inferred from" not in told(event_blocks(session, EventRef("activity", 0)))
+    words = told(event_blocks(changed, EventRef("activity", 0)))
+    assert "inferred from call stacks" in " ".join(words.split())
+    assert "±1 ms" in words
+    assert told(event_blocks(changed, EventRef("metal_pipelines", 0))).startswith("softmax")
+
+
+def told(blocks, width: int = 80) -> str:
+    console = Console(width=width, file=io.StringIO(), record=True)
+    console.print(*blocks)
+    return console.export_text()

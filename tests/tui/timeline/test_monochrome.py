@@ -110,8 +110,8 @@ def test_the_selected_block_is_reversed_and_nothing_else(drawn) -> None:
     assert cells == [False] * 6 + [True] * 6 + [False] * 8
 
 
-def test_an_inferred_prediction_has_a_letter_of_its_own(drawn) -> None:
-    assert text(drawn((0, 250, Category.INFERRED), (500, 250, P))) == "[ppp]     [PPP]     "
+def test_an_inferred_call_has_a_mark_instead_of_a_letter(drawn) -> None:
+    assert text(drawn((0, 250, Category.INFERRED), (500, 250, P))) == "[~~~]     [PPP]     "
 
 
 @settings(deadline=None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.timeline.ruler import MS, STEPS, S, Tick, axis, exact_moment, ruler
+from tracekit.tui.timeline.ruler import MS, STEPS, S, Tick, axis, ruler
 from tracekit.tui.viewport import Viewport, column_of
 
 
@@ -30,23 +30,6 @@ def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns
 def test_neighboring_labels_differ(start, span) -> None:
     labels = [tick.label for tick in ruler(Viewport(start, span), 100)]
     assert len(set(labels)) == len(labels)
-
-
-@pytest.mark.parametrize(
-    ("time", "resolution", "text"),
-    [
-        (0, MS, "00:00.000"),
-        (895_450_000, MS, "00:00.895"),
-        (895_450_000, MS - 1, "00:00.895 450"),
-        (12_345_678_901, 1_000, "00:12.345 678"),
-        (12_345_678_901, 999, "00:12.345 678 901"),
-        (1_112_033_990_000, 10_000, "18:32.033 990"),
-        (3_725_000_004_000, 1_000, "1:02:05.000 004"),
-        (-895_450_000, 1_000, "-00:00.895 450"),
-    ],
-)
-def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
-    assert exact_moment(time, resolution) == text
 
 
 @pytest.mark.parametrize(

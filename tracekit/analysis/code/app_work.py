@@ -13,14 +13,14 @@ from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.trace.frames import categorical, is_any
-from tracekit.trace.samples import SAMPLE_NS, Samples
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
-RUN_NS: Final = 3 * SAMPLE_NS
-"""Samples of a thread that lie no farther apart are one piece of work."""
+RUN: Final = 3
+"""Samples of a thread that lie no more sampling periods apart are one piece of work."""
 BURST: Final = 5
 """As for the gaps between predictions of a model."""
 _PREPARING: Final = (Api.LOAD, Api.COMPILE, Api.UNLOAD)
@@ -37,7 +37,9 @@ class AppWork:
     pieces: pd.DataFrame
     """Uninterrupted pieces of it, with the columns that evidence needs."""
     time: Intervals
-    """The ms that the samples stand for: sorted, none overlapping another."""
+    """What the samples stand for: sorted, none overlapping another."""
+    period_ns: int
+    """What each of them stands for."""
     sites: tuple[CallSite, ...]
     """Functions of the app that do it."""
 
@@ -78,23 +80,24 @@ def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArra
     rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
-    predicts = is_any(kinds["api"], Api.PREDICTION)[stack]
+    predicts, period_ns = is_any(kinds["api"], Api.PREDICTION)[stack], sampled.period_ns
     is_busy = caller[stack] >= 0
     if api is Api.BETWEEN:
-        is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts)
+        is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
     time = rows["time_ns"].to_numpy()[is_busy]
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, rows[is_busy], "conversion" if api is Api.BETWEEN else str(api)),
-        time=Intervals(np.maximum(time - SAMPLE_NS, 0), time).union(),
+        pieces=_pieces(trace, rows[is_busy], "conversion" if api is Api.BETWEEN else str(api), period_ns),
+        time=Intervals(np.maximum(time - period_ns, 0), time).union(),
+        period_ns=period_ns,
         sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
     )
 
 
-def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolArray:
+def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray, run_ns: int) -> BoolArray:
     """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
     `BURST` times the usual one separates two bursts."""
     inside = np.zeros(len(time), np.bool_)
@@ -102,7 +105,7 @@ def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolA
         on_thread = thread == thread_code
         calls = np.sort(time[on_thread & predicts])
         gaps = np.diff(calls)
-        between = gaps > RUN_NS
+        between = gaps > run_ns
         if not between.any():
             continue
         usual = between & (gaps <= BURST * np.median(gaps[between]))
@@ -112,14 +115,14 @@ def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolA
     return inside
 
 
-def _pieces(trace: Trace, rows: pd.DataFrame, label: str) -> pd.DataFrame:
+def _pieces(trace: Trace, rows: pd.DataFrame, label: str, period_ns: int) -> pd.DataFrame:
     time, thread = rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes if len(rows) else np.zeros(0)
     order = np.lexsort((time, thread))
     time, thread = time[order], thread[order]
-    begins = np.append(True, (np.diff(time) > RUN_NS) | (np.diff(thread) != 0))[: len(time)]
+    begins = np.append(True, (np.diff(time) > RUN * period_ns) | (np.diff(thread) != 0))[: len(time)]
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(time))[: len(first)] - 1
-    start = np.maximum(time[first] - SAMPLE_NS, 0)
+    start = np.maximum(time[first] - period_ns, 0)
     return pd.DataFrame(
         {
             "start_ns": start,

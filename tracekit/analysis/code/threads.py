@@ -15,7 +15,6 @@ from tracekit.trace.calls.patterns import INTERFACE, Api, app_frames, innermost,
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     """What code of the app ran in the gaps, which do not overlap; None where no samples were recorded, or where the
     gaps are too short for any. O(samples log gaps)."""
     sampled = trace.sampled
-    if sampled is None or sampled.samples.empty or gaps.covered_ns < SAMPLE_NS:
+    if sampled is None or sampled.samples.empty or gaps.covered_ns < sampled.period_ns:
         return None
     inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
@@ -109,5 +108,5 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     frame = app_frame[rows["stack"].to_numpy(np.int64)]
     rows, frame = rows[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
-    ran = Intervals(time - SAMPLE_NS, time).union().intersection(gaps).covered_ns
+    ran = Intervals(time - sampled.period_ns, time).union().intersection(gaps).covered_ns
     return Between(min(ran / gaps.covered_ns, 1.0), len(rows), between_sites(trace, rows, frame))

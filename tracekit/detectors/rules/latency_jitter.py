@@ -181,6 +181,7 @@ DETECTOR = tk.Detector(
     id="latency-jitter",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
     detect=detect,

@@ -134,6 +134,7 @@ DETECTOR = tk.Detector(
     id="new-shape-spike",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,

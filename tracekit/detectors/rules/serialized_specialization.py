@@ -157,6 +157,7 @@ DETECTOR = tk.RecordingDetector(
     id="serialized-specialization",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "Hangs"),
     caused_by=("cold-load",),
     options=Options,

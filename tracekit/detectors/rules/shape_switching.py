@@ -115,6 +115,7 @@ DETECTOR = tk.Detector(
     id="shape-switching",
     page=_PAGE,
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU", "Thermal State"),
     options=Options,
     detect=detect,

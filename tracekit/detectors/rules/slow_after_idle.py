@@ -141,6 +141,7 @@ DETECTOR = tk.Detector(
     id="slow-after-idle",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU"),
     options=Options,
     detect=detect,

@@ -85,8 +85,8 @@ def judge_app_work(
         cost=tk.Cost(
             work.time.covered_ns,
             work.share,
-            f"CPU time: 1 ms for each sample {words.counted.removeprefix('samples ')}, with samples of several threads "
-            f"at once counted once. {words.saved}",
+            f"CPU time: {work.period_ns / 1e6:g} ms for each sample {words.counted.removeprefix('samples ')}, with "
+            f"samples of several threads at once counted once. {words.saved}",
             of=f"the CPU time of {words.threads}",
         ),
         rows=work.pieces,

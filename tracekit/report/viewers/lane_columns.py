@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracekit.analysis.code.tree import without_deeper
-from tracekit.lanes.categories import LOOKS
+from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.report.call_tree import MAX_LEVELS
 from tracekit.report.formatting import visible
-from tracekit.trace.events import Lane
+from tracekit.trace.events import BOUNDS, Lane, Origin
+from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.units import format_error
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report
@@ -62,7 +66,7 @@ def _left_out(lane: DrawnLane) -> DrawnLane:
     words = f"{len(lane.starts):,} events, too many for a page; tracekit view draws them"
     arrays = (field.name for field in fields(lane) if isinstance(getattr(lane, field.name), np.ndarray))
     empty: dict[str, Any] = {name: np.empty(0, np.int64) for name in arrays}
-    return replace(lane, words=words, depth=0, **empty)
+    return replace(lane, words=words, depth=0, calls_inferred=None, **empty)
 
 
 def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) -> tuple[str, str]:
@@ -75,6 +79,7 @@ def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) ->
         "end": timeline.end_ns,
         "source": visible(report.recording.source),
         "categories": [[category.name.lower(), look.title] for category, look in LOOKS.items()],
+        "outlined": sorted(FILLINGS),
         "texts": timeline.texts,
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
@@ -113,7 +118,23 @@ def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
         "models": lane.models + 1,
         "flags": lane.flags,
     }
-    return head | {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
+    head |= {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
+    return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
+
+
+def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:
+    """What is said of calls that Core ML did not record; how far their bounds are from their times is added to the
+    pieces."""
+    flags = HARDWARE * hardware_only(calls) + SEVERAL * ~calls["single"].to_numpy(np.bool_)
+    flags += SIGNPOST * is_any(calls["origin"], Origin.SIGNPOSTS)
+    start_min, start_max, end_min, end_max = (calls[name].to_numpy() for name in BOUNDS)
+    ahead = (lane.starts - start_min, start_max - lane.starts, lane.ends - end_min, end_max - lane.ends)
+    planes = [_planes(values, pieces) for values in (flags, *ahead)]
+    return {"resolution": format_error(resolution_of(calls)), "planes": planes}
+
+
+HARDWARE, SEVERAL, SIGNPOST = 1, 2, 4
+"""Flags of an inferred call: hardware rows alone show it; it may be several calls; Core ML's signpost shows it."""
 
 
 def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:

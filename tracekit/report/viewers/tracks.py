@@ -16,6 +16,7 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.stacking import stack
 from tracekit.report.formatting import duration, visible
+from tracekit.report.inferred_calls import inferred_facts
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -157,13 +158,18 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
         named = (("model", timeline.texts[model]),) if model >= 0 else ()
         details.append(texts.detail((("kind", title), *named)))
     codes = codes.reshape(-1)
+    detail_codes = np.array(details, np.int64)[codes]
+    if lane.calls_inferred is not None:
+        facts = zip(detail_codes.tolist(), inferred_facts(lane.calls_inferred), strict=True)
+        known = [*texts.details]
+        detail_codes = np.array([texts.detail((*known[code], *more)) for code, more in facts], np.int64)
     return SliceTrack(
         title=lane.title,
         markers=(Marker(lane.words),) if lane.words else (),
         starts=lane.starts,
         ends=lane.ends,
         names=np.array(names, np.int64)[codes],
-        details=np.array(details, np.int64)[codes],
+        details=detail_codes,
         works=lane.works,
         flows=np.where(joined[lane.predictions], lane.predictions + 1, 0),
         rows=_rows(lane.starts, lane.ends),

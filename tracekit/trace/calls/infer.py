@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,26 +11,25 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
+from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import reconstruct_predictions
-from tracekit.trace.calls.join import OUTLIVES_NS, Joined, Owners, Work, joined_calls
+from tracekit.trace.calls.join import Joined, joined_calls
+from tracekit.trace.calls.names import names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
-from tracekit.trace.calls.stacks import BEGUN, busy_stacks, place_of
+from tracekit.trace.calls.stacks import busy_stacks, place_of
+from tracekit.trace.calls.work import FEW, Work
 from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, or_minus_one, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, or_minus_one, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
+    from tracekit.arrays import IndexArray
+    from tracekit.trace.calls.owners import Owners
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
-FEW: Final = 3
-"""Sampling periods within which a running thread is sampled, and calls that show no habit (heuristic)."""
-_VISIBLE: Final = 2
-"""Samples between calls, from which on none is overlooked (heuristic)."""
-_STEADY: Final = 1.5
-"""Durations of calls whose 90% quantile is not this many times their 10% quantile are of one call each (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,20 +47,23 @@ class Inferred:
     """What cannot be told apart, one sentence each."""
 
 
-def infer_calls(hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Samples | None, end_ns: int) -> Inferred:
-    """What samples and the hardware show; `end_ns` is the end of the recording. O(n log n)."""
+def infer_calls(
+    hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
+) -> Inferred:
+    """What samples and the hardware show; `end_ns` is the end of the recording, `watched` whether all units were
+    recorded that a prediction waits for. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
-    work = Work.of(shown)
+    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
     calls, owners = joined_calls(line, pieces, work)
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     stacked = [call for call in calls if call.chain >= 0]
-    names, notes = _names(line, pieces, work, stacked, owners, shown)
-    return _framed(line, pieces, work, calls, shown, hardware, names, notes, end_ns)
+    names, notes = names_of(line, pieces, work, stacked, owners, shown)
+    return _framed(line, pieces, work, calls, owners, shown, hardware, names, notes, end_ns)
 
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
@@ -96,6 +97,7 @@ def _framed(
     pieces: Pieces,
     work: Work,
     calls: Sequence[Joined],
+    owners: Owners,
     shown: pd.DataFrame,
     hardware: pd.DataFrame,
     names: Sequence[str],
@@ -103,12 +105,12 @@ def _framed(
     end_ns: int,
 ) -> Inferred:
     stacked = [call for call in calls if call.chain >= 0]
-    alone = [call.work[0] for call in calls if call.chain < 0]
-    mistakable = _mistakable(line, pieces, stacked)
-    bounds = np.array(
-        [_bounds(line, work, call, mistakable=several) for call, several in zip(stacked, mistakable, strict=True)],
-        np.int64,
-    )
+    alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
+    # Without a process and without samples, the work may be another process's.
+    sampled = [model for models in owners.sites.named.values() for model in models]
+    alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], sampled)]
+    mistakable = mistakable_calls(line, pieces, stacked)
+    bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
     start = bounds[:, 1] - np.minimum(half, (bounds[:, 1] - bounds[:, 0]) // 2)
     end = np.maximum(bounds[:, 2] + np.minimum(half, (bounds[:, 3] - bounds[:, 2]) // 2), start)
@@ -141,7 +143,8 @@ def _framed(
         **{name: bounds[:, column] for column, name in enumerate(BOUNDS)},
         single=[call.single and not several for call, several in zip(stacked, mistakable, strict=True)],
     )
-    frame = pd.concat([frame, _hardware_only(shown.iloc[alone], end_ns)], ignore_index=True)
+    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.iloc[alone], end_ns))
+    frame = pd.concat([frame, unsampled], ignore_index=True)
     frame = frame.astype(
         {**empty_events().dtypes.to_dict(), **dict.fromkeys(("label", "model", "process", "table"), "category")}
     )
@@ -157,80 +160,33 @@ def _framed(
         call_of[call.work] = row_of[number]
     call_of[alone] = row_of[len(stacked) :]
     linked = call_of[or_minus_one(hardware["prediction"])]
-    hardware = hardware.assign(prediction=pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0))
+    foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
+    attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
+    prediction = pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)
+    hardware = hardware.assign(prediction=prediction, attribution=attribution)
     return Inferred(frame.take(order).reset_index(drop=True), hardware, sites, notes)
 
 
-def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
-    """Key of the call site of each call."""
-    return [int(pieces.key[call.chain]) for call in calls]
+def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
+    """Predictions that only the hardware shows, with bounds where other calls of their model are sampled: the thread of
+    one that ran for long would have been sampled too."""
+    reach, sampled = work.reach, {model for models in owners.sites.named.values() for model in models}
+    if reach is None or not len(alone):
+        return frame
+    known = np.isin(work.model[alone], list(sampled))
+    low = [reach.earliest_start(each) for each in work.starts[alone].tolist()]
+    high = [reach.latest_end(each) for each in work.ends[alone].tolist()]
+    origin = np.where(known, Origin.CALL_STACKS.value, Origin.HARDWARE.value)
+    return frame.assign(
+        origin=_fixed("origin", origin.tolist()),
+        resolution_ns=np.where(known, line.period_ns, 0),
+        start_min_ns=np.where(known, np.maximum(low, 0), frame["start_min_ns"]),
+        end_max_ns=np.where(known, np.minimum(high, frame["end_max_ns"]), frame["end_max_ns"]),
+    )
 
 
 def _fixed(column: str, values: Sequence[str | None]) -> pd.Categorical:
     return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])
-
-
-def _bounds(line: Timeline, work: Work, call: Joined, *, mistakable: bool) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end."""
-    low, high = call.low_ns, call.high_ns
-    last = call.sure if call.sure >= 0 else call.after - 1
-    sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
-    begun = [int(work.starts[each]) for each in call.work]
-    done = [
-        int(work.ends[each]) - (OUTLIVES_NS if work.on_gpu[each] else 0)
-        for each in call.work
-        if call.sure < 0 or work.starts[each] <= sampled[1]
-    ]
-    start_max = max(min((*sampled[:1], *begun)), low)
-    end_min = start_max if mistakable else max(*sampled[1:], *done, start_max)
-    if call.single and not mistakable:
-        if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
-            # A thread that runs is sampled within a period, if none is missed.
-            low = max(low, start_max - FEW * line.period_ns)
-        if not call.ends_with_work:
-            pass
-        elif done and not (sampled and line.time[last] > max(done)):
-            high = min(high, max(int(work.ends[each]) for each in call.work) + FEW * line.period_ns)
-        elif sampled and (done or line.on_cpu[last]):
-            high = min(high, sampled[1] + FEW * line.period_ns)
-    return low, start_max, end_min, max(high, end_min)
-
-
-def _begins(line: Timeline, place: int) -> bool:
-    """Whether a call whose first sample this is had not waited before."""
-    stack = int(line.stack[place])
-    begun = line.kinds["progress"].iloc[stack] == BEGUN or line.kinds["api"].iloc[stack] != Api.PREDICTION
-    return bool(begun or line.on_cpu[place])
-
-
-def _mistakable(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
-    """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
-    neither what lies between calls nor how they begin is long enough to be seen each time."""
-    progress = line.kinds["progress"].to_numpy()[line.stack]
-    by_site: dict[int, list[int]] = {}
-    for number, key in enumerate(keys_of(pieces, calls)):
-        by_site.setdefault(key, []).append(number)
-    result = [False] * len(calls)
-    for numbers in by_site.values():
-        firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
-        api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
-        if api != Api.PREDICTION or not (afters > firsts + 1).any():
-            continue
-        # How many samples show what is not the call: before it, and at its beginning.
-        between = firsts[1:] - afters[:-1]
-        begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
-        seen = afters > firsts
-        lengths = line.time[afters[seen] - 1] - line.time[firsts[seen]] + line.period_ns
-        short, long = np.sort(lengths)[[len(lengths) // 10, len(lengths) * 9 // 10]]
-        steady = FEW * line.period_ns <= short and long <= _STEADY * short
-        visible = (
-            np.sort(between)[len(between) // 2] >= _VISIBLE if len(between) else progress[firsts[seen]][0] == BEGUN
-        )
-        if visible or np.mean(begins) >= _STEADY or (steady and len(numbers) > FEW):
-            continue
-        for number, first, after in zip(numbers, firsts, afters, strict=True):
-            result[number] = bool(after > first + 1 and not calls[number].work)
-    return result
 
 
 def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
@@ -255,45 +211,3 @@ def _device(shown: pd.DataFrame, call: Joined) -> str | None:
     devices = {shown["device"].iloc[each] for each in call.work}
     device = devices.pop() if len(devices) == 1 else None
     return device if isinstance(device, str) else None
-
-
-def _names(
-    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: pd.DataFrame
-) -> tuple[list[str], tuple[str, ...]]:
-    """Name of the model of each call, and what of it is not known: that of its work on the hardware, else where it is
-    called from."""
-    kinds, labels = line.kinds, categorical(shown["model"]).categories
-    stack_of = dict(zip(kinds["key"].tolist(), range(len(kinds)), strict=True))
-    keys, sites = keys_of(pieces, calls), owners.sites
-    api_of = {key: kinds["api"].iloc[stack_of[key]] for key in set(keys)}
-    names = []
-    for key, call in zip(keys, calls, strict=True):
-        models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
-        if not call.work and key in sites.all_have:
-            models = sites.named[key] - sites.later.get(key, set())
-        if len(models) == 1 and not sites.later.get(key):
-            names.append(str(labels[models.pop()]))
-            continue
-        verb = {Api.PREDICTION: "called", Api.LOAD: "loaded"}.get(api_of[key], "compiled")
-        names.append(f"model {verb} {_where(line.samples.stacks, int(kinds['caller'].iloc[stack_of[key]]))}")
-    loads = [number for number, key in enumerate(keys) if api_of[key] == Api.LOAD]
-    predicted = {name for name, key in zip(names, keys, strict=True) if api_of[key] == Api.PREDICTION}
-    predicted |= {str(labels[work.model[call]]) for call in np.flatnonzero(~owners.possible)}
-    if not loads or not predicted:
-        return names, ()
-    order = sorted(range(len(calls)), key=lambda number: calls[number].low_ns)
-    in_turn = not any({one, other} <= set(loads) for one, other in pairwise(order))
-    if len({keys[number] for number in loads}) > 1 or len(predicted) > 1 or not in_turn:
-        return names, ("Call stacks do not tell which loaded model predicts; loads of one place count as one model.",)
-    for number in loads:
-        names[number] = next(iter(predicted))
-    return names, ("The one place that loads and the one model that predicts are taken for the same model.",)
-
-
-def _where(stacks: pd.DataFrame, row: int) -> str:
-    if row < 0:
-        return "by the system"
-    file, line, function = (stacks[name].iloc[row] for name in ("file", "line", "function"))
-    if isinstance(file, str):
-        return f"at {file}" if pd.isna(line) else f"at {file}:{line}"
-    return f"by {function}" if isinstance(function, str) else "by code without a name"

@@ -1,43 +1,34 @@
 """Pieces of calls and predictions that hardware shows, joined into calls.
 
-A prediction of the hardware belongs to the piece that it overlaps, begins right behind, or ends right before, where
-that is of one call site; to one of several sites at once it belongs to none. What lies in no call at all is a call
-whose thread was not sampled.
-
 Two pieces are one call where the hardware worked for it in the gap, or the stack goes on; they are two where each has
-a prediction of the hardware, or the second one begins a call. Where nothing tells, they are one call, which may end
-with the first: its `sure` end is there.
+a prediction of the hardware, where no unit works in the gap, or the second one begins a call. Where nothing tells, they
+are one call, which may end with the first: its `sure` end is there.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tracekit.trace.calls.owners import NEAR, Owners, owners_of
 from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, Pieces, Timeline
+from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN
-from tracekit.trace.events import Device
-from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.calls.work import Work
 
-OUTLIVES_NS: Final = 1_500_000
-"""How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""
-NEAR: Final = 3
-"""Sampling periods between samples of a call and the work of hardware that it waits for (heuristic)."""
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
-NAMED_SHARE: Final = 0.9
-"""A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
-site (heuristic)."""
+SHORT: Final = 0.75
+"""Times the usual length of a call up to which it is short (heuristic)."""
+_DOUBT: Final = 2
+"""Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
+(heuristic)."""
 
 
 @dataclass(slots=True)
@@ -63,177 +54,43 @@ class Joined:
     """Whether it is known to be one call."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """Predictions that hardware shows: shape (n,) each."""
-
-    starts: IntArray
-    ends: IntArray
-    model: IntArray
-    on_gpu: BoolArray
-
-    @classmethod
-    def of(cls, activity: pd.DataFrame) -> Work:
-        """From the frame of `reconstruct_predictions`."""
-        starts = activity["start_ns"].to_numpy()
-        ends = starts + activity["duration_ns"].to_numpy()
-        model = categorical(activity["model"]).codes.astype(np.int64)
-        return cls(starts, ends, model, is_any(activity["device"], Device.GPU))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Owners:
-    """Which chain each prediction of the hardware is of. A chain is the pieces of one call site between which nothing
-    else was seen, and is known by the first of them."""
-
-    chain: IntArray
-    """Shape (predictions of the hardware,): -1 where none is known."""
-    possible: BoolArray
-    """Whether it may be of any chain at all."""
-    sites: Sites
-    doubtful: set[int]
-    """Chains that may have work which may be of others too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sites:
-    """Whose work the calls of each site have, by key."""
-
-    named: dict[int, set[int]]
-    """Models."""
-    later: dict[int, set[int]]
-    """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
-    all_have: frozenset[int]
-    """Sites of which each chain has work."""
-
-
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
     """All calls of a recording, and the owner of each prediction of the hardware. O(n log n)."""
+    pieces.follows[_missed(line, pieces)] = GOES_ON
+    pieces.follows[_over_before(line, pieces, work)] = APART
     opens = np.flatnonzero(pieces.follows == APART)
-    owners = _owners(line, pieces, work, opens)
+    owners = owners_of(line, pieces, work, opens)
     calls: list[Joined] = []
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain)
-    alone = np.flatnonzero(~owners.possible).tolist()
+    alone = np.flatnonzero(~owners.possible & ~owners.foreign).tolist()
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
 
 
-def _owners(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
-    near, far = _candidates(line, pieces, work, opens)
-    chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
-    owner = np.full(len(work.starts), -1)
-    crowded: set[int] = set()
-    for index, options in near.items():
-        keys = {int(pieces.key[piece]) for piece in options}
-        if len({int(pieces.thread[piece]) for piece in options}) > 1:
-            crowded.add(int(work.model[index]))
-        if len(keys) == 1:
-            owner[index] = chain_of[options[0]]
-    crowded |= _shared(pieces, work, owner, opens)
-    sites = _sites(pieces, work, owner, opens)
-    for index in range(len(owner)):
-        key = int(pieces.key[owner[index]])
-        # Where several threads may call a model at once, its work tells no call from another.
-        if owner[index] >= 0 and (work.model[index] in crowded or work.model[index] not in sites.named.get(key, ())):
-            owner[index] = -1
-    doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
-    possible = np.isin(np.arange(len(owner)), list(near))
-    # What a call does after its leading model is no call of its own, wherever that one was seen.
-    possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
-    taken = set(owner.tolist())
-    for index, options in far.items():
-        free = {
-            int(chain_of[piece])
-            for piece in options
-            if chain_of[piece] not in taken and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
-        }
-        if index in near or not free:
-            continue
-        possible[index] = True
-        if len(free) == 1 and work.model[index] not in crowded:
-            owner[index] = free.pop()
-            taken.add(int(owner[index]))
-    return Owners(owner, possible, sites, doubtful)
+def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
+    """Whether the prediction of the piece before is over for sure before each piece: no unit worked in the gap."""
+    result: BoolArray = pieces.follows == WAITS
+    predicts = (line.kinds["api"].to_numpy() == Api.PREDICTION)[line.stack[pieces.first]]
+    for piece in np.flatnonzero(result).tolist():
+        begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
+        apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
+        prepares = line.prepares[[pieces.last[piece - 1], pieces.first[piece]]].any()
+        result[piece] = apart and predicts[piece] and not prepares
+    return result
 
 
-def _shared(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> set[int]:
-    """Models that several threads call from one site, where what seems to be of one chain is of several: it has work of
-    several predictions, or of two at once."""
-    threads: dict[int, set[int]] = {}
-    for chain in opens.tolist():
-        threads.setdefault(int(pieces.key[chain]), set()).add(int(pieces.thread[chain]))
-    shared: set[int] = set()
-    until: dict[tuple[int, int], int] = {}
-    for index in np.flatnonzero(owner >= 0).tolist():
-        whose = int(owner[index]), int(work.model[index])
-        at_once = until.get(whose, 0) > work.starts[index]
-        if at_once or (whose in until and len(threads[int(pieces.key[whose[0]])]) > 1):
-            shared.add(whose[1])
-        until[whose] = max(until.get(whose, 0), int(work.ends[index]))
-    return shared
-
-
-Candidates = dict[int, list[int]]
-"""Pieces that each prediction of the hardware may be of."""
-
-
-def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> tuple[Candidates, Candidates]:
-    """Those near in time, and those only within reach."""
-    slack = np.where(work.on_gpu, OUTLIVES_NS, 0)
-    reach = NEAR * line.period_ns
-    near: Candidates = {}
-    far: Candidates = {}
-    api = line.kinds["api"].to_numpy()[line.stack[pieces.first]]
-    predicts = np.flatnonzero(api == Api.PREDICTION)
-    sizes = np.diff(np.append(opens, len(pieces.first)))
-    after = np.repeat(pieces.after[opens], sizes)
-    before = np.repeat(pieces.before[opens + sizes - 1], sizes)
-    for thread in np.unique(pieces.thread[predicts]):
-        own = predicts[pieces.thread[predicts] == thread]
-        behind = np.searchsorted(pieces.starts[own], work.ends, "right") - 1
-        for step in (-1, 0, 1):
-            inside = (behind + step >= 0) & (behind + step < len(own))
-            piece = own[np.clip(behind + step, 0, len(own) - 1)]
-            fits = inside & (after[piece] - slack <= work.starts) & (work.ends - slack <= before[piece])
-            is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
-            for index in np.flatnonzero(fits):
-                if not _works_itself(line, pieces, int(piece[index]), int(work.starts[index]), int(work.ends[index])):
-                    (near if is_near[index] else far).setdefault(int(index), []).append(int(piece[index]))
-    return near, far
-
-
-def _works_itself(line: Timeline, pieces: Pieces, piece: int, start: int, end: int) -> bool:
-    """Whether most samples show that the thread of a piece computes on the CPU while the hardware does this work."""
-    inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
-    time, edge = line.time[inside], min(line.period_ns, (end - start) // 4)
-    meanwhile = (time > start + edge) & (time < end - edge)
-    return bool(meanwhile.any()) and bool(line.on_cpu[inside][meanwhile].mean() >= 0.5)
-
-
-def _sites(pieces: Pieces, work: Work, owner: IntArray, opens: IntArray) -> Sites:
-    total = Counter(pieces.key[opens].tolist())
-    all_work = Counter(work.model.tolist())
-    counts: Counter[tuple[int, int]] = Counter()
-    chains: dict[tuple[int, int], set[int]] = {}
-    leads: dict[tuple[int, int], set[int]] = {}
-    begun: set[int] = set()
-    for index in np.flatnonzero(owner >= 0).tolist():
-        chain, model = int(owner[index]), int(work.model[index])
-        which = int(pieces.key[chain]), model
-        counts[which] += 1
-        chains.setdefault(which, set()).add(chain)
-        leads.setdefault(which, set()).update({chain} - begun)
-        begun.add(chain)
-    named: dict[int, set[int]] = {}
-    later: dict[int, set[int]] = {}
-    of_site: dict[int, set[int]] = {}
-    for (key, model), own in chains.items():
-        if len(own) >= NAMED_SHARE * total[key] or counts[key, model] >= NAMED_SHARE * all_work[model]:
-            named.setdefault(key, set()).add(model)
-            of_site.setdefault(key, set()).update(own)
-            if len(leads[key, model]) < 0.5 * len(own):
-                later.setdefault(key, set()).add(model)
-    return Sites(named, later, frozenset(key for key, own in of_site.items() if len(own) == total[key]))
+def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
+    """Whether only missed samples separate each piece from the one before: both together are about as long as one
+    usually is, which each of them is not."""
+    usual = usual_spans(line, pieces)
+    result = np.zeros(len(pieces.first), np.bool_)
+    for piece in np.flatnonzero(pieces.follows == WAITS).tolist():
+        begin, end, span = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), usual.get(int(pieces.key[piece]), 0)
+        longest = SHORT * span - line.period_ns
+        short = begin - pieces.starts[piece - 1] <= longest and pieces.ends[piece] - end <= longest
+        fits = pieces.ends[piece] - pieces.starts[piece - 1] <= span / SHORT
+        result[piece] = short and fits and line.is_silent(begin, end)
+    return result
 
 
 def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range) -> Iterator[Joined]:
@@ -241,7 +98,6 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
     key = int(pieces.key[chain[0]])
     is_complete = key in owners.sites.all_have and chain[0] not in owners.doubtful
     own = np.flatnonzero(owners.chain == chain[0])
-    own = own[np.argsort(work.starts[own], kind="stable")]
     later = owners.sites.later.get(key, set())
     nested = line.kinds["nested"].to_numpy()
     call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
@@ -255,7 +111,9 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
         else:
             is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
         if is_next:
-            yield from _cut(line, work, later, own, call, low, edge)
+            done = list(_cut(line, work, later, own, call, low, edge))
+            yield from done
+            own = np.setdiff1d(own, [each for one in done for each in one.work])
             low = int(pieces.ends[piece - 1])
             call = _begun(pieces, chain, piece, low)
         call.after = int(pieces.last[piece]) + 1
@@ -270,6 +128,9 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
     """Whether a piece behind a gap is another call. Where nothing tells, the call is sure to last until the gap."""
     begin, end, reach = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), NEAR * line.period_ns
     if pieces.follows[piece] == GOES_ON:
+        return False
+    predicts = line.kinds["api"].iloc[int(line.stack[pieces.first[piece]])] == Api.PREDICTION
+    if not predicts and work.loading.latest_end(begin) >= end and work.loading.earliest_start(end) <= begin:
         return False
     if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
         return False
@@ -288,7 +149,12 @@ def _cut(
     """A call as several where the hardware worked for several predictions, not counting those of models that work
     `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
     inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
-    leads = [index for index in inside.tolist() if work.model[index] not in later]
+    inside = inside[np.argsort(work.starts[inside], kind="stable")]
+    leads: list[int] = []
+    for before, index in zip([None, *inside.tolist()], inside.tolist(), strict=False):
+        anew = before is not None and work.is_over(line, call.first, int(work.ends[before]), int(work.starts[index]))
+        if anew or work.model[index] not in later:
+            leads.append(index)
     call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
     call.ends_with_work = set(work.model[inside].tolist()) >= later
     if len(leads) < 2:

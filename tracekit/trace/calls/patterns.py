@@ -128,6 +128,12 @@ DATA_PHASES: Final[Mapping[DataPhase, str]] = {
 }
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
 """The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
+PREPARING: Final = (
+    rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
+    r"|-\[MTLCompiler |MTLCompilerFSCache::|MTLLibraryBuilder::|-\[_?MTL(?:Library|Function)\w* new"
+)
+"""Metal makes functions and pipelines ready, and waits for its compiler and for files (measured in the first prediction
+of two public recordings)."""
 PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
 

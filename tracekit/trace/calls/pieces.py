@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import Api, Unit
+from tracekit.trace.calls.patterns import PREPARING, Api, Unit, matches_function, stacks_with
 from tracekit.trace.calls.stacks import BEGUN, HIDDEN, UNDER_WAY, busy_stacks, core_ml_stacks, same_depth, with_progress
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _MISSED_NS: Final = 3_500_000
 """Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
 """
+LOST: Final = 20
+"""Most sampling periods that a profiler misses in a row (heuristic)."""
+_ENOUGH: Final = 8
+"""Pieces that show how long they usually are (heuristic)."""
 _RUNNING: Final = 0.3
 """Share of samples right behind another one of their thread where threads run (heuristic)."""
 _LONGEST_NS: Final = 20_000_000
@@ -45,10 +49,27 @@ class Timeline:
     thread: IntArray
     stack: IntArray
     key: IntArray
+    ran: BoolArray
+    """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
+    prepares: BoolArray
+    """Whether it makes GPU functions ready, and may wait for what is not recorded."""
+    on_gpu: BoolArray
+    """Whether it is in code that has the GPU work."""
     period_ns: int
     """From one sample of a thread that runs to the next."""
+    sampled: IntArray
+    """When any thread was sampled, in order."""
+
+    def is_silent(self, begin_ns: int, end_ns: int) -> bool:
+        """Whether no thread at all was sampled between two samples, for so short that the profiler may have missed
+        them. O(log n)."""
+        if not self.gap_ns < end_ns - begin_ns <= LOST * self.period_ns:
+            return False
+        half = self.period_ns // 2
+        first, after = np.searchsorted(self.sampled, (begin_ns + half, end_ns - half))
+        return bool(first == after)
 
     @property
     def gap_ns(self) -> int:
@@ -91,7 +112,7 @@ def timeline(sampled: Samples) -> Timeline:
     order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
     told, thread = told[order], thread[order]
     stack = stack[told]
-    on_cpu = busy_stacks(sampled).get(Unit.CPU, np.zeros(len(kinds), np.bool_))
+    busy, idle = busy_stacks(sampled), np.zeros(len(kinds), np.bool_)
     return Timeline(
         sampled,
         kinds,
@@ -100,8 +121,12 @@ def timeline(sampled: Samples) -> Timeline:
         thread,
         stack,
         kinds["key"].to_numpy()[stack],
-        on_cpu[stack],
+        rows["ran"].to_numpy(np.bool_)[told],
+        busy.get(Unit.CPU, idle)[stack],
+        (stacks_with(sampled, matches_function(sampled.stacks, PREPARING)) if len(kinds) else idle)[stack],
+        busy.get(Unit.GPU, idle)[stack],
         _period(sampled),
+        np.sort(rows["time_ns"].to_numpy()),
     )
 
 
@@ -117,6 +142,13 @@ def _period(sampled: Samples) -> int:
     # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
     often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
     return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
+
+
+def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:
+    """How long pieces of each call site usually are, where there are enough of them."""
+    spans = pd.Series(pieces.ends - pieces.starts + line.period_ns).groupby(pieces.key)
+    usual = spans.median()[spans.size() >= _ENOUGH].astype(np.int64)
+    return dict(zip(usual.index.tolist(), usual.tolist(), strict=True))
 
 
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:

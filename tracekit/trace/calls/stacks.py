@@ -21,6 +21,7 @@ from tracekit.trace.calls.patterns import (
     UNIT_PATTERNS,
     Api,
     LoadPhase,
+    app_frames,
     callers,
     matches_function,
     outermost,
@@ -36,6 +37,8 @@ UNKNOWN, BEGUN, UNDER_WAY = 0, 1, 2
 """How far a call has come, by its stack."""
 OUTSIDE, HIDDEN = -1, -2
 """Keys of stacks outside of calls, and of those in functions of Core ML without names, which may be in one."""
+_ROOT_SHARE: Final = 0.02
+"""Share of stacks that begin in a function, from which on threads begin there (heuristic)."""
 CALLED: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION)
 """Calls that stand on the Activity lane."""
 
@@ -70,7 +73,8 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     image = np.append(categorical(stacks["image"]).codes, -1)[caller]
     offset = np.append(or_minus_one(stacks["offset"]), -1)[caller]
     places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
-    numbers = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    numbers = _with_paths(sampled, place.astype(np.int64), caller)
     outer = outermost(sampled, _in_core_ml(sampled)) if len(kinds) else entry
     unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
@@ -87,6 +91,28 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
         progress=np.select([under_way, begun], [UNDER_WAY, BEGUN], UNKNOWN),
         nested=predicts & (inside(PIPELINE) | _recursive(sampled)),
     )
+
+
+def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArray:
+    """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was
+    cut short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
+    stacks, count = sampled.stacks, len(place)
+    if not count:
+        return place
+    stack = stacks["stack"].to_numpy()
+    leads = np.flatnonzero(app_frames(stacks) & (np.arange(len(stacks)) >= np.append(caller, -1)[stack]))
+    frame = pd.DataFrame({"i": categorical(stacks["image"]).codes[leads], "o": or_minus_one(stacks["offset"])[leads]})
+    code = pd.util.hash_array(frame.groupby(["i", "o"], sort=False).ngroup().to_numpy())
+    inwards = frame.groupby(stack[leads]).cumcount(ascending=False).to_numpy(np.uint64)
+    path = np.zeros(count, np.uint64)
+    np.add.at(path, stack[leads], code * (2 * inwards + 1))
+    outermost_function = categorical(stacks["function"]).codes[sampled.starts[1:] - 1]
+    common = np.bincount(outermost_function + 1, minlength=1)[outermost_function + 1] >= _ROOT_SHARE * count
+    numbers = pd.DataFrame({"place": place, "path": path}).groupby(["place", "path"], sort=False).ngroup()
+    usual = numbers[common].groupby(place[common]).agg(lambda own: own.mode().iloc[0])
+    cut = ~common & np.isin(place, usual.index)
+    result: IntArray = np.where(cut, usual.reindex(place).fillna(-1).to_numpy(np.int64), numbers.to_numpy())
+    return result
 
 
 def _in_core_ml(sampled: Samples) -> BoolArray:

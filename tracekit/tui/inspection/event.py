@@ -10,14 +10,14 @@ import pandas as pd
 
 from tracekit.analysis.code.sites import site_of
 from tracekit.report.call_sites import THREADS, busy_words, place
-from tracekit.report.formatting import duration, moment
+from tracekit.report.formatting import duration, exact_moment, moment
+from tracekit.report.inferred_calls import inferred_facts
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.inspection.blocks import exact, section
 from tracekit.tui.inspection.histogram import histogram_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
-from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ ATTRIBUTION_WORDS = {
     Attribution.AMBIGUOUS: "ambiguous (inside several predictions)",
     Attribution.FOREIGN: "another process, not the target",
     Attribution.UNATTRIBUTED: "unattributed",
-    Attribution.INFERRED: "inferred from call stacks or hardware rows (Core ML recorded none)",
+    Attribution.INFERRED: "inferred (Core ML recorded none)",
 }
 """How sure it is that a row belongs to the model and prediction it is shown with."""
 
@@ -44,7 +44,7 @@ _NAMED = ("lane", "kind", "model", "instance", "parent_model", "device", "proces
 def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
-    label = row.get("label", row.get("state", row.get("hang_type")))
+    label = next((row[name] for name in ("label", "state", "hang_type", "function") if name in row), None)
     span = session.span(ref)
     length = int(row["duration_ns"]) if "duration_ns" in row else 0
     known = [
@@ -57,6 +57,8 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         if not pd.isna(row["prediction"]):
             known.append(("prediction", _prediction(session, int(row["prediction"]))))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
+        if ref.frame == "activity":
+            known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
         known.append(("source", f"{row['table']}, row {row['row']}"))

@@ -10,11 +10,10 @@ from rich.text import Text
 
 from tracekit.documents.report_findings import included_above
 from tracekit.render.prose import parts
-from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
+from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, exact_moment, quantity, visible
 from tracekit.report.groups import rank
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, section
 from tracekit.tui.text import Broken, hanging, which_interval
-from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from rich.text import Text
 from tracekit.compare.latency import Answer, LatencyChange
 from tracekit.compare.models import ModelComparison, Presence
 from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
-from tracekit.report.formatting import moment, shorten, visible
+from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.text import cut, longest_that_fits
-from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:

@@ -1,14 +1,14 @@
-"""Ticks of the time axis, and moments in as many digits as a view needs."""
+"""Ticks of the time axis."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tracekit.report.formatting import moment
+from tracekit.report.formatting import exact_moment
 from tracekit.tui.viewport import Viewport, column_of
 
-US, MS, S = 1_000, 1_000_000, 1_000_000_000
+MS, S = 1_000_000, 1_000_000_000
 MINUTE, HOUR = 60 * S, 3600 * S
 
 STEPS: tuple[int, ...] = (
@@ -73,12 +73,3 @@ def axis(ticks: Sequence[Tick], signs: Mapping[int, str], columns: int, filled: 
         elif free(at - size - 1, at):
             cells[at - size : at] = tick.label
     return "".join(cells)
-
-
-def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
-    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they distinguish
-    times `resolution_ns` apart: `00:12.345 678`. Truncated.
-    """
-    micros, nanos = divmod(abs(time_ns) % MS, US)
-    groups = [f"{micros:03d}"] * (resolution_ns < MS) + [f"{nanos:03d}"] * (resolution_ns < US)
-    return " ".join([moment(time_ns), *groups])

@@ -1,0 +1,170 @@
+"""Loads and compilations that Core ML logs as signposts, in recordings whose Core ML table is empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.handover import trace_of
+from tracekit.api import judge
+from tracekit.compare.measurements import measure
+from tracekit.testing import (
+    Draws,
+    Model,
+    Process,
+    Scenario,
+    SignpostRow,
+    cpu,
+    start_recording,
+    write_bundle,
+    write_export,
+)
+from tracekit.testing.machines import Thread
+from tracekit.testing.recorder import App
+from tracekit.testing.rows import LOAD_COLD, PREDICTION
+from tracekit.trace.build import open_trace
+from tracekit.trace.frames import texts_in
+from tracekit.trace.trace import Trace
+
+MS = 1_000_000
+NET = Model("Net")
+CORE_ML = "coreml-os-signpost"
+
+
+@pytest.fixture
+def app() -> App:
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    app.code.on_main = True
+    return app
+
+
+def logged(start_ns: int, duration_ns: int, message: str = "Net", name: str = "MLModel_Load") -> SignpostRow:
+    return SignpostRow(start_ns, duration_ns, name, "com.apple.coreml", "coreml", message)
+
+
+def use(app: App) -> Scenario:
+    """The app loads a model and predicts with it; Core ML's signposts say so, and its table does not."""
+    app.load(NET, 300 * MS, LOAD_COLD)
+    for _ in range(9):
+        app.predict(NET, cpu(20 * MS), inputs=0)
+        app.pause(10 * MS)
+    scenario = app.finish()
+    (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
+    scenario.core_ml_signposts = [logged(load.start_ns, load.duration_ns)]
+    scenario.emptied.add(CORE_ML)
+    return scenario
+
+
+def loads(trace: Trace) -> list[tuple[str, int, int, str, str, int]]:
+    rows = trace.activity[trace.activity["kind"].isin(["load", "load_cached", "load_uncached", "compile"])]
+    columns = ["model", "start_ns", "duration_ns", "origin", "kind", "resolution_ns"]
+    return [tuple(row) for row in rows[columns].itertuples(index=False)]
+
+
+def test_an_inferred_load_is_the_one_that_was_logged(app: App) -> None:
+    scenario = use(app)
+    trace = trace_of(scenario)
+    (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
+    # The times and the name are those of the signpost; that it was cold is known from call stacks.
+    assert loads(trace) == [("Net", load.start_ns, load.duration_ns, "signposts", "load_uncached", 0)]
+    row = trace.activity.iloc[0]
+    assert (row["start_min_ns"], row["end_max_ns"]) == (load.start_ns, load.end_ns)
+    predictions = [row for row in scenario.coreml if row.label == PREDICTION]
+    assert trace.activity["kind"].eq("prediction").sum() == len(predictions)
+    # The one model that predicts was taken for the one that is loaded; now its name is known.
+    assert texts_in(trace.activity["model"]) == {"Net"}
+    assert trace.sites is not None
+    assert trace.sites.loc[0, "line"] == 42
+    assert trace.sites.index.tolist() == list(range(len(trace.activity)))
+    assert trace.inferred
+
+
+@pytest.mark.parametrize("write", [write_bundle, write_export])
+def test_files_say_the_same(app: App, tmp_path: Path, write) -> None:  # type: ignore[no-untyped-def]
+    scenario = use(app)
+    path = tmp_path / ("a.trace" if write is write_bundle else "a")
+    write(scenario, path)
+    assert loads(open_trace(path)) == loads(trace_of(scenario))
+
+
+def test_loads_that_no_stack_shows_are_added() -> None:
+    scenario = Scenario(Process("App", 900), 1_000 * MS)
+    other = Process("Other", 901)
+    elsewhere = SignpostRow(5 * MS, MS, "MLModel_Load", "com.apple.coreml", "coreml", "Foreign", Thread(7, other, "T"))
+    scenario.core_ml_signposts = [
+        logged(500 * MS, 20 * MS, "modelName: Stage, parentModelName: Pipeline"),
+        logged(490 * MS, 40 * MS, "Pipeline"),
+        logged(100 * MS, 50 * MS, "Net", "MLModel_Compile"),
+        logged(700 * MS, 5 * MS, ""),
+        elsewhere,
+    ]
+    trace = trace_of(scenario)
+    assert loads(trace) == [
+        ("Net", 100 * MS, 50 * MS, "signposts", "compile", 0),
+        ("Pipeline", 490 * MS, 40 * MS, "signposts", "load", 0),
+        ("Stage", 500 * MS, 20 * MS, "signposts", "load", 0),
+        ("model without a name", 700 * MS, 5 * MS, "signposts", "load", 0),
+    ]
+    assert trace.activity["level"].tolist() == ["top", "top", "sub", "top"]
+    assert trace.activity["parent_model"].tolist()[2] == "Pipeline"
+
+
+def test_a_load_of_another_thread_or_time_is_another_load(app: App) -> None:
+    scenario = use(app)
+    worker = Thread(99_999, scenario.target, "Worker")
+    (first,) = scenario.core_ml_signposts
+    scenario.core_ml_signposts = [
+        SignpostRow(first.start_ns, first.duration_ns, first.name, first.subsystem, first.category, "Other", worker),
+        logged(first.end_ns + 200 * MS, 10 * MS, "Later"),
+    ]
+    trace = trace_of(scenario)
+    assert {(model, origin) for model, _, _, origin, _, _ in loads(trace)} == {
+        ("Other", "signposts"),
+        ("model called at Style.swift:42", "call-stacks"),
+        ("Later", "signposts"),
+    }
+
+
+def test_what_core_ml_recorded_counts_alone(app: App) -> None:
+    scenario = use(app)
+    scenario.emptied.clear()
+    assert {origin for _, _, _, origin, _, _ in loads(trace_of(scenario))} == {"core-ml"}
+
+
+def test_hardware_rows_keep_their_calls(app: App) -> None:
+    """Rows move to other places; what belongs to a prediction stays with it."""
+    from tracekit.testing import gpu
+
+    app.load(NET, 100 * MS)
+    for _ in range(5):
+        app.predict(NET, gpu(20 * MS), inputs=0)
+        app.pause(10 * MS)
+    scenario = app.finish()
+    scenario.emptied.add(CORE_ML)
+    before = trace_of(scenario)
+    scenario.core_ml_signposts = [logged(MS, 2 * MS, "Early")]
+    after = trace_of(scenario)
+    owners = [trace.hardware["prediction"].dropna().astype(int) for trace in (before, after)]
+    assert len(owners[0])
+    starts = [trace.activity["start_ns"].loc[own].tolist() for trace, own in zip((before, after), owners, strict=True)]
+    assert starts[0] == starts[1]
+
+
+def test_a_load_on_the_main_thread_is_found_with_its_exact_times(app: App) -> None:
+    app.load(NET, 3_000 * MS, LOAD_COLD)
+    for _ in range(9):
+        app.predict(NET, cpu(20 * MS), inputs=0)
+        app.pause(10 * MS)
+    scenario = app.finish()
+    (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
+    scenario.core_ml_signposts = [logged(load.start_ns, load.duration_ns)]
+    scenario.emptied.add(CORE_ML)
+    trace = trace_of(scenario)
+    report = judge(trace)
+    (finding,) = [one for one in report.results if one.id == "load-on-main-thread" and one.outcome == "finding"]
+    assert [(one.start_ns, one.end_ns) for one in finding.evidence] == [(load.start_ns, load.end_ns)]
+    assert any("1 load or compilation from Core ML's signposts" in note for note in report.recording.notes)
+    (one,) = measure(trace, report).models
+    assert one.cold_loads_ns.tolist() == [load.duration_ns]
+    assert (one.inexact.load_ns, one.inexact.loads_at_least) == (0, False)

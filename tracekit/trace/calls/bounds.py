@@ -1,0 +1,151 @@
+"""When an inferred call began and ended, at the earliest and at the latest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.trace.calls.join import SHORT
+from tracekit.trace.calls.names import keys_of
+from tracekit.trace.calls.owners import OUTLIVES_NS
+from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.pieces import APART, LOST, usual_spans
+from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY
+from tracekit.trace.calls.work import FEW
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.calls.join import Joined
+    from tracekit.trace.calls.pieces import Pieces, Timeline
+    from tracekit.trace.calls.work import Work
+
+_VISIBLE: Final = 2
+"""Samples between calls, from which on none is overlooked (heuristic)."""
+_TWICE: Final = 1.7
+"""Times the length of short calls from which on one may be two (heuristic)."""
+_CAUGHT: Final = 6
+"""Calls whose beginning or end is sampled, from which on that of others would be too (heuristic)."""
+
+
+def bounds_of(
+    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], mistakable: Sequence[bool]
+) -> IntArray:
+    """Earliest and latest start, earliest and latest end of each call: shape (calls, 4). `mistakable` says which may be
+    several. O(samples of the calls)."""
+    usual = usual_spans(line, pieces)
+    bounds = [
+        _bounds(
+            line, work, call, _seen(line, pieces, call), usual.get(int(pieces.key[call.chain]), 0), mistakable=several
+        )
+        for call, several in zip(calls, mistakable, strict=True)
+    ]
+    return np.array(bounds, np.int64).reshape(-1, 4)
+
+
+def _seen(line: Timeline, pieces: Pieces, call: Joined) -> list[int]:
+    """First and last time at which samples of its site may be of a call; none where there are none."""
+    chain = int(pieces.first[call.chain])
+    following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
+    times = line.time[chain : int(pieces.last[following - 1]) + 1]
+    first, after = np.searchsorted(times, call.low_ns, "right"), np.searchsorted(times, call.high_ns, "left")
+    return [int(times[first]), int(times[after - 1])] if first < after else []
+
+
+def _bounds(
+    line: Timeline, work: Work, call: Joined, seen: list[int], usual_ns: int, *, mistakable: bool
+) -> tuple[int, int, int, int]:
+    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled, `usual_ns` how long that
+    usually is in a row."""
+    low, high = call.low_ns, call.high_ns
+    last = call.sure if call.sure >= 0 else call.after - 1
+    sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
+    begun = [int(work.starts[each]) for each in call.work]
+    ended = [int(work.ends[each]) for each in call.work]
+    done = [
+        each - (OUTLIVES_NS if work.on_gpu[index] else 0)
+        for index, each in zip(call.work, ended, strict=True)
+        if call.sure < 0 or work.starts[index] <= sampled[1]
+    ]
+    start_max = max(min((*sampled[:1], *begun)), low)
+    end_min = start_max if mistakable else max(*sampled[1:], *done, start_max)
+    first_seen, last_seen = min([start_max, *seen[:1]]), max([end_min, *seen[1:], *ended])
+    if call.single and not mistakable:
+        if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
+            # A thread that runs is sampled within a period, if none is missed.
+            low = max(low, first_seen - FEW * line.period_ns)
+        if not call.ends_with_work:
+            pass
+        elif done and not (sampled and line.time[last] > max(done)):
+            high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
+        elif sampled and (done or line.on_cpu[last]):
+            high = min(high, last_seen + FEW * line.period_ns)
+    predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
+    reach = work.reach if predicts else work.loading
+    if reach is not None and not (sampled and line.prepares[call.first]):
+        low = max(low, reach.earliest_start(first_seen))
+    if reach is not None and not (sampled and line.prepares[call.after - 1]):
+        high = min(high, reach.latest_end(last_seen))
+    if sampled and not call.work and line.time[last] - sampled[0] + line.period_ns <= SHORT * usual_ns:
+        # Its beginning or its end may have been missed.
+        low = min(low, _before_silence(line, call.low_ns, sampled[0]))
+        high = max(high, _behind_silence(line, sampled[1], call.high_ns))
+    return min(low, start_max), start_max, end_min, max(high, end_min)
+
+
+def _before_silence(line: Timeline, low: int, time: int) -> int:
+    """When a call begins at the earliest before whose first sample others may have been missed."""
+    place = int(np.searchsorted(line.sampled, time - line.period_ns // 2)) - 1
+    before = int(line.sampled[place]) if place >= 0 else 0
+    return max(before, low, time - LOST * line.period_ns) if time - before > line.gap_ns else time
+
+
+def _behind_silence(line: Timeline, time: int, high: int) -> int:
+    """When a call ends at the latest behind whose last sample others may have been missed."""
+    place = int(np.searchsorted(line.sampled, time + line.period_ns // 2))
+    behind = int(line.sampled[place]) if place < len(line.sampled) else high
+    return min(behind, high, time + LOST * line.period_ns) if behind - time > line.gap_ns else time
+
+
+def _begins(line: Timeline, place: int) -> bool:
+    """Whether a call whose first sample this is had not waited before."""
+    stack = int(line.stack[place])
+    begun = line.kinds["progress"].iloc[stack] == BEGUN or line.kinds["api"].iloc[stack] != Api.PREDICTION
+    return bool(begun or line.on_cpu[place])
+
+
+def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
+    """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
+    neither what lies between calls nor how they begin and end is seen often enough."""
+    progress = line.kinds["progress"].to_numpy()[line.stack]
+    outside = np.concatenate(([0], np.cumsum(line.key < 0)))
+    by_site: dict[int, list[int]] = {}
+    for number, key in enumerate(keys_of(pieces, calls)):
+        by_site.setdefault(key, []).append(number)
+    result = [False] * len(calls)
+    for numbers in by_site.values():
+        firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
+        api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
+        if api != Api.PREDICTION or not (afters > firsts + 1).any():
+            continue
+        between = outside[firsts[1:]] - outside[afters[:-1]]
+        executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
+        # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
+        edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
+        again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
+        caught = edges >= _CAUGHT and not again
+        if caught:
+            continue
+        lengths = afters - firsts
+        visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
+        longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
+        for number, length in zip(numbers, lengths, strict=True):
+            result[number] = bool(length > max(longest, 1) and not calls[number].work)
+    return result
+
+
+def _begins_again(executes: BoolArray) -> bool:
+    """Whether a call is seen executing, then not, then again."""
+    known = np.flatnonzero(executes)
+    return bool(len(known)) and not executes[known[0] : known[-1]].all()

@@ -1,0 +1,162 @@
+"""Whose calls are whose: names of inferred models, and which loads and predictions are of one model.
+
+A model is named by the label of its work on the hardware, else by the code that calls it. A load is of the model whose
+predictions come from the same code: from the only place there is, from a line of the app that leads to no other, or
+from the only one left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.trace.calls.patterns import Api, app_frames
+from tracekit.trace.frames import categorical, or_minus_one
+
+if TYPE_CHECKING:
+    from tracekit.trace.calls.join import Joined
+    from tracekit.trace.calls.owners import Owners
+    from tracekit.trace.calls.pieces import Pieces, Timeline
+    from tracekit.trace.calls.work import Work
+
+_VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
+_SOME: Final = 0.1
+"""Share of the calls of a place, below which a name is a mistake (heuristic)."""
+_TYPE: Final = re.compile(r"[-+]\[(\w+) |(\w+\.\w+)\.")
+"""The class of a method, as Objective-C and Swift write it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Code of the app that calls Core ML."""
+
+    api: Api
+    words: tuple[str, ...]
+    """Its place and those that lead to it, the innermost first."""
+    places: frozenset[tuple[int, int]]
+    """Image and offset of these."""
+    types: frozenset[str]
+    """Classes of their methods."""
+
+
+def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
+    """Key of the call site of each call."""
+    return [int(pieces.key[call.chain]) for call in calls]
+
+
+def names_of(
+    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: pd.DataFrame
+) -> tuple[list[str], tuple[str, ...]]:
+    """Name of the model of each call, and what of it is not known."""
+    labels, keys, sites = categorical(shown["model"]).categories, keys_of(pieces, calls), owners.sites
+    stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
+    site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
+    named = _site_names(site_of)
+    names = []
+    for key, call in zip(keys, calls, strict=True):
+        models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
+        if not call.work and key in sites.all_have:
+            models = sites.named[key] - sites.later.get(key, set())
+        one_label = len(models) == 1 and not sites.later.get(key)
+        names.append(str(labels[models.pop()]) if one_label else named[key])
+    called: dict[int, Counter[str]] = defaultdict(Counter)
+    for name, key in zip(names, keys, strict=True):
+        called[key][name] += 1
+    predicted: dict[str, set[int]] = defaultdict(set)
+    for key, own in called.items():
+        if site_of[key].api is Api.PREDICTION:
+            for name, count in own.items():
+                if count >= _SOME * own.total():
+                    predicted[name].add(key)
+    unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
+    loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
+    if not loading or not predicted.keys() | unseen:
+        return names, ()
+    model_of = _models_of_loads(site_of, loading, predicted, unseen, _in_turn(calls, keys, site_of))
+    names = [model_of.get(key, name) for name, key in zip(names, keys, strict=True)]
+    if len(model_of) == len(loading):
+        return names, ("Loads are matched with predictions by the code that makes them.",)
+    return names, ("Call stacks do not tell which loaded model predicts; loads of one place count as one model.",)
+
+
+def _site(line: Timeline, stack: int) -> _Site:
+    stacks, caller = line.samples.stacks, int(line.kinds["caller"].iloc[stack])
+    api = Api(line.kinds["api"].iloc[stack])
+    if caller < 0:
+        return _Site(api, ("by the system",), frozenset(), frozenset())
+    rows = stacks.iloc[caller : int(line.samples.starts[stack + 1])]
+    rows = rows[app_frames(rows)]
+    places = zip(categorical(rows["image"]).codes.tolist(), or_minus_one(rows["offset"]).tolist(), strict=True)
+    found = (_TYPE.match(name) for name in rows["function"].dropna())
+    types = frozenset(match[1] or match[2] for match in found if match)
+    return _Site(api, tuple(map(_where, rows.to_dict("records"))), frozenset(places), types)
+
+
+def _where(frame: Mapping[Hashable, Any]) -> str:
+    file, line, function, offset = (frame[name] for name in ("file", "line", "function", "offset"))
+    if isinstance(file, str):
+        return f"at {file}" if pd.isna(line) else f"at {file}:{line}"
+    if isinstance(function, str):
+        return f"by {function}"
+    return "by code without a name" if pd.isna(offset) else f"by {frame['image']}+0x{offset:x}"
+
+
+def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
+    """A name for each site; where several have the same place, with the first that leads to one alone."""
+    shared: dict[tuple[Api, str], list[int]] = defaultdict(list)
+    for key, site in site_of.items():
+        shared[site.api, site.words[0]].append(key)
+    names = {}
+    for (api, place), keys in shared.items():
+        words = [site_of[key].words for key in keys]
+        depth = next((depth for depth, each in enumerate(zip(*words, strict=False)) if len(set(each)) == len(keys)), 0)
+        for key, own in zip(keys, words, strict=True):
+            names[key] = f"model {_VERBS[api]} {place}" + (f" from {own[depth].partition(' ')[2]}" if depth else "")
+    return names
+
+
+def _in_turn(calls: Sequence[Joined], keys: Sequence[int], site_of: Mapping[int, _Site]) -> bool:
+    """Whether no load follows another one."""
+    order = sorted(range(len(calls)), key=lambda number: calls[number].low_ns)
+    loads = [site_of[keys[number]].api is not Api.PREDICTION for number in order]
+    return not any(one and other for one, other in pairwise(loads))
+
+
+def _models_of_loads(
+    site_of: Mapping[int, _Site],
+    loading: Sequence[int],
+    predicted: Mapping[str, set[int]],
+    unseen: set[str],
+    in_turn: bool,
+) -> dict[int, str]:
+    """The model of each site that loads, as far as it is known."""
+    names = predicted.keys() | unseen
+    if len(loading) == len(names) == 1 and in_turn:
+        return dict.fromkeys(loading, next(iter(names)))
+    model_of: dict[int, str] = {}
+    for evidence in ("places", "types"):
+        own = {key: getattr(site_of[key], evidence) for key in loading}
+        of_name = {
+            name: frozenset[object]().union(*(getattr(site_of[key], evidence) for key in keys))
+            for name, keys in predicted.items()
+        }
+        loads, models = (Counter(each for some in sides.values() for each in some) for sides in (own, of_name))
+        for key in loading:
+            specific = {each for each in own[key] if loads[each] == models[each] == 1}
+            found = {name for name, theirs in of_name.items() if theirs & specific}
+            if len(found) == 1:
+                model_of.setdefault(key, found.pop())
+    taken = Counter(model_of.values())
+    if any(count > 1 for count in taken.values()):
+        return {}
+    rest, left = set(loading) - model_of.keys(), names - taken.keys()
+    if model_of and len(rest) == len(left) == 1:
+        model_of[rest.pop()] = left.pop()
+    return model_of
