@@ -204,8 +204,10 @@ def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
     inside: dict[int, list[Row]] = defaultdict(list)
     for row in (*scenario.coreml, *scenario.neural_engine, *scenario.gpu):
         owner = row.prediction
-        while owner is not None and (outer := scenario.coreml[owner].prediction) is not None:
-            owner = outer
+        # Stages lie in predictions; where rows were taken away, an index may be of anything.
+        for _ in range(2):
+            outer = scenario.coreml[owner].prediction if owner is not None and owner < len(scenario.coreml) else None
+            owner = owner if outer is None else outer
         if owner is not None:
             inside[owner].append(row)
     return inside
