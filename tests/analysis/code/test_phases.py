@@ -48,7 +48,11 @@ def phases(trace_of: Callable[..., Trace]) -> Build:
         # Between calls, the app runs.
         samples = sorted((sample for part in parts for sample in part), key=lambda sample: sample[0])
         found = infer_calls(
-            empty_events(), CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool)), source(*samples).read(), 900 * MS
+            empty_events(),
+            CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool)),
+            source(*samples).read(),
+            900 * MS,
+            watched=False,
         )
         trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
         trace = replace(trace, activity=found.activity)

@@ -35,9 +35,9 @@ class Reach:
     slack_ns: int
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, slack_ns: int) -> Reach:
-        """From rows of hardware. O(n log n)."""
-        work = Intervals.from_rows(rows)
+    def of(cls, slack_ns: int, *rows: pd.DataFrame) -> Reach:
+        """From rows of hardware, and predictions that they show. O(n log n)."""
+        work = Intervals.from_rows(*rows)
         times = Intervals(work.starts - slack_ns, work.ends).union()
         return cls(times.starts + slack_ns, times.ends, slack_ns)
 
@@ -100,9 +100,10 @@ class Work:
         starts = activity["start_ns"].to_numpy()
         ends = starts + activity["duration_ns"].to_numpy()
         model = categorical(activity["model"]).codes.astype(np.int64)
+        on_gpu = is_any(activity["device"], Device.GPU)
         units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
         loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
-        reach = Reach.of(units, slack_ns) if watched else None
+        reach = Reach.of(slack_ns, units, activity[on_gpu]) if watched else None
         prediction = or_minus_one(hardware["prediction"])
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
@@ -110,9 +111,9 @@ class Work:
             starts,
             ends,
             model,
-            is_any(activity["device"], Device.GPU),
+            on_gpu,
             reach,
-            Reach.of(loading, slack_ns),
+            Reach.of(slack_ns, loading),
             Intervals.from_rows(hardware).where(order),
             np.searchsorted(prediction[order], np.arange(len(starts) + 1)),
         )
