@@ -75,7 +75,9 @@ def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
         begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
         apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
         prepares = line.prepares[[pieces.last[piece - 1], pieces.first[piece]]].any()
-        result[piece] = apart and predicts[piece] and not prepares
+        # The thread wakes up as the GPU is done with what began before it fell asleep.
+        wakes = (work.on_gpu & (work.starts <= begin) & (np.abs(work.ends - end) <= line.period_ns)).any()
+        result[piece] = apart and predicts[piece] and not prepares and not wakes
     return result
 
 

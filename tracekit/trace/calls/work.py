@@ -35,9 +35,9 @@ class Reach:
     slack_ns: int
 
     @classmethod
-    def of(cls, slack_ns: int, *rows: pd.DataFrame) -> Reach:
-        """From rows of hardware, and predictions that they show. O(n log n)."""
-        work = Intervals.from_rows(*rows)
+    def of(cls, rows: pd.DataFrame, slack_ns: int) -> Reach:
+        """From rows of hardware. O(n log n)."""
+        work = Intervals.from_rows(rows)
         times = Intervals(work.starts - slack_ns, work.ends).union()
         return cls(times.starts + slack_ns, times.ends, slack_ns)
 
@@ -103,7 +103,7 @@ class Work:
         on_gpu = is_any(activity["device"], Device.GPU)
         units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
         loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
-        reach = Reach.of(slack_ns, units, activity[on_gpu]) if watched else None
+        reach = Reach.of(units, slack_ns) if watched else None
         prediction = or_minus_one(hardware["prediction"])
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
@@ -113,7 +113,7 @@ class Work:
             model,
             on_gpu,
             reach,
-            Reach.of(slack_ns, loading),
+            Reach.of(loading, slack_ns),
             Intervals.from_rows(hardware).where(order),
             np.searchsorted(prediction[order], np.arange(len(starts) + 1)),
         )
