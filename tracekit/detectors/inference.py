@@ -1,13 +1,14 @@
 """What is sure of answers about calls that Core ML did not record.
 
-Such a call begins and ends within bounds. An answer stands where it is the same for other times that fit, and where what
-it rests on besides times is known; else the check is not evaluated.
+Such a call begins and ends within bounds. An answer stands where it is the same for other times that fit, and where
+what it rests on besides times is known; else the check is not evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from tracekit.intervals import Intervals
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Kind, Origin
 from tracekit.trace.frames import categorical, is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
-from tracekit.trace.trace import cached_by_trace
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Variant(NamedTuple):
     """The trace with other times of its calls."""
 
     trace: Trace
-    settles: type[Outcome]
+    settles: type[Outcome] | UnionType
     """The answers that it must confirm."""
     single: bool = False
     """Only those that rest on single calls (`counts`)."""
@@ -64,16 +64,18 @@ def variants(trace: Trace) -> Iterator[Variant]:
     """The trace with other times of its calls that fit just as well.
 
     What was not found must be there neither for the shortest and the longest calls nor for the least alike, model by
-    model. What was found must be there for short, for long, and for the most alike ones. There, what samples tell
-    is off by at most a sampling period, each time by chance, and all together by half of one; where none tells when a
-    call begins or ends, all may be at their bounds. Calls of one thread do not overlap, nor does a prediction begin
-    before its model is loaded. Calls of the hardware alone keep their times, which are lower bounds.
+    model. What was found must be there for short and for long ones: what samples tell is off by at most a sampling
+    period, each time by chance, and all together by half of one; where none tells when a call begins or ends, all may
+    be at their bounds. What rests on single calls must be the same for the most alike ones.
+
+    Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
+    alone keep their times, which are lower bounds.
     """
     bounds, follows = _Bounds.of(trace.activity), _Follows.of(trace)
     told, usual = bounds.told(trace), _usual(trace.activity)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
     least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
-    yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding, single=True)
+    yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     for settles, times in (
         (Finding, told.times(np.where(told.wide, 0.0, less))),
         (Finding, told.times(np.where(told.wide, 1.0, less + 0.5))),
@@ -169,7 +171,7 @@ class _Follows(NamedTuple):
         activity = trace.activity
         late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
         model = activity["model"].cat.codes.to_numpy()
-        by_thread, by_model = _next_of(_threads(trace)), _next_of(model)
+        by_thread, by_model = _next_of(_threads(trace)), _next_of(model.astype(np.int64))
         loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
         loads &= late[by_model.second] >= early[by_model.first]
         return by_thread, cls(by_model.first[loads], by_model.second[loads])
@@ -208,6 +210,7 @@ def _with_times(trace: Trace, follows: tuple[_Follows, ...], start: IntArray, en
     duration = np.where(stacked, np.maximum(end - start, 0), activity["duration_ns"].to_numpy())
     variant = replace(trace, activity=activity.assign(start_ns=start, duration_ns=duration))
     variant.cache.get(SampleSource, lambda: trace.sampled)
+    variant.cache.get(_each_known, lambda: _each_known(trace))
     return variant
 
 
@@ -259,12 +262,12 @@ def _joined(activity: pd.DataFrame, outcome: Finding | Passed) -> bool:
     the one kind may belong to what has only the other; that nothing was found holds only without any such model."""
     loaded = texts_in(activity["model"][is_any(activity["kind"], *LOAD_KINDS)])
     called = texts_in(activity["model"][is_any(activity["kind"], Kind.PREDICTION)])
-    names = loaded | called
-    about = names if outcome.model is None else {outcome.model}
+    only_loaded, only_called, names = loaded - called, called - loaded, loaded | called
     if isinstance(outcome, Passed):
-        return len(names) < 2 or not about & (loaded ^ called)
-    about = names if outcome.models is None else outcome.models
-    return not (about & (loaded - called) and called - loaded) and not (about & (called - loaded) and loaded - called)
+        about = names if outcome.model is None else {outcome.model}
+        return len(names) < 2 or not about & (only_loaded | only_called)
+    shown = outcome.models or names
+    return not (shown & only_loaded and only_called) and not (shown & only_called and only_loaded)
 
 
 _NEAR = 3
@@ -273,10 +276,18 @@ _FEW = 0.1
 """Share of the calls of a model that may follow another one so closely by chance (heuristic)."""
 
 
-@cached_by_trace
+def tells_apart(trace: Trace, model: str) -> bool:
+    """Whether each call of a model is known to be one, and none is overlooked."""
+    return bool(_each_known(trace)[is_any(trace.activity["model"], model)].all())
+
+
 def _each_known(trace: Trace) -> BoolArray:
-    """Shape (calls,): the call is known to be one, and none like it is overlooked. What the hardware shows is; else
-    calls must be longer than sampling periods, and lie apart."""
+    """Shape (calls,): the call is known to be one, and none like it is overlooked. Found once per trace."""
+    return trace.cache.get(_each_known, lambda: _find_known(trace))
+
+
+def _find_known(trace: Trace) -> BoolArray:
+    """What the hardware shows is known; else calls must be longer than sampling periods, and lie apart."""
     activity = trace.activity
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
     shown = np.zeros(len(activity), np.bool_)

@@ -42,7 +42,8 @@ def prepares(hardware: pd.DataFrame) -> BoolArray:
     kind, label = hardware["kind"], categorical(hardware["label"])
     says_so = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
     chosen = is_any(kind, Kind.ANE_COMPILE) | (is_any(kind, Kind.ANE_LOAD) & says_so[label.codes])
-    return chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN)
+    result: BoolArray = chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN)
+    return result
 
 
 def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:
