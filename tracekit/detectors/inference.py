@@ -63,10 +63,10 @@ class Variant(NamedTuple):
 def variants(trace: Trace) -> Iterator[Variant]:
     """The trace with other times of its calls that fit just as well.
 
-    What was not found must be there neither for the shortest and the longest calls nor for the least alike, model by
-    model. What was found must be there for short and for long ones: what samples tell is off by at most a sampling
-    period, each time by chance, and all together by half of one; where none tells when a call begins or ends, all may
-    be at their bounds. What rests on single calls must be the same for the most alike ones.
+    An answer must be the same for short and for long calls: what samples tell is off by at most a sampling period, each
+    time by chance, and all together by half of one; where none tells when a call begins or ends, all may be at their
+    bounds. What rests on single calls must be the same for the most alike ones, model by model. What was not found must
+    be there neither for the shortest and the longest calls nor for the least alike.
 
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
@@ -77,8 +77,8 @@ def variants(trace: Trace) -> Iterator[Variant]:
     least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     for settles, times in (
-        (Finding, told.times(np.where(told.wide, 0.0, less))),
-        (Finding, told.times(np.where(told.wide, 1.0, less + 0.5))),
+        (Finding | Passed, told.times(np.where(told.wide, 0.0, less))),
+        (Finding | Passed, told.times(np.where(told.wide, 1.0, less + 0.5))),
         (Passed, bounds.times(0.0)),
         (Passed, bounds.times(1.0)),
         (Passed, bounds.times(least)),
@@ -97,9 +97,9 @@ _SAMPLED = 4
 """Sampling periods between which a begin or an end lies that samples tell: some are missed (heuristic)."""
 
 
-_HABIT, _MOSTLY = 0.25, 0.9
-"""Share of the calls of a model whose ends samples tell, from which on they show how far the others reach beyond the
-work of the hardware: as far as so many of them (heuristic)."""
+_FEWEST, _HABIT, _MOSTLY = 6, 0.1, 0.9
+"""Calls of a model whose ends samples tell, in number and as a share, from which on they show how far the others reach
+beyond the work of the hardware: as far as most of them, whose ends are sampled because they reach far (heuristic)."""
 
 
 def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
@@ -140,9 +140,11 @@ class _Bounds:
         for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
             seen = sign * (self.inner[:, edge] - work)
             beyond = pd.Series(seen + narrow[:, edge]).where(~self.wide[:, edge]).groupby(model)
-            usual = beyond.transform(
-                lambda each: each.quantile(_MOSTLY) if each.count() >= _HABIT * len(each) else np.nan
+            habit = beyond.agg(["count", "size", lambda each: each.quantile(_MOSTLY)]).set_axis(
+                ["told", "all", "reach"], axis=1
             )
+            enough = (habit["told"] >= _FEWEST) & (habit["told"] >= _HABIT * habit["all"])
+            usual = habit["reach"].where(enough).reindex(model)
             left = np.maximum(usual.to_numpy() - seen, 0)
             narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
         return replace(self, width=narrow)
@@ -205,12 +207,21 @@ def _with_times(trace: Trace, follows: tuple[_Follows, ...], start: IntArray, en
         end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
         start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))
     start = np.where(stacked, start, activity["start_ns"].to_numpy())
-    # Frames are sorted by start.
-    start = np.maximum.accumulate(start)
     duration = np.where(stacked, np.maximum(end - start, 0), activity["duration_ns"].to_numpy())
-    variant = replace(trace, activity=activity.assign(start_ns=start, duration_ns=duration))
+    # Frames are sorted by start: which of two calls began first may change.
+    order = np.argsort(start, kind="stable")
+    row = np.empty_like(order)
+    row[order] = np.arange(len(order))
+    linked, sites = or_minus_one(trace.hardware["prediction"]), trace.sites
+    prediction = pd.arrays.IntegerArray(np.maximum(np.append(row, -1)[linked], 0), linked < 0)
+    variant = replace(
+        trace,
+        activity=activity.assign(start_ns=start, duration_ns=duration).take(order).reset_index(drop=True),
+        hardware=trace.hardware.assign(prediction=prediction),
+        sites=None if sites is None else sites.set_axis(pd.Index(row[sites.index], name=sites.index.name)).sort_index(),
+    )
     variant.cache.get(SampleSource, lambda: trace.sampled)
-    variant.cache.get(_each_known, lambda: _each_known(trace))
+    variant.cache.get(_each_known, lambda: _each_known(trace)[order])
     return variant
 
 
@@ -287,20 +298,18 @@ def _each_known(trace: Trace) -> BoolArray:
 
 
 def _find_known(trace: Trace) -> BoolArray:
-    """What the hardware shows is known; else calls must be longer than sampling periods, and lie apart."""
+    """A call is one that the hardware works for; else calls must be longer than sampling periods, and lie apart."""
     activity = trace.activity
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
-    shown = np.zeros(len(activity), np.bool_)
-    linked = or_minus_one(trace.hardware["prediction"])
-    shown[linked[linked >= 0]] = True
+    start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
+    resolution = activity["resolution_ns"].to_numpy()
+    shown = ~np.isnan(_work_times(trace)[0])
     guessed = is_any(activity["origin"], Origin.CALL_STACKS) & is_any(activity["kind"], Kind.PREDICTION) & ~shown
     if not guessed.any():
         return known
-    start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
-    resolution = activity["resolution_ns"].to_numpy()
     first, second = _next_of(_threads(trace))
     follows = end - start < _NEAR * resolution
     follows[second[start[second] - end[first] < _NEAR * resolution[second]]] = True
-    share = pd.Series(follows[guessed]).groupby(activity["model"].cat.codes.to_numpy()[guessed]).transform("mean")
-    known[guessed] &= share.to_numpy() <= _FEW
+    doubtful = pd.Series(guessed & follows).groupby(activity["model"].cat.codes.to_numpy())
+    known &= ~guessed | (doubtful.transform("mean").to_numpy() <= _FEW)
     return known
