@@ -1,8 +1,9 @@
 """Which loads prepared the model for the device instead of finding it in the cache.
 
 Newer systems say so in the row itself. Where a row reads plain `Load`, work of the Neural Engine inside it or a
-comparison with the model's other loads can show a cold one; that it was cached, nothing can show. Cold loads that run
-one after another make a chain.
+comparison with the model's other loads can show a cold one; that it was cached, nothing can show. Call stacks of a load
+that does not compile show a cached one, unless either speaks against it: another process may have compiled. Cold loads
+that run one after another make a chain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals, containing
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.calls.hardware import prepares
+from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
 from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
 
 if TYPE_CHECKING:
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
 rows name no process, so short ones may be anybody's (our judgment)."""
-
-_PREPARE = "prepare"
-"""In the label of a load on the Neural Engine that did not come from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +57,15 @@ class ColdLoads:
 
 def preparations(trace: Trace) -> pd.DataFrame:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
-    hardware = trace.hardware
-    kind, label = hardware["kind"], categorical(hardware["label"])
-    prepares = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
-    chosen = is_any(kind, Kind.ANE_COMPILE) | (is_any(kind, Kind.ANE_LOAD) & prepares[label.codes])
-    return rows_where(hardware, chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN))
+    return rows_where(trace.hardware, prepares(trace.hardware))
 
 
 def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     """What is known of each load of one model. O((loads of all models + preparations) log)."""
     kind = loads["kind"]
     plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
-    if not plain.any():
+    open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(loads["origin"], Origin.CALL_STACKS))
+    if not open_.any():
         none = np.zeros(len(loads), dtype=bool)
         return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
     named, unnamed = _preparation(loads, trace)
@@ -77,9 +73,9 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     usual = medians_of_others(durations, np.arange(len(durations)))
     enough = (len(loads) > rule.compared) & (durations >= rule.min_ns)
     dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
-    by_time = plain & ~named & unnamed
-    compared = plain & ~named & ~unnamed & dear
-    cold = uncached | (plain & (named | unnamed | dear))
+    by_time = open_ & ~named & unnamed
+    compared = open_ & ~named & ~unnamed & dear
+    cold = uncached | (open_ & (named | unnamed | dear))
     return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
 
 

@@ -48,6 +48,12 @@ class Metadata(Generic[Options]):
     """What besides Core ML may show the calls that it judges. Such calls hold no data or compute rows and begin and end
     within bounds: the runner asks several times, with other times that fit, and only the answer that holds for all
     counts. Calls of `Origin.HARDWARE` end with their last hardware row, and have no loads."""
+    joins: bool = False
+    """The answer depends on which loads and predictions are of one model: where other sources than Core ML do not tell,
+    it is not evaluated."""
+    counts: bool = False
+    """A finding rests on single predictions, each of which must be known to be one, as all must where nothing is found:
+    the same."""
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]

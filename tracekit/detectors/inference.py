@@ -1,26 +1,28 @@
 """What is sure of answers about calls that Core ML did not record.
 
-Such a call begins and ends within bounds. An answer stands where it is the same for the shortest and the longest calls
-that fit, and for the most and the least alike; else the bounds decide, and the check is not evaluated.
+Such a call begins and ends within bounds. An answer stands where it is the same for other times that fit, and where
+what it rests on besides times is known; else the check is not evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from types import UnionType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, Kind, Origin
-from tracekit.trace.frames import categorical, is_any, texts_in
+from tracekit.intervals import Intervals
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Kind, Origin
+from tracekit.trace.frames import categorical, is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
 from tracekit.units import format_error
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import AnyDetector
     from tracekit.trace.trace import Trace
 
@@ -53,23 +55,144 @@ def from_stacks(error_ns: float) -> str:
     return f"from call stacks, {format_error(error_ns)}"
 
 
-def variants(trace: Trace) -> Iterator[Trace]:
-    """The trace with other times of its calls that fit just as well: the shortest, the longest, the most alike and the
-    least alike, model by model. Calls of one thread do not overlap. Calls of the hardware alone keep their times, which
-    are lower bounds."""
-    activity = trace.activity
-    long = _longer_than_usual(activity)
-    nothing = np.zeros(len(activity), np.bool_)
-    thread = _threads(trace)
-    for longest in (nothing, ~nothing, ~long, long):
-        yield _with_times(trace, thread, longest)
+class Variant(NamedTuple):
+    """The trace with other times of its calls."""
+
+    trace: Trace
+    settles: type[Outcome] | UnionType
+    """The answers that it must confirm."""
+    single: bool = False
+    """Only those that rest on single calls (`counts`)."""
+
+    def is_asked(self, detector: AnyDetector, outcome: Outcome) -> bool:
+        """Whether a detector's answer needs its confirmation."""
+        return isinstance(outcome, self.settles) and (detector.counts or not self.single)
 
 
-def _longer_than_usual(activity: pd.DataFrame) -> BoolArray:
-    """Whether each row lasts longer than the median of those of its model and kind."""
-    duration = activity["duration_ns"]
-    usual = duration.groupby([activity["model"], activity["kind"]], observed=True, dropna=False).transform("median")
-    return (duration > usual).to_numpy()
+def variants(trace: Trace) -> Iterator[Variant]:
+    """The trace with other times of its calls that fit just as well.
+
+    An answer must be the same for short and for long calls: what samples tell is off by at most a sampling period, each
+    time by chance, and all together by half of one; where none tells when a call begins or ends, all may be at their
+    bounds. What rests on single calls must be the same for the most alike ones, model by model. What was not found must
+    be there neither for the shortest and the longest calls nor for the least alike.
+
+    Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
+    alone keep their times, which are lower bounds.
+    """
+    bounds, follows = _Bounds.of(trace.activity), _Follows.of(trace)
+    told, usual = bounds.told(trace), _usual(trace.activity)
+    less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
+    least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
+    yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
+    for settles, times in (
+        (Finding | Passed, told.times(np.where(told.wide, 0.0, less))),
+        (Finding | Passed, told.times(np.where(told.wide, 1.0, less + 0.5))),
+        (Passed, bounds.times(0.0)),
+        (Passed, bounds.times(1.0)),
+        (Passed, bounds.times(least)),
+    ):
+        yield Variant(_with_times(trace, follows, *times), settles)
+
+
+def _usual(activity: pd.DataFrame) -> FloatArray:
+    """Shape (calls,): the median duration of those of the model and kind of each."""
+    duration, by = activity["duration_ns"], [activity["model"], activity["kind"]]
+    usual: FloatArray = duration.groupby(by, observed=True, dropna=False).transform("median").to_numpy(np.float64)
+    return usual
+
+
+_SAMPLED = 4
+"""Sampling periods between which a begin or an end lies that samples tell: some are missed (heuristic)."""
+
+
+_FEWEST, _HABIT, _MOSTLY = 6, 0.1, 0.9
+"""Calls of a model whose ends samples tell, in number and as a share, from which on they show how far the others reach
+beyond the work of the hardware: as far as most of them, whose ends are sampled because they reach far (heuristic)."""
+
+
+def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
+    """Begin and end of the work of the hardware for each call: shape (calls,) each, NaN where there is none."""
+    linked, spans = or_minus_one(trace.hardware["prediction"]), Intervals.from_rows(trace.hardware)
+    by_call = pd.DataFrame({"begin": spans.starts, "end": spans.ends})[linked >= 0].groupby(linked[linked >= 0])
+    times = by_call.agg({"begin": "min", "end": "max"}).reindex(range(len(trace.activity)))
+    return times["begin"].to_numpy(np.float64), times["end"].to_numpy(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Bounds of calls: shape (calls, 2) each, of their begin and of their end."""
+
+    inner: IntArray
+    """The latest start and the earliest end."""
+    width: IntArray
+    """How much earlier and later they may be."""
+    resolution: IntArray
+
+    @classmethod
+    def of(cls, activity: pd.DataFrame) -> _Bounds:
+        low, late, early, high, resolution = (activity[name].to_numpy() for name in (*BOUNDS, "resolution_ns"))
+        width = np.column_stack((late - low, high - early))
+        return cls(np.column_stack((late, early)), width, resolution[:, None])
+
+    @property
+    def wide(self) -> BoolArray:
+        """Samples do not tell them."""
+        result: BoolArray = self.width > _SAMPLED * self.resolution
+        return result
+
+    def told(self, trace: Trace) -> _Bounds:
+        """The bounds where no sample was missed, and where calls reach no further beyond the work of the hardware than
+        others of their model, which samples tell."""
+        narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
+        model = trace.activity["model"].cat.codes.to_numpy()
+        for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
+            seen = sign * (self.inner[:, edge] - work)
+            beyond = pd.Series(seen + narrow[:, edge]).where(~self.wide[:, edge]).groupby(model)
+            habit = beyond.agg(["count", "size", lambda each: each.quantile(_MOSTLY)]).set_axis(
+                ["told", "all", "reach"], axis=1
+            )
+            enough = (habit["told"] >= _FEWEST) & (habit["told"] >= _HABIT * habit["all"])
+            usual = habit["reach"].where(enough).reindex(model)
+            left = np.maximum(usual.to_numpy() - seen, 0)
+            narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
+        return replace(self, width=narrow)
+
+    def share_for(self, duration: FloatArray) -> FloatArray:
+        """Which part of the bounds brings calls nearest to these durations, shape (calls,): shape (calls, 1)."""
+        shortest = np.maximum(self.inner[:, 1] - self.inner[:, 0], 0)
+        part: FloatArray = (duration - shortest) / np.maximum(self.width.sum(axis=1), 1)
+        return np.clip(part, 0.0, 1.0)[:, None]
+
+    def times(self, share: FloatArray | BoolArray | float) -> tuple[IntArray, IntArray]:
+        """Starts and ends of calls that use such a share of their bounds."""
+        used = np.rint(self.width * share).astype(np.int64)
+        return self.inner[:, 0] - used[:, 0], self.inner[:, 1] + used[:, 1]
+
+
+class _Follows(NamedTuple):
+    """Calls of which the second begins when the first one has ended: shape (pairs,) each."""
+
+    first: IntArray
+    second: IntArray
+
+    @classmethod
+    def of(cls, trace: Trace) -> tuple[_Follows, ...]:
+        """Calls of one thread; loads and what their models do next."""
+        activity = trace.activity
+        late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+        model = activity["model"].cat.codes.to_numpy()
+        by_thread, by_model = _next_of(_threads(trace)), _next_of(model.astype(np.int64))
+        loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
+        loads &= late[by_model.second] >= early[by_model.first]
+        return by_thread, cls(by_model.first[loads], by_model.second[loads])
+
+
+def _next_of(group: IntArray) -> _Follows:
+    """Each member of a group, and the next one; -1 is no group."""
+    order = np.argsort(group, kind="stable")
+    same = (group[order[:-1]] == group[order[1:]]) & (group[order[1:]] >= 0)
+    return _Follows(order[:-1][same], order[1:][same])
 
 
 def _threads(trace: Trace) -> IntArray:
@@ -85,62 +208,117 @@ def _threads(trace: Trace) -> IntArray:
     return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
 
 
-def _with_times(trace: Trace, thread: IntArray, longest: BoolArray) -> Trace:
+def _with_times(trace: Trace, follows: tuple[_Follows, ...], start: IntArray, end: IntArray) -> Trace:
     activity = trace.activity
     stacked = is_any(activity["origin"], Origin.CALL_STACKS)
-    low, late, early, high = (activity[name].to_numpy() for name in BOUNDS)
-    end = np.where(longest, high, early)
-    order = np.argsort(thread, kind="stable")
-    before, after = order[:-1], order[1:]
-    same = (thread[before] == thread[after]) & (thread[after] >= 0)
-    before, after = before[same], after[same]
-    end[before] = np.minimum(end[before], np.maximum(late[after], early[before]))
-    start = np.where(longest, low, late)
-    start[after] = np.maximum(start[after], np.minimum(end[before], late[after]))
+    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    for first, second in follows:
+        end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
+        start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))
     start = np.where(stacked, start, activity["start_ns"].to_numpy())
-    # Frames are sorted by start.
-    start = np.maximum.accumulate(start)
     duration = np.where(stacked, np.maximum(end - start, 0), activity["duration_ns"].to_numpy())
-    variant = replace(trace, activity=activity.assign(start_ns=start, duration_ns=duration))
+    # Frames are sorted by start: which of two calls began first may change.
+    order = np.argsort(start, kind="stable")
+    row = np.empty_like(order)
+    row[order] = np.arange(len(order))
+    linked, sites = or_minus_one(trace.hardware["prediction"]), trace.sites
+    prediction = pd.arrays.IntegerArray(np.maximum(np.append(row, -1)[linked], 0), linked < 0)
+    variant = replace(
+        trace,
+        activity=activity.assign(start_ns=start, duration_ns=duration).take(order).reset_index(drop=True),
+        hardware=trace.hardware.assign(prediction=prediction),
+        sites=None if sites is None else sites.set_axis(pd.Index(row[sites.index], name=sites.index.name)).sort_index(),
+    )
     variant.cache.get(SampleSource, lambda: trace.sampled)
+    variant.cache.get(_each_known, lambda: _each_known(trace)[order])
     return variant
 
 
-def settled(outcomes: Sequence[Outcome], others: Sequence[Mapping[str | None, Outcome]], trace: Trace) -> list[Outcome]:
-    """The outcomes, each where that of no variant contradicts it. `others` are those of the variants, by model, in
-    their order."""
-    return [_settled(outcome, [each.get(outcome.model) for each in others], trace) for outcome in outcomes]
+def settled(
+    detector: AnyDetector,
+    outcomes: Sequence[Outcome],
+    others: Sequence[tuple[Variant, Mapping[str | None, Outcome]]],
+    trace: Trace,
+) -> list[Outcome]:
+    """The outcomes, each where those that settle it confirm it and the detector's `joins` and `counts` are known.
+    `others` are those of the variants that it was asked for, by model."""
+    return [
+        _settled(
+            outcome,
+            [each.get(outcome.model) for variant, each in others if variant.is_asked(detector, outcome)],
+            _doubt(detector, outcome, trace),
+        )
+        for outcome in outcomes
+    ]
 
 
-def _settled(outcome: Outcome, others: Sequence[Outcome | None], trace: Trace) -> Outcome:
-    if isinstance(outcome, Finding):
-        # The least alike calls only make a finding more likely.
-        if all(isinstance(other, Finding) for other in others[:3]):
-            return outcome
-        return _undecided(outcome)
-    if not isinstance(outcome, Passed):
+def _settled(outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> Outcome:
+    confirming = {Finding: Finding, Passed: Passed | NotApplicable}.get(type(outcome))
+    if confirming is None:
         return outcome
-    if not all(isinstance(other, Passed | NotApplicable) for other in others):
-        return _undecided(outcome)
-    doubt = _doubt(outcome, trace)
+    if not all(isinstance(other, confirming) for other in others):
+        doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
     return NotEvaluated(outcome.model, doubt, RECORD_CORE_ML) if doubt else outcome
 
 
-def _undecided(outcome: Outcome) -> NotEvaluated:
-    return NotEvaluated(
-        outcome.model, "Call stacks do not tell exactly enough when its calls began and ended.", RECORD_CORE_ML
-    )
-
-
-def _doubt(outcome: Outcome, trace: Trace) -> str:
-    """Why that nothing was found says nothing; empty where it does."""
+def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
+    """Why what was found or not found says nothing; empty where it does."""
+    if not isinstance(outcome, Finding | Passed):
+        return ""
     activity = trace.activity
-    own = activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
-    if is_any(own["origin"], Origin.HARDWARE).any():
+    of_model = activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
+    found = isinstance(outcome, Finding)
+    if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
-    if not own["single"].all():
+    if (detector.counts or not found) and not _each_known(trace)[of_model.index].all():
         return "Call stacks do not tell all of its calls apart."
-    kinds = [is_any(own["kind"], *LOAD_KINDS).any(), is_any(own["kind"], Kind.PREDICTION).any()]
-    if outcome.model is not None and sum(kinds) == 1 and len(texts_in(activity["model"])) > 1:
+    if detector.joins and not _joined(activity, outcome):
         return "Call stacks do not tell which loads and predictions are of one model."
     return ""
+
+
+def _joined(activity: pd.DataFrame, outcome: Finding | Passed) -> bool:
+    """Whether the loads and the predictions of the models are known that an answer is about. What seems to have only
+    the one kind may belong to what has only the other; that nothing was found holds only without any such model."""
+    loaded = texts_in(activity["model"][is_any(activity["kind"], *LOAD_KINDS)])
+    called = texts_in(activity["model"][is_any(activity["kind"], Kind.PREDICTION)])
+    only_loaded, only_called, names = loaded - called, called - loaded, loaded | called
+    if isinstance(outcome, Passed):
+        about = names if outcome.model is None else {outcome.model}
+        return len(names) < 2 or not about & (only_loaded | only_called)
+    shown = outcome.models or names
+    return not (shown & only_loaded and only_called) and not (shown & only_called and only_loaded)
+
+
+_NEAR = 3
+"""Sampling periods between calls, up to which others may follow each other unseen (heuristic)."""
+_FEW = 0.1
+"""Share of the calls of a model that may follow another one so closely by chance (heuristic)."""
+
+
+def tells_apart(trace: Trace, model: str) -> bool:
+    """Whether each call of a model is known to be one, and none is overlooked."""
+    return bool(_each_known(trace)[is_any(trace.activity["model"], model)].all())
+
+
+def _each_known(trace: Trace) -> BoolArray:
+    """Shape (calls,): the call is known to be one, and none like it is overlooked. Found once per trace."""
+    return trace.cache.get(_each_known, lambda: _find_known(trace))
+
+
+def _find_known(trace: Trace) -> BoolArray:
+    """A call is one that the hardware works for; else calls must be longer than sampling periods, and lie apart."""
+    activity = trace.activity
+    known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
+    start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
+    resolution = activity["resolution_ns"].to_numpy()
+    shown = ~np.isnan(_work_times(trace)[0])
+    guessed = is_any(activity["origin"], Origin.CALL_STACKS) & is_any(activity["kind"], Kind.PREDICTION) & ~shown
+    if not guessed.any():
+        return known
+    first, second = _next_of(_threads(trace))
+    follows = end - start < _NEAR * resolution
+    follows[second[start[second] - end[first] < _NEAR * resolution[second]]] = True
+    doubtful = pd.Series(guessed & follows).groupby(activity["model"].cat.codes.to_numpy())
+    known &= ~guessed | (doubtful.transform("mean").to_numpy() <= _FEW)
+    return known

@@ -128,6 +128,8 @@ def _plain_detector(detector: AnyDetector, package: str) -> AnyDetector:
         page=page,
         **lists,
         origins=tuple(detector.origins),
+        joins=bool(detector.joins),
+        counts=bool(detector.counts),
         options=detector.options,
         asks=tuple(detector.asks),
         detect=detector.detect,

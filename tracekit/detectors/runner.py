@@ -9,7 +9,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
-from tracekit.detectors.inference import RECORD_CORE_ML, settled, source_sentence, stands_in, variants
+from tracekit.detectors.inference import RECORD_CORE_ML, Variant, settled, source_sentence, stands_in, variants
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, configure, configure_model, model_skips
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
@@ -56,10 +56,13 @@ def run_detectors(
     own = [detector for detector in chosen if not _is_foreign(detector)]
     outcomes = _outcomes(own, trace, options, of_model)
     bounded = [detector for detector in own if trace.inferred and detector.origins]
-    others = [_outcomes(bounded, variant, options, of_model) for variant in (variants(trace) if bounded else ())]
+    others: dict[str, list[tuple[Variant, dict[str | None, Outcome]]]] = {detector.id: [] for detector in bounded}
+    for variant in variants(trace) if bounded else ():
+        asked = [each for each in bounded if any(variant.is_asked(each, said) for said in outcomes[each.id])]
+        for name, answers in _outcomes(asked, variant.trace, options, of_model).items():
+            others[name].append((variant, {outcome.model: outcome for outcome in answers}))
     for detector in bounded:
-        by_model = [{outcome.model: outcome for outcome in each[detector.id]} for each in others]
-        outcomes[detector.id] = settled(outcomes[detector.id], by_model, trace)
+        outcomes[detector.id] = settled(detector, outcomes[detector.id], others[detector.id], trace)
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model)

@@ -154,6 +154,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
+    joins=True,
     uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,

@@ -182,6 +182,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
+    counts=True,
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
     detect=detect,

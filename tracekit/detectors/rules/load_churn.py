@@ -83,6 +83,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
+    joins=True,
     uses=("Call Stacks",),
     options=Options,
     detect=detect,

@@ -185,6 +185,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
+    counts=True,
     caused_by=(
         "latency-jitter",
         "thermal-throttling",

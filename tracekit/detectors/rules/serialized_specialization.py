@@ -158,6 +158,7 @@ DETECTOR = tk.RecordingDetector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
+    joins=True,
     uses=("Neural Engine", "Hangs"),
     caused_by=("cold-load",),
     options=Options,

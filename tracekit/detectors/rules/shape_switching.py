@@ -116,6 +116,7 @@ DETECTOR = tk.Detector(
     page=_PAGE,
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
+    counts=True,
     uses=("Neural Engine", "GPU", "Thermal State"),
     options=Options,
     detect=detect,

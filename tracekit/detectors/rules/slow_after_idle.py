@@ -142,6 +142,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
+    counts=True,
     uses=("Neural Engine", "GPU"),
     options=Options,
     detect=detect,

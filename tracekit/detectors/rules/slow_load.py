@@ -83,6 +83,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
+    joins=True,
     uses=("Neural Engine",),
     options=Options,
     asks=(tk.any_load("how long it took and whether a prediction waited for it"), tk.any_prediction),

@@ -145,6 +145,8 @@ DETECTOR = tk.RecordingDetector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
+    joins=True,
+    counts=True,
     options=Options,
     detect=detect,
 )

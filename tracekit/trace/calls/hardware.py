@@ -24,7 +24,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reorder, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, reorder, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 
 INFERRED_LABEL = "Prediction (inferred from hardware)"
 """Event text of a prediction that Core ML did not record."""
+
+_PREPARE = "prepare"
+"""In the label of a load on the Neural Engine that did not come from the cache."""
+
+
+def prepares(hardware: pd.DataFrame) -> BoolArray:
+    """Which rows compile a model for the Neural Engine or prepare it for the cache, less those of others. O(rows)."""
+    kind, label = hardware["kind"], categorical(hardware["label"])
+    says_so = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
+    chosen = is_any(kind, Kind.ANE_COMPILE) | (is_any(kind, Kind.ANE_LOAD) & says_so[label.codes])
+    result: BoolArray = chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN)
+    return result
 
 
 def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
-from tracekit.trace.calls.hardware import reconstruct_predictions
+from tracekit.trace.calls.hardware import prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
 from tracekit.trace.calls.names import names_of
 from tracekit.trace.calls.patterns import Api, LoadPhase
@@ -24,7 +24,7 @@ from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, or_minus_one, 
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IndexArray
+    from tracekit.arrays import IndexArray, IntArray
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.instruments.hardware import CommandBuffers
 
@@ -133,7 +133,7 @@ def _framed(
         process=rows["process"].array,
         pid=rows["pid"].array,
         lane=_fixed("lane", [Lane.ACTIVITY] * count),
-        kind=_fixed("kind", [_kind(Api(each), samples, index) for index, each in enumerate(api)]),
+        kind=_fixed("kind", _kinds([Api(each) for each in api], samples, start, end, hardware)),
         level=_fixed("level", [Level.TOP] * count),
         attribution=_fixed("attribution", [Attribution.INFERRED] * count),
         table=constant(TIMED[0], count),
@@ -199,12 +199,16 @@ def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
     return pd.DataFrame({name: total[edges[:, 1]] - total[edges[:, 0]] for name, total in totals.items()})
 
 
-def _kind(api: Api, samples: pd.DataFrame, index: int) -> Kind:
-    if api is not Api.LOAD:
-        return Kind.PREDICTION if api is Api.PREDICTION else Kind.COMPILE
-    if samples[LoadPhase.COMPILING].iloc[index]:
-        return Kind.LOAD_UNCACHED
-    return Kind.LOAD_CACHED if samples[LoadPhase.PROGRAM].iloc[index] else Kind.LOAD
+def _kinds(
+    api: Sequence[Api], samples: pd.DataFrame, start: IntArray, end: IntArray, hardware: pd.DataFrame
+) -> list[Kind]:
+    """The kind of each call. A load that gets a program without compiling it had it in the cache, unless the Neural
+    Engine prepared a model meanwhile."""
+    prepared = Intervals.from_rows(hardware[prepares(hardware)]).covered_within(Intervals(start, end)) > 0
+    compiles, gets = samples[LoadPhase.COMPILING].to_numpy() > 0, samples[LoadPhase.PROGRAM].to_numpy() > 0
+    loads = np.select([compiles, gets & ~prepared], [Kind.LOAD_UNCACHED, Kind.LOAD_CACHED], Kind.LOAD)
+    others = {Api.PREDICTION: Kind.PREDICTION, Api.COMPILE: Kind.COMPILE}
+    return [others.get(each) or Kind(load) for each, load in zip(api, loads, strict=True)]
 
 
 def _device(shown: pd.DataFrame, call: Joined) -> str | None:
