@@ -61,9 +61,6 @@ OF_ROWS = {
     "truncated-recording": "finds rows of Core ML that are cut off",
 }
 """Detectors whose answers are not compared, with the reason."""
-SAME = {"reload-before-predict": "load-churn"}
-"""Detectors whose findings differ only in how many predictions each load serves, which call stacks may not tell: the
-second stands for the first."""
 EXEMPT = {*OF_ROWS, *(detector for detectors in NOT_SHOWN.values() for detector in detectors.split())}
 
 PAGE = Path("docs/detectors/blind.md")
@@ -189,8 +186,6 @@ def compare_answers(
     """Comparisons of each finding of either side. An answer is about all models that its name may stand for."""
     said, _ = named(blind)
     about = {name: {None, *(call.row.model.base for call in calls_meant(name, calls))} for _, name in said}
-    stands_for = {second: first for first, second in SAME.items()}
-    alike = [(stands_for.get(key[0]), key[1]) for key, what in said.items() if what == FINDING]
     worth: dict[Key, bool] = {}
     for judgment in truth:
         key = (judgment.detector.id, judgment.outcome.model)
@@ -201,13 +196,11 @@ def compare_answers(
         here = {what for (other, name), what in said.items() if other == detector and model in about[name]}
         if (detector, model) in said:
             here = {said[detector, model]}
-        here |= {FINDING for (other, name) in alike if other == detector and model in about[name]}
         only_passed = PASSED in here and NOT_EVALUATED not in here
         yield detector, FOUND if FINDING in here else CONTRADICTION if only_passed else MISSING, must
     for (detector, name), what in said.items():
         models = about[name] if (detector, name) not in worth else {name}
-        ids = {detector, stands_for.get(detector, detector)}
-        right = any((each, model) in worth or may_hold((each, model)) for each in ids for model in models)
+        right = any((detector, model) in worth or may_hold((detector, model)) for model in models)
         if what == FINDING and not right and detector not in OF_ROWS:
             yield detector, FALSE_ALARM, False
 

@@ -218,7 +218,9 @@ def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
     inner: tuple[Frame, ...] = (stacks.COMPILE,)
     if call.label != rows.COMPILE:
         cold = (stacks.COMPILE_ON_DEVICE,) if call.label == rows.LOAD_COLD else ()
-        inner = (*cold, stacks.LOAD_PROGRAM, stacks.LOAD)
+        # Where the row does not tell a cold load from a cached one, stacks do not either.
+        told = (stacks.MAKE_READY,) if call.label == rows.LOAD else (*cold, stacks.LOAD_PROGRAM)
+        inner = (*told, stacks.LOAD)
     taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
     waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
     opened = call.start_ns

@@ -149,11 +149,9 @@ class _Bounds:
         for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
             seen = sign * (self.inner[:, edge] - work)
             beyond = pd.Series(seen + narrow[:, edge]).where(~self.wide[:, edge]).groupby(model)
-            habit = beyond.agg(["count", "size", lambda each: each.quantile(_MOSTLY)]).set_axis(
-                ["told", "all", "reach"], axis=1
-            )
-            enough = (habit["told"] >= _FEWEST) & (habit["told"] >= _HABIT * habit["all"])
-            usual = habit["reach"].where(enough).reindex(model)
+            known = beyond.count()
+            enough = (known >= _FEWEST) & (known >= _HABIT * beyond.size())
+            usual = beyond.quantile(_MOSTLY).where(enough).reindex(model)
             left = np.maximum(usual.to_numpy() - seen, 0)
             narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
         return replace(self, width=narrow)

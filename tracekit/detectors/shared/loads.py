@@ -12,7 +12,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors.inference import tells_apart
 from tracekit.detectors.shared.options import (
     IN_TURNS_SHARE,
     LOADS_PER_PREDICTION,
@@ -136,10 +135,7 @@ class EachTimeRule:
 
 def for_each_prediction(view: tk.ModelView) -> bool:
     """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
-    Where it is not known how many predictions there are, `load-churn` does. The model has loads and predictions.
-    O((l + p) log(l + p))."""
-    if not tells_apart(view.trace, view.name):
-        return False
+    The model has loads and predictions. O((l + p) log(l + p))."""
     return tk.all_reached(load_metrics(view, load_pattern(view, round(MAX_IDLE_S * 1e9)), EachTimeRule()))
 
 
