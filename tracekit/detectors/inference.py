@@ -294,11 +294,6 @@ _FEW = 0.1
 """Share of the calls of a model that may follow another one so closely by chance (heuristic)."""
 
 
-def tells_apart(trace: Trace, model: str) -> bool:
-    """Whether each call of a model is known to be one, and none is overlooked."""
-    return bool(_each_known(trace)[is_any(trace.activity["model"], model)].all())
-
-
 def _each_known(trace: Trace) -> BoolArray:
     """Shape (calls,): the call is known to be one, and none like it is overlooked. Found once per trace."""
     return trace.cache.get(_each_known, lambda: _find_known(trace))
