@@ -8,7 +8,7 @@ another process's, or of calls whose threads were not sampled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -125,6 +125,18 @@ def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> Bo
 def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
     """The candidates of the sites that fit each model best: whose samples are nearest to its work, and whose threads
     rather wait than run meanwhile."""
+    likely = _likely_sites(line, pieces, work, near, chain_of)
+    kept = {
+        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
+        for index, options in near.items()
+    }
+    return {index: options for index, options in kept.items() if options}
+
+
+def _misfits(
+    line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray
+) -> dict[tuple[int, int], list[int]]:
+    """For each model and site: how long, in ns, samples of its calls are away from the work, or run during it."""
     misfits: dict[tuple[int, int], list[int]] = {}
     ends = np.append(np.flatnonzero(pieces.follows == APART), len(pieces.first))
     for index, options in near.items():
@@ -138,8 +150,17 @@ def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidate
             inside = times[before:after][runs[before:after]]
             misfit = work.busy_at(index, inside) * line.period_ns if after > before else min(away)
             misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
+    return misfits
+
+
+def _likely_sites(
+    line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray
+) -> set[tuple[int, int]]:
+    """Models and the sites that call them, as far as their work may tell."""
+    misfits = _misfits(line, pieces, work, near, chain_of)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
     total = Counter(pieces.key[np.unique(chain_of)].tolist())
+    half = line.period_ns // 2
     strong: dict[int, set[int]] = {}
     most: Counter[int] = Counter()
     for (model, key), each in misfits.items():
@@ -148,7 +169,6 @@ def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidate
             strong.setdefault(key, set()).add(model)
     # A place whose calls have work of one model alone is where that is called from.
     home: dict[int, set[int]] = {}
-    half = line.period_ns // 2
     for key, models in strong.items():
         best = min(usual[model, key] for model in models)
         fitting = [model for model in models if usual[model, key] <= best + half // 2]
@@ -160,32 +180,27 @@ def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidate
         for model, key in rivals | {(model, key) for model, keys in home.items() for key in keys}
         if key in home.get(model, {key}) or not strong.get(key, set()) - {model}
     }
-    best_of_model: dict[int, int] = {}
-    best_of_key: dict[int, int] = {}
-    for model, key in usual:
-        best_of_key[key] = min(usual[model, key], best_of_key.get(key, usual[model, key]))
-    for model, key in rivals:
-        best_of_model[model] = min(usual[model, key], best_of_model.get(model, usual[model, key]))
-    claimed = Counter(
-        (int(pieces.key[piece]), len(_keys(pieces, each)) > 1) for each in near.values() for piece in each
-    )
+    best_of_model = _least(usual, rivals, 0)
+    best_of_key = _least(usual, usual.keys(), 1)
+    # The only place that may have some work has it.
+    contested = {int(pieces.key[piece]) for each in near.values() if len(_keys(pieces, each)) > 1 for piece in each}
     sole = {
-        (model, key)
-        for key, models in strong.items()
-        for model in models
-        if len(models) == 1 and not claimed[key, True]
+        (model, key) for key, models in strong.items() if len(models) == 1 and key not in contested for model in models
     }
-    likely = sole | {
+    return sole | {
         (model, key)
         for model, key in rivals
         if usual[model, key] <= best_of_model[model] + half
         and (model in strong.get(key, ()) or usual[model, key] <= best_of_key[key] + half)
     }
-    kept = {
-        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
-        for index, options in near.items()
-    }
-    return {index: options for index, options in kept.items() if options}
+
+
+def _least(usual: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]], side: int) -> dict[int, int]:
+    """The least misfit of each model (side 0) or site (side 1) among these pairs."""
+    least: dict[int, int] = {}
+    for pair in pairs:
+        least[pair[side]] = min(usual[pair], least.get(pair[side], usual[pair]))
+    return least
 
 
 def _keys(pieces: Pieces, options: Sequence[int]) -> set[int]:
