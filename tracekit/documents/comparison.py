@@ -12,20 +12,8 @@ from tracekit.compare.latency import Answer, LatencyChange
 from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import Figure, exact_figures, figures_section
-from tracekit.render.blocks import (
-    Block,
-    Column,
-    Document,
-    Entry,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_estimate, format_names
 
@@ -62,13 +50,13 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 )
 
 
-def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
+def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -> blocks.Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
     compared = [model for model in comparison.models if model.presence is Presence.BOTH]
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
-    return Document(
+    return blocks.Document(
         title=words.arrow(before, after),
         verdict=summary(comparison),
         tone=_tone(comparison),
@@ -77,7 +65,7 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
             Paragraph(after, lead="after"),
             Paragraph(unknown_facts(comparison), Role.DIM),
         ),
-        blocks=present(
+        blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
             _models(compared),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
@@ -113,7 +101,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     )
 
 
-def _model(model: ModelComparison, every: bool) -> Entry:
+def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
@@ -126,7 +114,7 @@ def _model(model: ModelComparison, every: bool) -> Entry:
     }
     answer = Span(words.answer(change), TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
-    return Entry(head, tuple((label, text) for label, text in labeled.items() if text))
+    return blocks.Entry(head, tuple((label, text) for label, text in labeled.items() if text))
 
 
 def _change_words(change: LatencyChange) -> str:

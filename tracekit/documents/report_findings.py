@@ -9,22 +9,8 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.inference import from_stacks, stacks_sentence
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
-from tracekit.render.blocks import (
-    Card,
-    Column,
-    Line,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Span,
-    Table,
-    items,
-    join,
-    present,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
@@ -63,7 +49,7 @@ def findings_section(report: Report) -> Section | None:
     return section("Findings", *cards, verify, name="findings")
 
 
-def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> Card:
+def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> blocks.Card:
     """The findings of one check; a page shows the fix of one that is `opened` at first."""
     first = group.first
     models = _models(group)
@@ -77,12 +63,12 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
     # That stands with the time itself.
     caveats.pop(stacks_sentence(first.resolution_ns), None)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
-    return Card(
+    return blocks.Card(
         label=INCONCLUSIVE if is_reason else group.severity,
         tone=Role.OPEN if is_reason else Role(group.severity),
         check=first.id,
         title=first.title,
-        blocks=present(
+        blocks=blocks.present(
             _savings(group),
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
@@ -150,7 +136,7 @@ def _measurement(check: Result) -> Line:
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
 
-def _by_model(group: Group) -> Table[Result] | None:
+def _by_model(group: Group) -> blocks.Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
     measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
     severity = (SEVERITY,) if len(group.severities) > 1 else ()
@@ -232,7 +218,7 @@ def _fix(group: Group, *, opened: bool) -> Section | None:
     return section(
         "How to fix it",
         Paragraph(group.first.why),
-        Prose(rest if is_said and rest else fix),
+        blocks.Prose(rest if is_said and rest else fix),
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
         folded=True,

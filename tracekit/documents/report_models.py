@@ -13,24 +13,11 @@ from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
-from tracekit.report import formatting, over_time
+from tracekit.report import formatting, over_time, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
-from tracekit.report.time_breakdown import (
-    MEANINGS,
-    SHOWN,
-    TITLE,
-    Group,
-    PartsRow,
-    Slice,
-    each_first,
-    fast_enough,
-    is_inferred,
-    parts_notes,
-    parts_rows,
-    shown_groups,
-)
+from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_time
 
@@ -54,7 +41,7 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
-        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(SHOWN)),
+        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(time_breakdown.SHOWN)),
         quantity("fps", "fps", frames, drop=4),
         words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
@@ -63,13 +50,13 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     groups = shown_groups(broken_down)
     large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
     # What their names do not say.
-    meanings = (MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
+    meanings = (time_breakdown.MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
-        items((*each_first(known), *meanings), role=Role.DIM),
+        items((*time_breakdown.each_first(known), *meanings), role=Role.DIM),
         name="models",
     )
 
@@ -116,7 +103,7 @@ def pace(model: ModelSummary) -> str:
     most = model.in_flight.max if model.in_flight is not None else 0
     if model.in_flight is not None:
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
-    serves, alone = fast_enough(model.quantities), model.quantities.get("alone_fps")
+    serves, alone = time_breakdown.fast_enough(model.quantities), model.quantities.get("alone_fps")
     if serves and alone is not None and most > 1:
         serves += f", {frames(alone)} fps if run one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
@@ -141,8 +128,9 @@ def time_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity("fps", "fps", frames, drop=1),
         quantity("fps at p95", "fps_at_p95", frames, drop=1),
     )
-    grid = table(TITLE, columns, rows, parts=True)
-    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), absent_note(grid), folded=True)
+    grid = table(time_breakdown.TITLE, columns, rows, parts=True)
+    notes = items(parts_notes(rows), role=Role.DIM)
+    return section(time_breakdown.TITLE, grid, notes, absent_note(grid), folded=True)
 
 
 def _part(group: Group) -> Column[PartsRow]:
