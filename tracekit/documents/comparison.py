@@ -52,7 +52,6 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 
 def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -> blocks.Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
-    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
@@ -67,7 +66,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
         ),
         blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
-            _models(compared),
+            _models(comparison.compared),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
@@ -77,8 +76,9 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
 
 
 def _tone(comparison: Comparison) -> Role:
-    """The look of the worst answer."""
-    tones = {TONES[each] for each in _answers(comparison.models)}
+    """The look of the worst answer: on medians, on percentiles that changed, and on findings."""
+    tails = {model.p95.answer for model in comparison.compared} & words.CHANGED
+    tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
@@ -122,13 +122,6 @@ def _change_words(change: LatencyChange) -> str:
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
-
-
-def _answers(models: Iterable[ModelComparison]) -> set[Answer]:
-    """What is said of the models on both sides: of their medians, and of percentiles that changed."""
-    compared = [model for model in models if model.presence is Presence.BOTH]
-    tails = {model.p95.answer for model in compared} & words.CHANGED
-    return {model.latency.answer for model in compared} | tails
 
 
 def unknown_facts(comparison: Comparison) -> str:
@@ -205,11 +198,11 @@ def _finding_details(change: FindingChange) -> str:
 
 def summary(comparison: Comparison) -> str:
     """The comparison in one line: what is worse, what is better, and at last what is as it was."""
-    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
-    return " · ".join(_summary(comparison, compared)) or "nothing to compare"
+    return " · ".join(_summary(comparison)) or "nothing to compare"
 
 
-def _summary(comparison: Comparison, compared: Sequence[ModelComparison]) -> Iterator[str]:
+def _summary(comparison: Comparison) -> Iterator[str]:
+    compared = comparison.compared
     if not compared and comparison.models:
         yield "no model in common"
     statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import checks, columns, report_code, report_findings, report_inferred, report_models
+from tracekit.documents import checks, columns, report_code, report_findings, report_models
 from tracekit.documents.pictures import latency_section
 from tracekit.documents.report_events import events_section
 from tracekit.render import blocks
@@ -55,9 +55,9 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
         ("models", report_models.models_section(models)),
-        ("models", report_inferred.models_section(models)),
+        ("models", report_models.inferred_section(models)),
         ("time", report_models.time_section(models)),
-        ("time", report_inferred.phases_section(models)),
+        ("time", report_models.phases_section(models)),
         ("models", report_models.loads_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
@@ -67,8 +67,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("code", report_code.code_section(report.code, flame)),
         ("events", events_section(report.aggregation)),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
-        ("coverage", checks.others_section(report.results, "passed")),
-        ("coverage", checks.others_section(report.results, "not_applicable")),
+        *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
     )
     judged = bool(summary.evaluated or summary.errors)

@@ -45,8 +45,8 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
     shown: tuple[Column[CallSite], ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
-        columns.words("from", lambda site: _function(site, site.function or call_sites.place(site))),
-        columns.words("called by", lambda site: join(map(_caller, site.called_by), ", ") or ABSENT),
+        columns.words("from", lambda site: _function(site, call_sites.place(site))),
+        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT),
         columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
         columns.words("how often", _how_often),
         columns.words("busy with", _busy),
@@ -59,13 +59,10 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
 
-def _function(where: CallSite | Place, name: str) -> Line:
-    """A function of the app and its line."""
-    return (Span(name, Role.CODE), f" ({line})" if (line := call_sites.line_of(where)) else "")
-
-
-def _caller(where: Place) -> Line | None:
-    return _function(where, where.function) if where.function else None
+def _function(where: CallSite | Place, unknown: str = "") -> Line:
+    """A function of the app and its line; `unknown` where it is not known."""
+    name = Span(where.function or unknown, Role.CODE)
+    return (name, f" ({line})" if (line := call_sites.line_of(where)) else "") if name.text else ""
 
 
 def _how_often(site: CallSite) -> str:

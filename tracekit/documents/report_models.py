@@ -1,5 +1,5 @@
 """What a report says of models: latencies, where the time of a prediction goes, loads, how predictions follow each
-other, and what the files of the models say."""
+other, what is inferred where Core ML recorded no call, and what the files of the models say."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
-from tracekit.report import formatting, over_time, time_breakdown
+from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.trace.events import DEVICE_NAMES, Level
-from tracekit.units import format_count, format_time
+from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -35,7 +35,8 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 def models_section(models: Sequence[ModelSummary]) -> Section | None:
     """Median and p95 of each model whose predictions Core ML recorded, and where their time goes."""
-    known = [model for model in models if _is_called(model) and not is_inferred(model)]
+    called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
+    known = [model for model in called if model.prediction is not None]
     if not known:
         return None
     columns: tuple[Column[ModelSummary], ...] = (
@@ -61,10 +62,6 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     )
 
 
-def _is_called(model: ModelSummary) -> bool:
-    return model.level == Level.TOP and model.prediction is not None
-
-
 def _parts_of(model: ModelSummary) -> PartsRow | None:
     """Where the time of its predictions goes; None where it is not known."""
     return next(iter(parts_rows([model])), None)
@@ -78,20 +75,15 @@ def _where_time_goes(model: ModelSummary) -> Line:
 
 def _bar(row: PartsRow) -> str:
     """Its parts in cells: full for the compute unit that takes most, then other units, data, and the rest."""
-    most = max(_units(row), key=lambda part: part.share, default=None)
+    units = [part for part in row.slices if part.group.name in _COMPUTE]
+    most = max(units, key=lambda part: part.share, default=None)
     cells, done, share = "", 0, 0.0
     for part in sorted(row.slices, key=lambda part: part is not most):
         share += part.share
-        is_unit = part.group.name in _COMPUTE
-        sign = "█" if part is most else "▓" if is_unit else "▒" if part.group.name == "data" else "░"
+        sign = "█" if part is most else "▓" if part in units else "▒" if part.group.name == "data" else "░"
         cells += sign * (round(share * BAR) - done)
         done = round(share * BAR)
     return cells
-
-
-def _units(row: PartsRow) -> list[Slice]:
-    """Its parts on compute units."""
-    return [part for part in row.slices if part.group.name in _COMPUTE]
 
 
 def pace(model: ModelSummary) -> str:
@@ -107,6 +99,53 @@ def pace(model: ModelSummary) -> str:
     if serves and alone is not None and most > 1:
         serves += f", {frames(alone)} fps if run one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
+
+
+def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Loads, predictions and median of each model, and what its predictions do; None without inferred calls."""
+    known = [model for model in models if model.level == Level.TOP and is_inferred(model)]
+    columns: tuple[Column[ModelSummary], ...] = (
+        names("model", lambda model: model.name),
+        words("calls", phases.calls_words),
+        Column("median", _median, _median_ns, quantity="p50_ns"),
+        quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
+        words("per prediction", lambda model: phases.headline(model) or ABSENT, drop=2),
+    )
+    grid = table("Models", columns, known, brief=MODELS)
+    only = known[0] if len(known) == 1 else None
+    lines = items(phases.phase_lines(only)) if only else None
+    about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
+    return section("Models", grid, lines, about, note="inferred: at least these calls", name="models")
+
+
+def _median(model: ModelSummary) -> str:
+    """A lower bound where only the hardware shows the predictions."""
+    bound = time_breakdown.AT_LEAST if time_breakdown.is_hardware_alone(model) else ""
+    return f"{bound}{formatting.duration(ns, model.resolution_ns)}" if (ns := _median_ns(model)) else ABSENT
+
+
+def _median_ns(model: ModelSummary) -> float | None:
+    if time_breakdown.is_hardware_alone(model):
+        return model.prediction.p50_ns if model.prediction else None
+    return model.quantities.get("p50_ns")
+
+
+def phases_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Where the time of each model's loads and predictions went; None where no call stack shows it."""
+    columns: tuple[Column[phases.PhaseRow], ...] = (
+        names("model", lambda row: row.model),
+        words("call", lambda row: row.calls.kind),
+        numbers("calls", lambda row: row.calls.calls),
+        words("phase", lambda row: row.words),
+        Column("mean per call", _mean, lambda row: row.mean_ns),
+        numbers("share", lambda row: row.share, format_percent),
+    )
+    grid = table(phases.TITLE, columns, phases.phase_rows(models))
+    return section(phases.TITLE, grid, items(phases.NOTES if grid else (), role=Role.DIM), folded=True)
+
+
+def _mean(row: phases.PhaseRow) -> Span:
+    return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
 
 
 def files_section(report: Report) -> Section | None:
@@ -238,7 +277,7 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
         over_time.TITLE,
         grid,
         items((Span(model.name, Role.CODE), f": {said}") for model, said in trends if said),
-        items((over_time.NOTE,), role=Role.DIM) if rows else None,
+        items((over_time.NOTE,) if rows else (), role=Role.DIM),
         absent_note(grid),
         folded=True,
     )

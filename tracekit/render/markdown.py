@@ -161,10 +161,8 @@ def _section(block: blocks.Section, level: int, rows: int) -> str:
     body = paragraphs(*(block_text(inner, level + 1, rows) for inner in block.blocks))
     if not body:
         return ""
-    title, note = (
-        escape(visible(block.title)),
-        escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""),
-    )
+    title = escape(visible(block.title))
+    note = escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else "")
     if block.folded:
         return f"<details>\n<summary>{title}</summary>\n\n{paragraphs(note, body)}\n\n</details>"
     return paragraphs(f"{'#' * level} {title}", note, body)
