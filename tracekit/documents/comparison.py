@@ -21,14 +21,9 @@ if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
 
 TONES: dict[str, Role] = {
-    Answer.REGRESSED: Role.BAD,
-    Answer.IMPROVED: Role.GOOD,
-    Answer.UNCHANGED: Role.GOOD,
-    Answer.INCONCLUSIVE: Role.OPEN,
-    FindingStatus.NEW: Role.BAD,
-    FindingStatus.STILL_THERE: Role.OPEN,
-    FindingStatus.FIXED: Role.GOOD,
-    FindingStatus.NOT_COMPARABLE: Role.OPEN,
+    **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),
+    **dict.fromkeys((Answer.IMPROVED, Answer.UNCHANGED, FindingStatus.FIXED), Role.GOOD),
+    **dict.fromkeys((Answer.INCONCLUSIVE, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE), Role.OPEN),
 }
 """Looks of answers and statuses."""
 SOURCES = 6
@@ -169,11 +164,10 @@ def _differences(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 
-def _loads(models: Iterable[ModelComparison]) -> Figure:
+def _loads(models: Sequence[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    known = list(models)
-    before, after = (any(model.inexact[side].loads_at_least for model in known) for side in (0, 1))
-    return Figure("loads", _total(model.loads for model in known), at_least=(before, after))
+    before, after = (any(model.inexact[side].loads_at_least for model in models) for side in (0, 1))
+    return Figure("loads", _total(model.loads for model in models), at_least=(before, after))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:
@@ -188,8 +182,7 @@ def _finding_models(change: FindingChange) -> str:
 
 
 def _finding_details(change: FindingChange) -> str:
-    """What a finding could save on the side that has it, and why it cannot be compared; empty where neither is
-    known."""
+    """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
     after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
     savings_ns = after_ns or change.savings_before_ns
     savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""

@@ -40,8 +40,7 @@ COVERAGE: tuple[Column[Coverage], ...] = (
 
 
 def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> blocks.Document:
-    """The report, and with a `timeline` the pictures of it that a page shows. `show` names the parts that are wanted
-    (`PARTS`)."""
+    """The report, and with a `timeline` the pictures that a page shows; `show` names the wanted ones of `PARTS`."""
     recording, models, summary = report.recording, report.models, report.summary
     drawn: Sequence[blocks.Block | None] = ()
     if timeline is not None:
@@ -70,10 +69,9 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
     )
-    judged = bool(summary.evaluated or summary.errors)
     return blocks.Document(
         title=recording.source,
-        verdict=summary_line(report) if judged else summary.verdict,
+        verdict=summary_line(report) if summary.evaluated or summary.errors else summary.verdict,
         tone=tone_of(report),
         context=(Paragraph(context_line(report), Role.DIM),),
         blocks=blocks.present(*(block for part, block in parts if part in show)),
@@ -97,15 +95,13 @@ def view_command(report: Report) -> str:
 
 
 def context_line(report: Report) -> str:
-    """One line: which recording of what, where and how long, and what the report rests on: the template, or what calls
-    are inferred from."""
+    """One line: which recording of what, where, how long, and its template, or what calls are inferred from."""
     recording, config = report.recording, report.tool.config
     version = (recording.os_version or "").partition(" (")[0]
     system = " ".join(filter(None, (recording.platform, version)))
-    run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
     parts = (
         recording.source,
-        run,
+        f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None,
         f"{recording.target}{formatting.pid_suffix(recording)}" if recording.target else None,
         ", ".join(filter(None, (recording.device_model, system))),
         f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,

@@ -35,8 +35,7 @@ SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
 """Most lines of these in the short text."""
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
 IN_CORE_ML = "in Core ML"
-"""Ends what estimated savings are a share of: the time of loads, compilations and predictions. Shares of predictions
-alone stand beside it."""
+"""Ends what estimated savings are a share of: time of loads, compilations and predictions, not of the last alone."""
 ONCE = "a wait that comes once"
 """Stands in place of a share."""
 

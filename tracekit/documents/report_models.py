@@ -217,25 +217,7 @@ class LoadsRow:
 def loads_section(models: Sequence[ModelSummary]) -> Section | None:
     """Counts and durations of loads and predictions per model; None without models."""
     rows, title = loads_rows(models), "Loads and predictions"
-    return section(title, table(title, _loads_columns(), rows, total=len(rows) > 1), folded=True)
-
-
-def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
-    """One row per model and, where the app called several, a last row of those it called together."""
-
-    def stage(model: ModelSummary) -> str:
-        # The numbers of a model that the app calls as well are those of these calls.
-        also = "also " if model.level == Level.TOP else ""
-        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
-
-    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
-    called = tuple(model for model in models if model.level == Level.TOP)
-    whole = "all models" if len(called) == len(models) else "all models, without stages"
-    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
-
-
-def _loads_columns() -> tuple[Column[LoadsRow], ...]:
-    return (
+    columns: tuple[Column[LoadsRow], ...] = (
         words("model", lambda row: row.name),
         # Where nothing shows loads, none of them does not mean that none happened.
         numbers("load\ncount", lambda row: row.count("loads"), drop=2),
@@ -250,6 +232,21 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
         durations("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
         _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
     )
+    return section(title, table(title, columns, rows, total=len(rows) > 1), folded=True)
+
+
+def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
+    """One row per model and, where the app called several, a last row of those it called together."""
+
+    def stage(model: ModelSummary) -> str:
+        # The numbers of a model that the app calls as well are those of these calls.
+        also = "also " if model.level == Level.TOP else ""
+        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
+
+    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
+    called = tuple(model for model in models if model.level == Level.TOP)
+    whole = "all models" if len(called) == len(models) else "all models, without stages"
+    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
 
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
