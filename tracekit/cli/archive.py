@@ -99,7 +99,7 @@ def _evidence_csv(report: Report) -> str:
     writer.writerow(_COLUMNS)
     for check in report.results:
         for entry in check.evidence if check.outcome == "finding" else ():
-            times = (entry.start_ns, entry.end_ns, entry.end_ns - entry.start_ns)
+            times = (entry.start_ns, entry.end_ns, entry.duration_ns)
             texts = (check.id, check.severity, check.model, entry.label, entry.table)
             cells = [harmless(visible(text or "")) for text in texts]
             writer.writerow([*cells[:3], *times, *cells[3:], entry.row])

@@ -13,7 +13,6 @@ from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, st
 from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
-from tracekit.compare.models import Presence
 from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
@@ -48,7 +47,7 @@ def run(arguments: Namespace) -> ExitStatus:
         return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
 
     deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
-    in_common = any(model.presence is Presence.BOTH for model in comparison.models)
+    in_common = bool(comparison.compared)
     return status_of_all(measured) or (ExitStatus.DONE if in_common else ExitStatus.INCONCLUSIVE)
 
 

@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> ExitStatus:
 def _print_list(arguments: Namespace) -> None:
     from tracekit.cli.forms import print_document
     from tracekit.detectors.plugins import listed_detectors
-    from tracekit.documents.check_list import checks_document, facts_of
+    from tracekit.documents.checks import checks_document, facts_of
 
     detectors = listed_detectors()
     by_id = {detector.id: detector for detector in detectors}

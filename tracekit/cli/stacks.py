@@ -19,7 +19,7 @@ from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
-from tracekit.documents.call_stacks import call_stacks_document
+from tracekit.documents.report_code import call_stacks_document
 from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role

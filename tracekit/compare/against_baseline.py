@@ -36,7 +36,7 @@ def compare_with_baseline(
     first that does not on, none counts (Holm, Scandinavian Journal of Statistics 6, 1979).
     """
     comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
-    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    compared = comparison.compared
     changed = [model for model in compared if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
     changed.sort(key=lambda model: -_strength(model))
     dropped = set()
@@ -106,7 +106,7 @@ def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
 def model_items(comparison: Comparison, floors: Floors, allow_missing: Sequence[str]) -> list[Item]:
     """An item for each model, and one where no model can be compared."""
     items = []
-    if not any(model.presence is Presence.BOTH for model in comparison.models):
+    if not comparison.compared:
         text = "the baseline and the recording have no model in common; rename it with --rename, or save a new baseline"
         items.append(_item(Verdict.ERROR, "baseline", None, text))
     items += [_model(model, floors, allow_missing, inferred=comparison.inferred[1]) for model in comparison.models]

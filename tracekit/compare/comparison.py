@@ -70,6 +70,11 @@ class Comparison:
     notes: tuple[str, ...]
     """What to know before relying on the answers, one sentence each."""
 
+    @property
+    def compared(self) -> tuple[ModelComparison, ...]:
+        """The models on both sides."""
+        return tuple(model for model in self.models if model.presence is Presence.BOTH)
+
 
 def compare(
     before: Sequence[Measurements],

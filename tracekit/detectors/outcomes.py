@@ -96,6 +96,11 @@ class Evidence:
     table: str
     row: int
 
+    @property
+    def duration_ns(self) -> int:
+        """Its length."""
+        return self.end_ns - self.start_ns
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceColumns:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def baseline_document(baseline: Baseline, floors: Floors) -> Document:
-    """Environment, each model with its predictions, median and how far recordings differ, and whether the baseline
-    would call one of its own recordings slower."""
+    """Environment, predictions, median and spread of each model, and whether it calls its own recordings slower."""
     environment = baseline.recordings[0].environment
     known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
     count = format_count(len(baseline.recordings), "recording")
     columns: tuple[Column[str], ...] = (words("model", str), words("", lambda name: _words(baseline, name)))
+    grid = table("Models", columns, names_of(baseline.recordings))
     failed = false_alarms(baseline, floors)
     rest = "; add recordings, or set min-change" if failed else ""
     alarms = f"Checked against the others, {failed or 'none'} of {count} would fail{rest}."
@@ -35,9 +35,7 @@ def baseline_document(baseline: Baseline, floors: Floors) -> Document:
         title,
         Role.PLAIN,
         context=tuple(Paragraph(str(value), lead=label) for label, value in known if value is not None),
-        blocks=present(
-            table("Models", columns, names_of(baseline.recordings)), None if failed is None else Paragraph(alarms)
-        ),
+        blocks=present(grid, None if failed is None else Paragraph(alarms)),
     )
 
 

@@ -37,12 +37,8 @@ def issue_text(report: Report, reproduction: Reproduction, limit: int = LIMIT) -
     analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
     command = (analyze, Span(reproduction.command, Role.CODE), f" ({reproduction.machine})")
     steps = section("How to reproduce", items((f"Take the recording: {reproduction.identity}", command)), stays=True)
-    blocks: list[Block | None] = []
-    for block in document.blocks:
-        if isinstance(block, Section) and block.name == "checks":
-            blocks.append(steps)
-        if isinstance(block, Section) and block.name != "recording":
-            blocks.append(_worst_first(block))
+    kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
+    blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
     return markdown_of(replace(document, blocks=present(*blocks, environment)), max_bytes=limit)
 

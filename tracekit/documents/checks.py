@@ -1,13 +1,17 @@
-"""What documents say alike of checks that are no finding: those that help needs, that passed, or do not apply."""
+"""What documents say alike of checks that are no finding: those that help needs, that passed, or do not apply; and the
+list of all checks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tracekit.detectors.framework import ListedDetector, ModelFileDetector
+from tracekit.detectors.options import option_infos
+from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
-from tracekit.render.blocks import Column, Line, Role, Section, Span, items, section, table
+from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
 from tracekit.units import format_count
@@ -15,6 +19,8 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.report.report import Result
 
+APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
+"""What checks of the list are about."""
 REMEDIES = 8
 """Entries of the short text."""
 COLUMNS: tuple[Column[Result], ...] = (
@@ -55,3 +61,39 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     # What is about a model file names no model.
     shown = [column for column in COLUMNS if column.title != "model" or any(check.model for check in checks)]
     return section(title, table(f"{words} checks", shown, answers), folded=True)
+
+
+def checks_document(detectors: Sequence[ListedDetector]) -> Document:
+    """Id and finding of each check, those of recordings first."""
+    finding: Column[ListedDetector] = columns.words("finding", lambda each: each.page.finding_title)
+    shown = (columns.words("about", _about, heading=True), columns.words("check", _name), finding)
+    rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
+    blocks = present(table("Checks", shown, rows))
+    return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
+
+
+def _about(detector: ListedDetector) -> str:
+    if isinstance(detector, ModelFileDetector):
+        return MODEL_FILE
+    return RECORDING if detector.page.pattern == Pattern.RECORDING else APP
+
+
+def _name(detector: ListedDetector) -> str:
+    return f"{detector.id} (from {detector.package})" if detector.package else detector.id
+
+
+def facts_of(detector: ListedDetector) -> dict[str, Any]:
+    """One check as JSON."""
+    return {
+        "id": detector.id,
+        "title": detector.page.title,
+        "finding_title": detector.page.finding_title,
+        "package": detector.package,
+        "pattern": str(detector.page.pattern),
+        "needs": list(detector.needs),
+        "uses": list(detector.uses),
+        "options": [
+            {"name": info.name, "default": info.default, "unit": info.unit, "basis": info.basis}
+            for info in option_infos(detector)
+        ],
+    }

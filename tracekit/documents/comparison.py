@@ -12,20 +12,8 @@ from tracekit.compare.latency import Answer, LatencyChange
 from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import Figure, exact_figures, figures_section
-from tracekit.render.blocks import (
-    Block,
-    Column,
-    Document,
-    Entry,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_estimate, format_names
 
@@ -33,14 +21,9 @@ if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
 
 TONES: dict[str, Role] = {
-    Answer.REGRESSED: Role.BAD,
-    Answer.IMPROVED: Role.GOOD,
-    Answer.UNCHANGED: Role.GOOD,
-    Answer.INCONCLUSIVE: Role.OPEN,
-    FindingStatus.NEW: Role.BAD,
-    FindingStatus.STILL_THERE: Role.OPEN,
-    FindingStatus.FIXED: Role.GOOD,
-    FindingStatus.NOT_COMPARABLE: Role.OPEN,
+    **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),
+    **dict.fromkeys((Answer.IMPROVED, Answer.UNCHANGED, FindingStatus.FIXED), Role.GOOD),
+    **dict.fromkeys((Answer.INCONCLUSIVE, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE), Role.OPEN),
 }
 """Looks of answers and statuses."""
 SOURCES = 6
@@ -62,13 +45,12 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 )
 
 
-def comparison_document(comparison: Comparison, *figures: Block | None) -> Document:
+def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -> blocks.Document:
     """The comparison; `figures` are pictures of both sides, for pages."""
-    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
-    return Document(
+    return blocks.Document(
         title=words.arrow(before, after),
         verdict=summary(comparison),
         tone=_tone(comparison),
@@ -77,9 +59,9 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
             Paragraph(after, lead="after"),
             Paragraph(unknown_facts(comparison), Role.DIM),
         ),
-        blocks=present(
+        blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
-            _models(compared),
+            _models(comparison.compared),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
@@ -89,8 +71,9 @@ def comparison_document(comparison: Comparison, *figures: Block | None) -> Docum
 
 
 def _tone(comparison: Comparison) -> Role:
-    """The look of the worst answer."""
-    tones = {TONES[each] for each in _answers(comparison.models)}
+    """The look of the worst answer: on medians, on percentiles that changed, and on findings."""
+    tails = {model.p95.answer for model in comparison.compared} & words.CHANGED
+    tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
@@ -113,7 +96,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
     )
 
 
-def _model(model: ModelComparison, every: bool) -> Entry:
+def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
@@ -126,7 +109,7 @@ def _model(model: ModelComparison, every: bool) -> Entry:
     }
     answer = Span(words.answer(change), TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
-    return Entry(head, tuple((label, text) for label, text in labeled.items() if text))
+    return blocks.Entry(head, tuple((label, text) for label, text in labeled.items() if text))
 
 
 def _change_words(change: LatencyChange) -> str:
@@ -134,13 +117,6 @@ def _change_words(change: LatencyChange) -> str:
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
-
-
-def _answers(models: Iterable[ModelComparison]) -> set[Answer]:
-    """What is said of the models on both sides: of their medians, and of percentiles that changed."""
-    compared = [model for model in models if model.presence is Presence.BOTH]
-    tails = {model.p95.answer for model in compared} & words.CHANGED
-    return {model.latency.answer for model in compared} | tails
 
 
 def unknown_facts(comparison: Comparison) -> str:
@@ -188,11 +164,10 @@ def _differences(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 
-def _loads(models: Iterable[ModelComparison]) -> Figure:
+def _loads(models: Sequence[ModelComparison]) -> Figure:
     """Loads of all models together."""
-    known = list(models)
-    before, after = (any(model.inexact[side].loads_at_least for model in known) for side in (0, 1))
-    return Figure("loads", _total(model.loads for model in known), at_least=(before, after))
+    before, after = (any(model.inexact[side].loads_at_least for model in models) for side in (0, 1))
+    return Figure("loads", _total(model.loads for model in models), at_least=(before, after))
 
 
 def _total(pairs: Iterable[Pair]) -> Pair:
@@ -207,8 +182,7 @@ def _finding_models(change: FindingChange) -> str:
 
 
 def _finding_details(change: FindingChange) -> str:
-    """What a finding could save on the side that has it, and why it cannot be compared; empty where neither is
-    known."""
+    """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
     after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
     savings_ns = after_ns or change.savings_before_ns
     savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
@@ -217,11 +191,11 @@ def _finding_details(change: FindingChange) -> str:
 
 def summary(comparison: Comparison) -> str:
     """The comparison in one line: what is worse, what is better, and at last what is as it was."""
-    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
-    return " · ".join(_summary(comparison, compared)) or "nothing to compare"
+    return " · ".join(_summary(comparison)) or "nothing to compare"
 
 
-def _summary(comparison: Comparison, compared: Sequence[ModelComparison]) -> Iterator[str]:
+def _summary(comparison: Comparison) -> Iterator[str]:
+    compared = comparison.compared
     if not compared and comparison.models:
         yield "no model in common"
     statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}

@@ -14,8 +14,7 @@ MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.G
 
 
 def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Document:
-    """What the recording answers, then what no recording can, which the short text names in a line. A long reason that
-    was given before is not given again."""
+    """What the recording answers, then what none can, which the short text names in a line; long reasons stand once."""
     shown = None if everything else SHOWN
     given: set[str] = set()
     sections, others, names = [], [], []

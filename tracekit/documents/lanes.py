@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -82,20 +82,24 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
         return Section("Timeline", (Paragraph(why, Role.DIM),), name="timeline")
     starts = [_first_call(side.timeline) for side in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
+    origins = [start or 0 for start in starts] if None not in starts else [0, 0]
     if None not in starts:
-        at = arrow(*(moment(start or 0) for start in starts))
+        at = arrow(*map(moment, origins))
         aligned = f"One scale, aligned at the first prediction ({at}). Times are those of each recording."
-    figures = (no_script("All answers are above"), *_lanes(comparison, sides))
+    figures = (no_script("All answers are above"), *_lanes(comparison, sides, origins))
     return Section("Timeline", (Paragraph(aligned, Role.DIM), *figures), name="timeline")
 
 
-def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing]) -> Iterator[Figure]:
-    named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, _bounds(sides), strict=True)
-    for when, name, recordings, side, (start, end, origin) in named:
+def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing], origins: Sequence[int]) -> Iterator[Figure]:
+    """Both sides as long, with the `origins`, each in its own time, above one another."""
+    before = max(origin - side.timeline.start_ns for side, origin in zip(sides, origins, strict=True))
+    after = max(side.timeline.end_ns - origin for side, origin in zip(sides, origins, strict=True))
+    named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, origins, strict=True)
+    for when, name, recordings, side, origin in named:
         title = f"{when}: {visible(side.report.recording.source)}"
         if len(recordings) > 1:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
-        shared = replace(side.timeline, start_ns=start, end_ns=end, flame=None)
+        shared = replace(side.timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
         yield lanes(side.report, shared, name=name, title=title, origin_ns=origin)
 
 
@@ -103,12 +107,3 @@ def _first_call(timeline: Timeline) -> int | None:
     """Start of the first prediction that the app called, in ns; None where there is none."""
     starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := lane.calls).any()]
     return min(starts, default=None)
-
-
-def _bounds(sides: tuple[Drawing, Drawing]) -> list[tuple[int, int, int]]:
-    """Start, end and origin of each side in its own time, so that both are as long and their origins stand together."""
-    first_calls = [_first_call(side.timeline) for side in sides]
-    origins = [0, 0] if None in first_calls else [start or 0 for start in first_calls]
-    before = max(origin - side.timeline.start_ns for side, origin in zip(sides, origins, strict=True))
-    after = max(side.timeline.end_ns - origin for side, origin in zip(sides, origins, strict=True))
-    return [(origin - before, origin + after, origin) for origin in origins]

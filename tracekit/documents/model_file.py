@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
-from tracekit.render.blocks import (
-    Card,
-    Column,
-    Document,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import model_words as words
 from tracekit.report.formatting import fix_line, lower_first
 from tracekit.report.groups import Remedy, with_outcome
@@ -53,7 +41,7 @@ SAVINGS: tuple[Column[Saving], ...] = (
 )
 
 
-def model_file_document(report: ModelReport) -> Document:
+def model_file_document(report: ModelReport) -> blocks.Document:
     """The model and the answers of its checks."""
     model, counts = report.model, report.summary
     refused = report.target is not None and report.target.loads is False
@@ -64,12 +52,12 @@ def model_file_document(report: ModelReport) -> Document:
     metadata = (f"{key}: {value}" for key, value in model.metadata.entries)
     systems = ", ".join(f"{system} {first}" for system, first in model.loads_on.items()) if model.loads_on else ""
     loads_on = f"loads on: {systems}" if systems else ""
-    return Document(
+    return blocks.Document(
         title=model.name,
         verdict=words.summary(report),
         tone=tone,
         context=(Paragraph(words.context(model), Role.DIM),),
-        blocks=present(
+        blocks=blocks.present(
             *(_finding(check) for check in with_outcome(report.results, "finding")),
             *functions[:FUNCTIONS],
             section(format_count(len(hidden), "more function"), *hidden, folded=True),
@@ -88,16 +76,16 @@ def model_file_document(report: ModelReport) -> Document:
     )
 
 
-def _finding(check: Result) -> Card:
+def _finding(check: Result) -> blocks.Card:
     """A finding, with its fix folded."""
     label = words.symptom(check)
-    blocks = present(
+    said = blocks.present(
         Paragraph(check.summary),
         Paragraph(fix_line(check.fix), lead="fix"),
         Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
-        section("How to fix it", Paragraph(check.why), Prose(check.fix.strip()), folded=True),
+        section("How to fix it", Paragraph(check.why), blocks.Prose(check.fix.strip()), folded=True),
     )
-    return Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, blocks)
+    return blocks.Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, said)
 
 
 def _function(function: FunctionInfo, several: bool) -> Section | None:

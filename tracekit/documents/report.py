@@ -5,32 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import (
-    checks,
-    columns,
-    report_code,
-    report_events,
-    report_findings,
-    report_inferred,
-    report_models,
-)
+from tracekit.documents import checks, columns, report_code, report_findings, report_models
 from tracekit.documents.pictures import latency_section
-from tracekit.render.blocks import (
-    Block,
-    Column,
-    Document,
-    Entry,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    join,
-    present,
-    section,
-    table,
-)
+from tracekit.documents.report_events import events_section
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
@@ -60,11 +39,10 @@ COVERAGE: tuple[Column[Coverage], ...] = (
 )
 
 
-def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> Document:
-    """The report, and with a `timeline` the pictures of it that a page shows. `show` names the parts that are wanted
-    (`PARTS`)."""
+def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> blocks.Document:
+    """The report, and with a `timeline` the pictures that a page shows; `show` names the wanted ones of `PARTS`."""
     recording, models, summary = report.recording, report.models, report.summary
-    drawn: Sequence[Block | None] = ()
+    drawn: Sequence[blocks.Block | None] = ()
     if timeline is not None:
         # Most reports are text, which draws nothing.
         from tracekit.documents.lanes import lanes_section
@@ -73,12 +51,12 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     flame = timeline.flame if timeline is not None else None
     coverage = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
-    parts: tuple[tuple[str, Block | None], ...] = (
+    parts: tuple[tuple[str, blocks.Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
         ("models", report_models.models_section(models)),
-        ("models", report_inferred.models_section(models)),
+        ("models", report_models.inferred_section(models)),
         ("time", report_models.time_section(models)),
-        ("time", report_inferred.phases_section(models)),
+        ("time", report_models.phases_section(models)),
         ("models", report_models.loads_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
@@ -86,19 +64,17 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("findings", checks.not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_code.code_section(report.code, flame)),
-        ("events", report_events.events_section(report.aggregation)),
+        ("events", events_section(report.aggregation)),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
-        ("coverage", checks.others_section(report.results, "passed")),
-        ("coverage", checks.others_section(report.results, "not_applicable")),
+        *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
     )
-    judged = bool(summary.evaluated or summary.errors)
-    return Document(
+    return blocks.Document(
         title=recording.source,
-        verdict=summary_line(report) if judged else summary.verdict,
+        verdict=summary_line(report) if summary.evaluated or summary.errors else summary.verdict,
         tone=tone_of(report),
         context=(Paragraph(context_line(report), Role.DIM),),
-        blocks=present(*(block for part, block in parts if part in show)),
+        blocks=blocks.present(*(block for part, block in parts if part in show)),
         closing=summary_line(report),
         more=view_command(report),
         room=(LINES if summary.evaluated else INCONCLUSIVE_LINES, LINES),
@@ -106,10 +82,10 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     )
 
 
-def summary_document(report: Report, *, more: bool = True) -> Document:
+def summary_document(report: Report, *, more: bool = True) -> blocks.Document:
     """The last lines of a report alone; with `more`, where to read on."""
     command = view_command(report) if more else ""
-    return Document(report.recording.source, "", tone_of(report), closing=summary_line(report), more=command)
+    return blocks.Document(report.recording.source, "", tone_of(report), closing=summary_line(report), more=command)
 
 
 def view_command(report: Report) -> str:
@@ -119,15 +95,13 @@ def view_command(report: Report) -> str:
 
 
 def context_line(report: Report) -> str:
-    """One line: which recording of what, where and how long, and what the report rests on: the template, or what calls
-    are inferred from."""
+    """One line: which recording of what, where, how long, and its template, or what calls are inferred from."""
     recording, config = report.recording, report.tool.config
     version = (recording.os_version or "").partition(" (")[0]
     system = " ".join(filter(None, (recording.platform, version)))
-    run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
     parts = (
         recording.source,
-        run,
+        f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None,
         f"{recording.target}{formatting.pid_suffix(recording)}" if recording.target else None,
         ", ".join(filter(None, (recording.device_model, system))),
         f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
@@ -182,7 +156,7 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,
     }
-    known = Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
+    known = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
     privacy = "This was written with --no-redact: it may name devices, users and other processes."
     if recording.redacted:
         privacy = "Names of devices, users and other processes are redacted (--no-redact keeps them)."

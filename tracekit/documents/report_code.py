@@ -8,8 +8,9 @@ import numpy as np
 
 from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.documents import columns
+from tracekit.render import blocks
 from tracekit.render.blocks import Block, Column, Figure, Line, Paragraph, Role, Section, Span, join, section, table
-from tracekit.render.markup import tag
+from tracekit.render.markup import page_data, tag
 from tracekit.report import call_sites
 from tracekit.report.call_tree import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
@@ -28,8 +29,7 @@ LEAST = 5
 
 
 def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
-    """Calls of Core ML by place and, where there is room for the flame graph, functions of the app; None without call
-    stacks."""
+    """Calls of Core ML by place and, with a flame graph, functions of the app; None without call stacks."""
     calls = _call_sites(info) if info is not None else ()
     functions: tuple[Block | None, ...] = ()
     if flame is not None:
@@ -45,8 +45,8 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
     shown: tuple[Column[CallSite], ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
-        columns.words("from", lambda site: _function(site, site.function or call_sites.place(site))),
-        columns.words("called by", lambda site: join(map(_caller, site.called_by), ", ") or ABSENT),
+        columns.words("from", lambda site: _function(site, call_sites.place(site))),
+        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT),
         columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
         columns.words("how often", _how_often),
         columns.words("busy with", _busy),
@@ -59,13 +59,10 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
 
-def _function(where: CallSite | Place, name: str) -> Line:
-    """A function of the app and its line."""
-    return (Span(name, Role.CODE), f" ({line})" if (line := call_sites.line_of(where)) else "")
-
-
-def _caller(where: Place) -> Line | None:
-    return _function(where, where.function) if where.function else None
+def _function(where: CallSite | Place, unknown: str = "") -> Line:
+    """A function of the app and its line; `unknown` where it is not known."""
+    name = Span(where.function or unknown, Role.CODE)
+    return (name, f" ({line})" if (line := call_sites.line_of(where)) else "") if name.text else ""
 
 
 def _how_often(site: CallSite) -> str:
@@ -102,3 +99,14 @@ def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
     grid = table("Functions of the app", shown, heaviest[:HEAVIEST])
     empty = None if grid else Paragraph("No function of the app is in them.")
     return Paragraph(words, Role.DIM), grid, empty, Figure(tag("div", id="flame"))
+
+
+def call_stacks_document(flame: Flame, source: str, words: str) -> blocks.Document:
+    """The call stacks of a recording as a page. `source` is its file name; `words` say what was sampled."""
+    # Reports in text, which draw nothing, do not need it.
+    from tracekit.report.viewers.lane_columns import flame_payload
+
+    data = page_data("flame", *flame_payload(flame, source))
+    shown = blocks.present(*app_functions(flame, f"{words}."), Figure("", data=data))
+    context = (Paragraph("Samples measure CPU time: waiting threads are not sampled", Role.DIM),)
+    return blocks.Document(f"Call stacks of {source}", "", Role.PLAIN, context, shown)

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.inference import from_stacks, stacks_sentence
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
-from tracekit.render.blocks import (
-    Card,
-    Column,
-    Line,
-    Paragraph,
-    Prose,
-    Role,
-    Section,
-    Span,
-    Table,
-    items,
-    join,
-    present,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
@@ -47,8 +35,7 @@ SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
 """Most lines of these in the short text."""
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
 IN_CORE_ML = "in Core ML"
-"""Ends what estimated savings are a share of: the time of loads, compilations and predictions. Shares of predictions
-alone stand beside it."""
+"""Ends what estimated savings are a share of: time of loads, compilations and predictions, not of the last alone."""
 ONCE = "a wait that comes once"
 """Stands in place of a share."""
 
@@ -57,13 +44,13 @@ def findings_section(report: Report) -> Section | None:
     """All findings, the one that costs most first; what keeps a report from any conclusion before all of them."""
     groups = findings(report.results)
     reasons = [group for group in groups if explains(group.first, report.summary)]
-    ordered = [*reasons, *(group for group in groups if group not in reasons)]
+    ordered = sorted(groups, key=lambda group: group not in reasons)
     cards = [finding_card(group, is_reason=group in reasons, opened=not number) for number, group in enumerate(ordered)]
     verify = Paragraph(VERIFY, brief=0) if cards and report.summary.evaluated else None
     return section("Findings", *cards, verify, name="findings")
 
 
-def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> Card:
+def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> blocks.Card:
     """The findings of one check; a page shows the fix of one that is `opened` at first."""
     first = group.first
     models = _models(group)
@@ -72,25 +59,24 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
     about_code = group.first.pattern != Pattern.RECORDING
     sites = merge_sites(site for check in group.results for site in check.call_sites if about_code)
     # Where all models are called from one place, that stands once, below them.
-    apart, more_sites = len(sites) > 1, len(sites) - CALL_SITES
+    apart = len(sites) > 1
+    more_sites = format_count(len(sites) - CALL_SITES, "more call site") if len(sites) > CALL_SITES else ""
     caveats = dict.fromkeys(caveat for check in group.results for caveat in check.caveats)
     # That stands with the time itself.
     caveats.pop(stacks_sentence(first.resolution_ns), None)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
-    return Card(
+    return blocks.Card(
         label=INCONCLUSIVE if is_reason else group.severity,
         tone=Role.OPEN if is_reason else Role(group.severity),
         check=first.id,
         title=first.title,
-        blocks=present(
+        blocks=blocks.present(
             _savings(group),
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
             _where(group),
             *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
-            Paragraph(f"{format_count(more_sites, 'more call site')} in the JSON report", Role.DIM)
-            if more_sites > 0
-            else None,
+            Paragraph(f"{more_sites} in the JSON report", Role.DIM) if more_sites else None,
             *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
             Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
             _fix(group, opened=opened),
@@ -150,7 +136,7 @@ def _measurement(check: Result) -> Line:
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
 
-def _by_model(group: Group) -> Table[Result] | None:
+def _by_model(group: Group) -> blocks.Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
     measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
     severity = (SEVERITY,) if len(group.severities) > 1 else ()
@@ -159,14 +145,10 @@ def _by_model(group: Group) -> Table[Result] | None:
 
 
 def _metric(name: str, drop: int) -> Column[Result]:
-    def of(check: Result) -> Metric | None:
-        return next((metric for metric in check.metrics if metric.name == name), None)
+    def of(check: Result) -> tuple[Result, Metric] | None:
+        return next(((check, metric) for metric in check.metrics if metric.name == name), None)
 
-    def text(check: Result) -> str:
-        metric = of(check)
-        return _value((check, metric)) if metric is not None else ABSENT
-
-    return Column(name, text, lambda check: metric.value if (metric := of(check)) else None, drop=drop)
+    return columns.optional(name, of, _value, lambda row: row[1].value, drop=drop)
 
 
 def _value(row: tuple[Result, Metric]) -> str:
@@ -181,12 +163,12 @@ def _cost(check: Result) -> str:
 
 
 def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
-    return sorted(evidence, key=lambda entry: (-_duration(entry), entry.start_ns))
+    return sorted(evidence, key=lambda entry: (-entry.duration_ns, entry.start_ns))
 
 
 def _longest(*checks: Result) -> Evidence | None:
     """The longest interval of checks; None without any."""
-    return max((entry for check in checks for entry in check.evidence), key=_duration, default=None)
+    return max((entry for check in checks for entry in check.evidence), key=attrgetter("duration_ns"), default=None)
 
 
 def _moment(entry: Evidence) -> Span:
@@ -232,7 +214,7 @@ def _fix(group: Group, *, opened: bool) -> Section | None:
     return section(
         "How to fix it",
         Paragraph(group.first.why),
-        Prose(rest if is_said and rest else fix),
+        blocks.Prose(rest if is_said and rest else fix),
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
         folded=True,
@@ -247,13 +229,10 @@ def _evidence(group: Group) -> Section | None:
     longest = (_longest_first(check.evidence)[:each] for check in group.results)
     shown = _longest_first(chain.from_iterable(longest))
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
-    resolution_ns = group.first.resolution_ns
-
-    def length(entry: Evidence) -> str:
-        return format_time(_duration(entry), resolution_ns)
-
+    known = partial(format_time, resolution_ns=group.first.resolution_ns)
+    length: Column[Evidence] = columns.numbers("duration", attrgetter("duration_ns"), known)
     start, *others = EVIDENCE_COLUMNS
-    grid = table(f"Evidence for {group.first.id}", (start, Column("duration", length, _duration), *others), shown)
+    grid = table(f"Evidence for {group.first.id}", (start, length, *others), shown)
     title = f"Evidence ({format_count(total, 'interval')})"
     note = "longest first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
@@ -270,10 +249,6 @@ def _measurements(group: Group) -> Section | None:
         *(Paragraph(basis, lead="how the savings are estimated") for basis in bases),
         folded=True,
     )
-
-
-def _duration(entry: Evidence) -> int:
-    return entry.end_ns - entry.start_ns
 
 
 MODEL: Column[Result] = columns.names("model", lambda check: check.model, columns.RECORDING)

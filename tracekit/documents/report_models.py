@@ -1,5 +1,5 @@
 """What a report says of models: latencies, where the time of a prediction goes, loads, how predictions follow each
-other, and what the files of the models say."""
+other, what is inferred where Core ML recorded no call, and what the files of the models say."""
 
 from __future__ import annotations
 
@@ -13,26 +13,13 @@ from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
-from tracekit.report import formatting, over_time
+from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
-from tracekit.report.time_breakdown import (
-    MEANINGS,
-    SHOWN,
-    TITLE,
-    Group,
-    PartsRow,
-    Slice,
-    each_first,
-    fast_enough,
-    is_inferred,
-    parts_notes,
-    parts_rows,
-    shown_groups,
-)
+from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.trace.events import DEVICE_NAMES, Level
-from tracekit.units import format_count, format_time
+from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -48,13 +35,14 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 def models_section(models: Sequence[ModelSummary]) -> Section | None:
     """Median and p95 of each model whose predictions Core ML recorded, and where their time goes."""
-    known = [model for model in models if _is_called(model) and not is_inferred(model)]
+    called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
+    known = [model for model in called if model.prediction is not None]
     if not known:
         return None
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
-        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(SHOWN)),
+        *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(time_breakdown.SHOWN)),
         quantity("fps", "fps", frames, drop=4),
         words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
@@ -63,19 +51,15 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
     groups = shown_groups(broken_down)
     large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
     # What their names do not say.
-    meanings = (MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
+    meanings = (time_breakdown.MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
-        items((*each_first(known), *meanings), role=Role.DIM),
+        items((*time_breakdown.each_first(known), *meanings), role=Role.DIM),
         name="models",
     )
-
-
-def _is_called(model: ModelSummary) -> bool:
-    return model.level == Level.TOP and model.prediction is not None
 
 
 def _parts_of(model: ModelSummary) -> PartsRow | None:
@@ -91,20 +75,15 @@ def _where_time_goes(model: ModelSummary) -> Line:
 
 def _bar(row: PartsRow) -> str:
     """Its parts in cells: full for the compute unit that takes most, then other units, data, and the rest."""
-    most = max(_units(row), key=lambda part: part.share, default=None)
+    units = [part for part in row.slices if part.group.name in _COMPUTE]
+    most = max(units, key=lambda part: part.share, default=None)
     cells, done, share = "", 0, 0.0
     for part in sorted(row.slices, key=lambda part: part is not most):
         share += part.share
-        is_unit = part.group.name in _COMPUTE
-        sign = "█" if part is most else "▓" if is_unit else "▒" if part.group.name == "data" else "░"
+        sign = "█" if part is most else "▓" if part in units else "▒" if part.group.name == "data" else "░"
         cells += sign * (round(share * BAR) - done)
         done = round(share * BAR)
     return cells
-
-
-def _units(row: PartsRow) -> list[Slice]:
-    """Its parts on compute units."""
-    return [part for part in row.slices if part.group.name in _COMPUTE]
 
 
 def pace(model: ModelSummary) -> str:
@@ -116,10 +95,57 @@ def pace(model: ModelSummary) -> str:
     most = model.in_flight.max if model.in_flight is not None else 0
     if model.in_flight is not None:
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
-    serves, alone = fast_enough(model.quantities), model.quantities.get("alone_fps")
+    serves, alone = time_breakdown.fast_enough(model.quantities), model.quantities.get("alone_fps")
     if serves and alone is not None and most > 1:
         serves += f", {frames(alone)} fps if run one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
+
+
+def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Loads, predictions and median of each model, and what its predictions do; None without inferred calls."""
+    known = [model for model in models if model.level == Level.TOP and is_inferred(model)]
+    columns: tuple[Column[ModelSummary], ...] = (
+        names("model", lambda model: model.name),
+        words("calls", phases.calls_words),
+        Column("median", _median, _median_ns, quantity="p50_ns"),
+        quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
+        words("per prediction", lambda model: phases.headline(model) or ABSENT, drop=2),
+    )
+    grid = table("Models", columns, known, brief=MODELS)
+    only = known[0] if len(known) == 1 else None
+    lines = items(phases.phase_lines(only)) if only else None
+    about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
+    return section("Models", grid, lines, about, note="inferred: at least these calls", name="models")
+
+
+def _median(model: ModelSummary) -> str:
+    """A lower bound where only the hardware shows the predictions."""
+    bound = time_breakdown.AT_LEAST if time_breakdown.is_hardware_alone(model) else ""
+    return f"{bound}{formatting.duration(ns, model.resolution_ns)}" if (ns := _median_ns(model)) else ABSENT
+
+
+def _median_ns(model: ModelSummary) -> float | None:
+    if time_breakdown.is_hardware_alone(model):
+        return model.prediction.p50_ns if model.prediction else None
+    return model.quantities.get("p50_ns")
+
+
+def phases_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Where the time of each model's loads and predictions went; None where no call stack shows it."""
+    columns: tuple[Column[phases.PhaseRow], ...] = (
+        names("model", lambda row: row.model),
+        words("call", lambda row: row.calls.kind),
+        numbers("calls", lambda row: row.calls.calls),
+        words("phase", lambda row: row.words),
+        Column("mean per call", _mean, lambda row: row.mean_ns),
+        numbers("share", lambda row: row.share, format_percent),
+    )
+    grid = table(phases.TITLE, columns, phases.phase_rows(models))
+    return section(phases.TITLE, grid, items(phases.NOTES if grid else (), role=Role.DIM), folded=True)
+
+
+def _mean(row: phases.PhaseRow) -> Span:
+    return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
 
 
 def files_section(report: Report) -> Section | None:
@@ -141,8 +167,9 @@ def time_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity("fps", "fps", frames, drop=1),
         quantity("fps at p95", "fps_at_p95", frames, drop=1),
     )
-    grid = table(TITLE, columns, rows, parts=True)
-    return section(TITLE, grid, items(parts_notes(rows), role=Role.DIM), absent_note(grid), folded=True)
+    grid = table(time_breakdown.TITLE, columns, rows, parts=True)
+    notes = items(parts_notes(rows), role=Role.DIM)
+    return section(time_breakdown.TITLE, grid, notes, absent_note(grid), folded=True)
 
 
 def _part(group: Group) -> Column[PartsRow]:
@@ -190,25 +217,7 @@ class LoadsRow:
 def loads_section(models: Sequence[ModelSummary]) -> Section | None:
     """Counts and durations of loads and predictions per model; None without models."""
     rows, title = loads_rows(models), "Loads and predictions"
-    return section(title, table(title, _loads_columns(), rows, total=len(rows) > 1), folded=True)
-
-
-def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
-    """One row per model and, where the app called several, a last row of those it called together."""
-
-    def stage(model: ModelSummary) -> str:
-        # The numbers of a model that the app calls as well are those of these calls.
-        also = "also " if model.level == Level.TOP else ""
-        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
-
-    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
-    called = tuple(model for model in models if model.level == Level.TOP)
-    whole = "all models" if len(called) == len(models) else "all models, without stages"
-    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
-
-
-def _loads_columns() -> tuple[Column[LoadsRow], ...]:
-    return (
+    columns: tuple[Column[LoadsRow], ...] = (
         words("model", lambda row: row.name),
         # Where nothing shows loads, none of them does not mean that none happened.
         numbers("load\ncount", lambda row: row.count("loads"), drop=2),
@@ -223,6 +232,21 @@ def _loads_columns() -> tuple[Column[LoadsRow], ...]:
         durations("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
         _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
     )
+    return section(title, table(title, columns, rows, total=len(rows) > 1), folded=True)
+
+
+def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
+    """One row per model and, where the app called several, a last row of those it called together."""
+
+    def stage(model: ModelSummary) -> str:
+        # The numbers of a model that the app calls as well are those of these calls.
+        also = "also " if model.level == Level.TOP else ""
+        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
+
+    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
+    called = tuple(model for model in models if model.level == Level.TOP)
+    whole = "all models" if len(called) == len(models) else "all models, without stages"
+    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
 
 
 def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
@@ -250,7 +274,7 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
         over_time.TITLE,
         grid,
         items((Span(model.name, Role.CODE), f": {said}") for model, said in trends if said),
-        items((over_time.NOTE,), role=Role.DIM) if rows else None,
+        items((over_time.NOTE,) if rows else (), role=Role.DIM),
         absent_note(grid),
         folded=True,
     )

@@ -15,6 +15,8 @@ from tracekit.report.redact import public_attributes
 if TYPE_CHECKING:
     from tracekit.recording.contents import Contents
 
+FIELDS = ("position", "state", "rows", "columns", "schema", "source", "attributes", "reason")
+"""Of a table in the JSON, behind the number of its run."""
 MAX_NAMED = 3
 """Tables that are named beside a reason; more of them are counted."""
 
@@ -22,17 +24,8 @@ MAX_NAMED = 3
 def _rows(contents: Contents, number: int | None) -> list[dict[str, Any]]:
     """One object for each table, as the JSON has it. `position` is the N of `table[N]` in the run."""
     return [
-        {
-            "run": run.number,
-            "position": entry.position,
-            "state": str(entry.state),
-            "rows": entry.rows,
-            "columns": entry.columns,
-            "schema": entry.schema,
-            "source": entry.source,
-            "attributes": public_attributes(entry.attributes),
-            "reason": entry.reason,
-        }
+        {"run": run.number, **{name: getattr(entry, name) for name in FIELDS}}
+        | {"attributes": public_attributes(entry.attributes)}
         for run in contents.runs
         if number in (None, run.number)
         for entry in run.tables

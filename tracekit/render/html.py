@@ -30,10 +30,7 @@ KINDS = {
     Role.BAD: "critical",
     Role.GOOD: "clean",
     Role.OPEN: "inconclusive",
-    Role.CRITICAL: "critical",
-    Role.HIGH: "high",
-    Role.MEDIUM: "medium",
-    Role.LOW: "low",
+    **{severity: str(severity) for severity in (Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.LOW)},
 }
 """Looks of tones, as the style has them (`web/src/report.css`)."""
 

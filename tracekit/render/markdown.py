@@ -18,15 +18,13 @@ ROW_BYTES = 20
 """Of a row at least: no table is written with more rows than there can be room for."""
 LEAST_ROWS = 3
 """Rows of a long table where there is hardly room; then whole parts are left out."""
+_LEFT_OUT = "Left out"
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~$&])")
 """Characters that Markdown, HTML or a formula would act on."""
-
 _LINKING = re.compile(r"(?<=\w)(?=://)|(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 """Places where GitHub would make a link, a mention or a reference of plain text."""
-
 _JOINER = "&#8288;"
-"""A character without width, written so that it is seen in the source. A comment would break links too, but importers
-show it as text."""
+"""A character without width, seen in the source. A comment would break links too, but importers show it as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,6 @@ def _without_last(parts: list[_Part], max_bytes: int) -> list[_Part]:
         note = f"{_LEFT_OUT}, because there is no room for it: {titles}. The files have all of it."
         kept.insert(1, _Part(note, _LEFT_OUT))
     return kept
-
-
-_LEFT_OUT = "Left out"
 
 
 def _bytes(parts: Iterable[_Part]) -> int:
@@ -161,10 +156,8 @@ def _section(block: blocks.Section, level: int, rows: int) -> str:
     body = paragraphs(*(block_text(inner, level + 1, rows) for inner in block.blocks))
     if not body:
         return ""
-    title, note = (
-        escape(visible(block.title)),
-        escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else ""),
-    )
+    title = escape(visible(block.title))
+    note = escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else "")
     if block.folded:
         return f"<details>\n<summary>{title}</summary>\n\n{paragraphs(note, body)}\n\n</details>"
     return paragraphs(f"{'#' * level} {title}", note, body)

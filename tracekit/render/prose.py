@@ -20,7 +20,6 @@ from tracekit.render.markup import Html, join, tag
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:///?|#) ")
 _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 
@@ -84,8 +83,7 @@ def _code_lines(line: Text, layout: Layout, indent: int) -> list[Text]:
 
 
 def parts(source: str, style: str) -> Iterator[tuple[str, str, Text]]:
-    """The blocks of Markdown: `paragraph`, `item` or `code`; what stands before an item; the text, in which code has
-    the style."""
+    """Blocks of Markdown: `paragraph`, `item` or `code`; what stands before an item; text, its code in the style."""
     marker = ""
     for token in _parser().parse(source):
         if token.type == "list_item_open":

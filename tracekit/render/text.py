@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from rich.text import Text
 
 from tracekit.characters import lower_first, visible
 from tracekit.render import blocks
-from tracekit.render.blocks import Line, Role
+from tracekit.render.blocks import Line, Role, Row
 from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
-
-Row = TypeVar("Row")
 
 STYLES = {
     Role.PLAIN: "",
@@ -157,12 +155,10 @@ class _Writer:
             return self._cards(block, None)[0]
         title = Text(" " * indent).append(visible(block.title).upper(), "bold")
         lines = self.layout.hang(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
-        above: blocks.Block | None = None
-        for inner in block.blocks:
+        for above, inner in zip((None, *block.blocks), block.blocks, strict=False):
             written = self.lines(inner, indent + 2)
             apart = isinstance(inner, blocks.Section | blocks.Prose) or isinstance(above, blocks.Prose)
             lines += [*([Text()] if above and apart and written else []), *written]
-            above = inner
         return lines if len(lines) > 1 else []
 
     def _cards(self, block: blocks.Section, room: int | None) -> tuple[list[Text], bool]:

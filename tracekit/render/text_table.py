@@ -26,8 +26,6 @@ FIRST_SHARE = 0.45
 """Share of the width that the first column may take before a column of numbers goes."""
 NOTHING = ("", "–")
 """What a cell shows that says nothing."""
-
-
 _Fitting = Sequence[tuple[Column[Any], int]]
 """Columns that fit, each with its width in cells."""
 
@@ -66,8 +64,7 @@ def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
 
 
 def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
-    """The columns in groups that fit, each after the first column, with the groups of rows of which they show
-    anything."""
+    """Columns in groups that fit, each after the first column, with the groups of rows of which they show anything."""
     headings = [column for column in block.columns if column.heading]
     first, *others = (column for column in block.columns if not column.heading)
     named = min(_width(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP

@@ -108,7 +108,7 @@ def start_words(date: str) -> str:
 
 def span(evidence: Evidence, resolution_ns: int = 0) -> str:
     """Duration, known to its resolution, and start of an interval: `17.17 ms at 00:01.234`."""
-    length = format_duration(evidence.end_ns - evidence.start_ns, resolution_ns)
+    length = format_duration(evidence.duration_ns, resolution_ns)
     return f"{length} at {moment(evidence.start_ns)}"
 
 

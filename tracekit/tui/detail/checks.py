@@ -151,7 +151,7 @@ class CheckRows:
             "outcome": Span(f"   {number + 1} of {len(check.evidence)}", Role.DIM),
             "finding": Span(f"at {moment(entry.start_ns)}", Role.DIM),
             "model": Span(entry.model or "", Role.DIM),
-            "duration": duration(entry.end_ns - entry.start_ns),
+            "duration": duration(entry.duration_ns),
             "summary": Span(entry.label, Role.DIM),
         }
 

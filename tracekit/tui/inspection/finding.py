@@ -74,7 +74,7 @@ def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
 
 def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
-    length = entry.end_ns - entry.start_ns
+    length = entry.duration_ns
     yield "event", entry.label
     yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)

@@ -14,7 +14,6 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.compare.latency import Answer, LatencyChange
-from tracekit.compare.models import ModelComparison, Presence
 from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
 from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
@@ -23,6 +22,7 @@ from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
+    from tracekit.compare.models import ModelComparison
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.viewport import Span, Viewport
@@ -114,7 +114,7 @@ def change_words(comparison: Comparison) -> tuple[str, Answer] | None:
     Where the comparison is sure of no latency, median or 95th percentile, it is the loads, `Loads 81 → 1 (1.47 s →
     17.53 ms)`; where these are the same too, the median latency, with how sure that is.
     """
-    models = [model for model in comparison.models if model.presence is Presence.BOTH]
+    models = comparison.compared
 
     def whose(model: ModelComparison) -> str:
         return f" of {model.name}" if len(comparison.models) > 1 else ""
