@@ -12,8 +12,6 @@ from tracekit.model_files.facts import Kind
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_mb: float = tk.option(
         10.0, "MB", "Heuristic: smaller weights matter little for download, memory and load time."
     )

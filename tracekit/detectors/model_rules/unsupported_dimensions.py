@@ -12,8 +12,6 @@ from tracekit.model_files.facts import Function, is_constant
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     max_size: int = tk.option(
         16_384, "elements", "Error text of the Neural Engine's compiler: depth, height and width are 1 to 16,384."
     )

@@ -17,8 +17,6 @@ from tracekit.detectors.shared.planned import of_load
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_wait_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()

@@ -13,8 +13,6 @@ from tracekit.analysis.instances import traits
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_compiles: int = tk.option(
         2,
         "compilations",

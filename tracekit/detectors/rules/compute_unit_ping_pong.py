@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     hand_offs: int = tk.option(
         4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
     )

@@ -10,8 +10,6 @@ from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurre
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     limit: int = tk.option(
         2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )

@@ -20,8 +20,6 @@ _CORRUPT = "log archive is corrupt"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_executions: int = tk.option(
         20,
         "executions",

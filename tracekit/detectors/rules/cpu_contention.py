@@ -25,8 +25,6 @@ from tracekit.detectors.shared.options import ContentionOptions
 
 @dataclass(frozen=True, slots=True)
 class Options(ContentionOptions):
-    """Thresholds."""
-
     overlap_share: float = tk.option(
         0.2,
         "share of a prediction's CPU work",

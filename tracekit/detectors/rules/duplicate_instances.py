@@ -15,8 +15,6 @@ from tracekit.detectors.shared.loads import beside_cold
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_switches: int = tk.option(
         5,

@@ -12,8 +12,6 @@ from tracekit.detectors.shared.options import AppWorkOptions
 
 @dataclass(frozen=True, slots=True)
 class Options(AppWorkOptions):
-    """Thresholds."""
-
     share: float = tk.option(
         0.1,
         "share of samples",

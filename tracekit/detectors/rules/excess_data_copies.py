@@ -16,8 +16,6 @@ _BUFFERS = _PAGE.fix_from("```swift")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     copy_share: float = tk.option(
         0.10,
         "share of prediction time",

@@ -13,8 +13,6 @@ from tracekit.detectors.shared.options import min_mean_option, min_predictions_o
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     conversion_share: float = tk.option(
         0.05,
         "share of prediction time",

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_share: float = tk.option(
         tk.MAX_OUTSIDE_SHARE,
         "share of the Neural Engine's execution time",

@@ -19,8 +19,6 @@ from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_predictions: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
     correlation: float = tk.option(
         0.8,

@@ -30,8 +30,6 @@ from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     tail_ratio: float = tk.option(
         1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
     )

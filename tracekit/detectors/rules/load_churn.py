@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_loads: int = min_loads_option()
     idle_s: float = max_idle_option()
     load_share: float = tk.option(

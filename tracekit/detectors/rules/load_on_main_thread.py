@@ -13,8 +13,6 @@ from tracekit.detectors.shared.wording import of_models
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_ms: float = tk.option(
         250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang."
     )

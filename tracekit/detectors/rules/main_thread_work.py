@@ -13,8 +13,6 @@ from tracekit.detectors.shared.wording import of_models, what_ran
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_hang_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     call_share: float = tk.option(
         0.8,

@@ -18,8 +18,6 @@ from tracekit.detectors.shared.wording import keep_loaded
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     budget_ms: float = tk.option(
         0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )

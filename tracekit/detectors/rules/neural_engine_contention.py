@@ -14,8 +14,6 @@ from tracekit.detectors.shared.competing_work import time_by_model
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     wait_share: float = tk.option(
         0.2,
         "share of a prediction's time",

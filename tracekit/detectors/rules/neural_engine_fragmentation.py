@@ -14,8 +14,6 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     segments: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = tk.option(
         0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     ratio: float = tk.option(
         2.0,
         "times the median of predictions with about the same work",

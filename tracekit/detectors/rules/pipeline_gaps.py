@@ -13,8 +13,6 @@ from tracekit.detectors.shared.options import GAP_SHARE
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     gap_share: float = tk.option(
         GAP_SHARE,
         "share of the time",

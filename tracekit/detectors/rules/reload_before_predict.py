@@ -11,8 +11,6 @@ from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_S
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_loads: int = min_loads_option()
     loads_per_prediction: float = tk.option(
         LOADS_PER_PREDICTION,

@@ -23,8 +23,6 @@ from tracekit.detectors.shared.options import GAP_SHARE
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     gap_share: float = tk.option(
         0.2,
         "share of the time",

@@ -20,8 +20,6 @@ _MAX_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_models: int = tk.option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
     gap_ms: float = tk.option(
         100.0, "ms", "Heuristic: loads that queue follow each other at once; a longer gap has another cause."

@@ -22,8 +22,6 @@ _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     ratio: float = tk.option(
         2.0,
         "slow group to fast group",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     gap_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = tk.option(
         2.0,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     min_wait_ms: float = tk.option(
         1_000.0,
         "ms",

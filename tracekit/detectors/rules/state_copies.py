@@ -23,8 +23,6 @@ USUAL_CALLS = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     copy_share: float = tk.option(
         0.10,
         "share of the prediction",

@@ -19,8 +19,6 @@ from tracekit.detectors.shared.options import HEAT_RATIO
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     slowdown: float = tk.option(
         HEAT_RATIO,
         "times the median while cooler",

@@ -27,8 +27,6 @@ _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     cut_share: float = tk.option(
         0.25,
         "share of the time",

@@ -12,8 +12,6 @@ from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     unaccounted_share: float = tk.option(
         0.5,
         "share of prediction time",

@@ -19,8 +19,6 @@ _MISSED = "predictions mostly elsewhere"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     expected_unit: int = tk.option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",

@@ -21,8 +21,6 @@ _MAX_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     unused_s: float = tk.option(
         60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )

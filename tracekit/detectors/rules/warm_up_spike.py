@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Thresholds."""
-
     ratio: float = tk.option(
         3.0,
         "times the median of the following predictions",
