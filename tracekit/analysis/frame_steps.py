@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import Pacing, pacing, quartile_distance
 from tracekit.analysis.throughput import FRAME_RATES, burst_numbers
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
+from tracekit.arrays import IntArray
 
 OFF_BEAT = 0.1
 """A start is on the beat where it is off by no more than this share of a frame. Cameras were seen to be off by 1 %;

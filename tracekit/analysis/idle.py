@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 
 BEAT_SPREAD = 0.01
 """Distances from start to start whose half distance between quartiles is at most this share of their median keep a

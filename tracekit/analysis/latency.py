@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,7 @@ import pandas as pd
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import latencies
 from tracekit.analysis.statistics import Statistics, duration_statistics
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 
 def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.latency import rank_correlations
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 DROP = 0.67
 """A sequence also ends where the median of three calls falls below this share of that of the three before: the inverse

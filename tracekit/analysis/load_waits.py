@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import SETUP_KINDS, Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 GAP_RATIO = 5
 """A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.frames import is_any, or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IntArray
 
 
 def first_after_load(activity: pd.DataFrame) -> BoolArray:

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import sums_by_label
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 CHANCE = 0.05
 """Work of others that has nothing to do with a piece of own work ends at any time before it begins. How often it ends

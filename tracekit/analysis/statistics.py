@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.quantities import quantiles
+from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
-
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,22 +13,19 @@ instances of a model differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.statistics import sums_by_label
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
 
 WHOLE = 0.9
 """Share of a prediction from which on a `CPU` row is nearly all of it (heuristic): in those captures it is 93% or more

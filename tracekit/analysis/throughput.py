@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.idle import CoreMLCalls, follows, idle_times, spread
 from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import FloatArray, IntArray
 
 BURST_FACTOR = 5.0
 """A gap of more than this many usual intervals ends a burst (heuristic)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import shtab
 
@@ -13,9 +13,6 @@ from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit
 from tracekit.cli.parser import build_parser
 from tracekit.detectors.plugins import listed_detectors
-
-if TYPE_CHECKING:
-    import argparse
 
 _KINDS = {"PATH": shtab.FILE, "OTHER": shtab.FILE, "MODEL": shtab.FILE, "FILE": shtab.FILE, "DIR": shtab.DIRECTORY}
 """What completes a value that help calls so."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import COMMANDS
 from tracekit.cli.ending import ExitStatus, Next, Terminated
@@ -14,9 +14,6 @@ from tracekit.cli.options import OPTIONS
 from tracekit.cli.output import data_alone, narrate
 from tracekit.cli.parser import build_parser
 from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, words_of
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def dispatch(arguments: Sequence[str]) -> int:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit
 from tracekit.recording.xctrace.doctor import examine
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-"}
 """How the text shows a state."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of, write_file
@@ -19,9 +19,6 @@ from tracekit.model_files.profiling.measure import profile
 from tracekit.report.choice import plain
 from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(arguments: Namespace) -> ExitStatus:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus, Next
 from tracekit.cli.forms import check_output
@@ -32,9 +32,6 @@ from tracekit.recording.xctrace.tool import (
 )
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:

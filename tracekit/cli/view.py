@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import check_recordings
@@ -13,9 +13,6 @@ from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
 from tracekit.tui.app import run as run_app
 from tracekit.tui.opening import Viewed
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(arguments: Namespace) -> ExitStatus:

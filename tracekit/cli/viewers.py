@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
+from argparse import Namespace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tracekit.cli.ending import ExitStatus
@@ -25,9 +25,6 @@ from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.report.viewers.registry import VIEWERS
 from tracekit.report.viewers.tracks import tracks_of
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 PAGE = "https://ui.perfetto.dev"
 HOST, PORT = "127.0.0.1", 9001

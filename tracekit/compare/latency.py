@@ -10,17 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.analysis.quantities import median, sample_quantiles
+from tracekit.arrays import FloatArray, IntArray
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
-
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
 
 METHOD_VERSION = 1
 """Raised when the same recordings may get another answer. A baseline names the version it was judged by."""

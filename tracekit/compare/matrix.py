@@ -10,21 +10,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS
-from tracekit.compare.measurements import EXACT, Inexact, least_exact
+from tracekit.compare.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements, ModelMeasurements
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""

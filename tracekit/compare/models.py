@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import IntArray
 from tracekit.compare.latency import (
     MIN_PREDICTIONS,
     Answer,
@@ -19,13 +20,9 @@ from tracekit.compare.latency import (
     compare_p95,
     judge,
 )
-from tracekit.compare.measurements import Inexact, least_exact
+from tracekit.compare.measurements import Inexact, ModelMeasurements, Parts, least_exact
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
-    from tracekit.compare.measurements import ModelMeasurements, Parts
 
 
 class Presence(StrEnum):

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.latency import ranks
-
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray
+from tracekit.arrays import FloatArray
 
 RESAMPLES = 2_000
 """Draws for a standard error, which they settle to 1.6% of itself."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from tracekit.arrays import IntArray
 from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     Cost,
@@ -24,9 +25,6 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.intervals import Intervals
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
 
 Part = TypeVar("Part")
 

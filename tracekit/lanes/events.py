@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import CodeArray, Int8Array, IntArray
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
 from tracekit.trace.events import Attribution, Device
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import HARDWARE
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import CodeArray, Int8Array, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

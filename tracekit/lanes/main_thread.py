@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
@@ -14,11 +15,6 @@ from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import or_minus_one
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tracekit.arrays import BoolArray, IntArray
 
 FRAME = "main thread"
 """Its name, beside those of a trace."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import BoolArray, IntArray
 
 
 def stack(starts: IntArray, ends: IntArray) -> IntArray:

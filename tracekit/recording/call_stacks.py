@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, Int32Array, IntArray
 from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, Int32Array, IntArray
-
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
 

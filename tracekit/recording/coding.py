@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, Int32Array
 from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray, Int32Array
 
 _SPARSE: Final = 8
 """Numbers more than so many times the rows apart are sorted, not counted."""

@@ -29,19 +29,16 @@ after the prediction in which it began.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace import prediction_lookup as lookup
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, CodeArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.table import Cells, CodedCells, IntegerCells, Process, Table, Thread
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray
-
 
 FEW = 32
 """Most categories of a categorical that shares them with others."""

@@ -18,18 +18,14 @@ Sorted by first row, then name; indexed 0..n-1. Counts are of rows at all levels
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
 from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.instruments import coreml
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
 
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""

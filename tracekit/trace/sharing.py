@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
 from tracekit.units import format_share
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MAX_OUTSIDE_SHARE = 0.05
 """Share of execution outside all predictions above which others used the engine (heuristic)."""

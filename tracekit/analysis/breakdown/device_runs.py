@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, Rows
 from tracekit.analysis.statistics import sums_by_label
+from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, Int8Array, IntArray
 
 UNITS = (Device.ANE, Device.GPU, Device.CPU)
 """The compute units, by number."""

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -36,14 +35,12 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
 from tracekit.analysis.breakdown.rows import Layer, Shared, linked_rows
 from tracekit.analysis.breakdown.sweep_line import Steps, sweep
+from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind, Level
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, Int8Array, IntArray
 
 
 class Part(StrEnum):

@@ -7,14 +7,11 @@ step belongs as a whole to the first layer that covers it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, Int8Array, Int32Array, IntArray
 from tracekit.intervals import Intervals, sums_between
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, Int8Array, Int32Array, IntArray
 
 
 @dataclass(frozen=True, slots=True)

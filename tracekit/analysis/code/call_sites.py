@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
@@ -18,9 +19,6 @@ from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray
 
 _KINDS: Final[Mapping[Api, Sequence[str]]] = {
     Api.LOAD: LOAD_KINDS,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.calls import stacks
 from tracekit.trace.calls.patterns import LoadPhase
 from tracekit.trace.samples import SAMPLE_NS, TIMED
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @cached_by_trace

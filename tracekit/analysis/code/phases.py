@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks
+from tracekit.arrays import BoolArray, FloatArray, IndexArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Device
 from tracekit.trace.frames import categorical, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IndexArray
 
 LOAD, FIRST, OTHERS = "load", "first prediction", "prediction"
 """Kinds of calls: of predictions those that are the first after a load, and all others."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, of_calls
 from tracekit.analysis.code.calls import core_ml_stacks, enclosing_phases
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit, app_frames
 from tracekit.trace.calls.stacks import place_of
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, between_sites
@@ -16,9 +17,6 @@ from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PREPARING: Final = (Api.LOAD, Api.COMPILE)
 """What gets a model ready."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import APP, Samples
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
 
 UNKNOWN = "unknown"
 """A frame of which not even the library is known."""

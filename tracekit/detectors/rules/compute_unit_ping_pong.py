@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, DeviceRuns, device_runs_of
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import for_each_prediction, reload_finding, reloads
 from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judge_when_cool
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)

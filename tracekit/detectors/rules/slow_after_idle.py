@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.throughput import burst_numbers
@@ -18,9 +18,6 @@ from tracekit.detectors.shared.comparable_predictions import (
 )
 from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
@@ -14,9 +14,6 @@ from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
@@ -22,10 +22,6 @@ from tracekit.detectors.shared.comparable_latency import latencies, worst_of
 from tracekit.detectors.shared.competing_work import find_held_up
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""

@@ -4,9 +4,9 @@ pattern. One cause is one finding, so a detector leaves to the others what they 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
@@ -23,9 +23,6 @@ from tracekit.detectors.shared.options import (
     WARM_UP_PAUSE_S,
 )
 from tracekit.trace.calls.patterns import Api
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def loads_waited_for(

@@ -10,17 +10,14 @@ import plistlib
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 from xml.parsers.expat import ExpatError
 
 import numpy as np
 
+from tracekit.arrays import IntArray, UInt8Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import excerpt
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray, UInt8Array
-
 
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")

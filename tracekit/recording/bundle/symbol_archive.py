@@ -16,15 +16,12 @@ import struct
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
-
 
 VERSION: Final = 7
 NONE: Final = 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.arrays import AnyArray, BoolArray, CodeArray, UInt16Array
 from tracekit.recording.coding import any_cells, number_codes, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
@@ -16,9 +16,6 @@ from tracekit.recording.export.cells import CellError, Values, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Cells, Column, IntegerCells
-
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray, BoolArray, CodeArray, UInt16Array
 
 _FLUSH_CELLS = 1_000_000
 """Payloads collected row by row before they are moved into one array per column."""

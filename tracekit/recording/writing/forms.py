@@ -12,18 +12,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
+from tracekit.arrays import AnyArray, Int32Array
 from tracekit.errors import TracekitError
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import Cells, Column, IntegerCells, Table
-
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray, Int32Array
-
 
 CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""

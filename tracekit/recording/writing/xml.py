@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
+from tracekit.arrays import AnyArray, CodeArray
 from tracekit.recording.engineering_types import ANY, DURATIONS, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import Cells, CellValue, Column, IntegerCells, Process, Table, Thread
 from tracekit.recording.writing.forms import UnwritableTable, is_unsigned, parts
-
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray, CodeArray
-
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'
 MAX_REMEMBERED: Final = 500_000

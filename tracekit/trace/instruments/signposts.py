@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from tracekit.recording.table import Cells, Column, IntegerCells, Table
+from tracekit.arrays import BoolArray, IndexArray
+from tracekit.recording.table import Cells, Column, IntegerCells, Process, Table
 from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.instruments.instrument import Context, Instrument
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.recording.table import Process
 
 EVENT_SCHEMAS = ("os-signpost",)
 
