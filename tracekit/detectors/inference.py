@@ -278,7 +278,7 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
 def _joined(activity: pd.DataFrame, outcome: Finding | Passed) -> bool:
     """Whether the loads and the predictions of the models are known that an answer is about. What seems to have only
     the one kind may belong to what has only the other; that nothing was found holds only without any such model."""
-    loaded = texts_in(activity["model"][is_any(activity["kind"], *LOAD_KINDS)])
+    loaded = texts_in(activity["model"][is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)])
     called = texts_in(activity["model"][is_any(activity["kind"], Kind.PREDICTION)])
     only_loaded, only_called, names = loaded - called, called - loaded, loaded | called
     if isinstance(outcome, Passed):

@@ -114,6 +114,7 @@ DETECTOR = tk.Detector(
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
+    joins=True,
     uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
