@@ -86,12 +86,10 @@ def to_text(baseline: Baseline) -> str:
         },
         "recordings": [to_plain(recording) for recording in baseline.recordings],
     }
-    return _compact(json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1, sort_keys=True)) + "\n"
-
-
-def _compact(text: str) -> str:
-    """Indented JSON whose lists of numbers stand on one line. Texts hold no raw line break, so none is touched."""
-    return re.sub(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]", lambda match: f"[{' '.join(match[1].split())}]", text)
+    text = json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1, sort_keys=True)
+    # Lists of numbers stand on one line. Texts hold no raw line break, so none is touched.
+    text = re.sub(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]", lambda match: f"[{' '.join(match[1].split())}]", text)
+    return f"{text}\n"
 
 
 def load_baseline(path: Path) -> Baseline:

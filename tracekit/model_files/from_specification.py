@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
         weights = weights_of_all(functions, folder)
     elif kind in _NETWORKS:
         layers, tensors, classes = layers_of(getattr(message, kind))
-        functions = tuple(_with_layers(function, layers) for function in functions)
+        counts = counts_of_layers(layers)
+        functions = tuple(replace(function, operations=layers, counts=counts) for function in functions)
         weights = inner_weights(tensors)
     elif kind in _PIPELINES:
         inner = getattr(message, kind)
@@ -117,17 +119,6 @@ def program_function(
         counts=counts_of(operations),
         precision=precision_of(operations, (each.name for each in inputs), (each.name for each in outputs)),
         conversions=conversions_of(inputs, outputs, parameters, operations),
-    )
-
-
-def _with_layers(function: facts.Function, layers: tuple[facts.Operation, ...]) -> facts.Function:
-    return facts.Function(
-        function.name,
-        function.inputs,
-        function.outputs,
-        function.states,
-        operations=layers,
-        counts=counts_of_layers(layers),
     )
 
 

@@ -65,11 +65,8 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         )
     if sum(info.compress_size for info in files) > packed_size:
         raise UnreadableRecording(f"{label} has members that overlap, like a zip bomb; {PACK_AGAIN}")
-    return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in _in_name_order(files)]
-
-
-def _in_name_order(files: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    return sorted(files, key=lambda info: (info.filename, info.header_offset))
+    files.sort(key=lambda info: (info.filename, info.header_offset))
+    return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in files]
 
 
 def _opener(

@@ -196,16 +196,13 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
 
 def _begins_at_entry(table: CallStacks) -> BoolArray:
     """Whether the outermost frame of each stack is the one in which main threads begin."""
-    function = [each.name == _ENTRY[1] and _image_of(table, each.image) == _ENTRY[0] for each in table.functions]
+    images = [image.name for image in table.images]
+    function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
     begins = flags(table.frames.function, function)
     filled = np.diff(table.starts) > 0
     result = np.zeros(len(filled), np.bool_)
     result[filled] = begins[table.order[table.starts[1:][filled] - 1]]
     return result
-
-
-def _image_of(table: CallStacks, index: int) -> str:
-    return table.images[index].name if index >= 0 else ""
 
 
 def _where(values: IntArray, valid: BoolArray) -> pd.arrays.IntegerArray:

@@ -56,14 +56,10 @@ class VisibleText(LineFilter):
         del background
         return [
             segment
-            if segment.control or _is_plain(segment.text)
+            if segment.control or (segment.text.isascii() and segment.text.isprintable())
             else Segment(_visible_text(segment.text), segment.style)
             for segment in segments
         ]
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and text.isprintable()
 
 
 @lru_cache(4096)

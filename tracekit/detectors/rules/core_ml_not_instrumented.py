@@ -38,7 +38,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     is_absent = core_ml.state is tk.TableState.MISSING
     if core_ml.state is tk.TableState.UNREADABLE or (is_absent and not trace.contents.has_table_of_contents):
         return unknown
-    if others := _other_frameworks(trace):
+    others = " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
+    if others:
         return view.unknown(
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
@@ -60,11 +61,6 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if tk.reached(metrics, "Neural Engine executions") and not is_absent:
         return _finding(view, unattributed, metrics, is_certain=False)
     return unknown
-
-
-def _other_frameworks(trace: tk.Trace) -> str:
-    """Tables of other frameworks that hold rows, as words; empty where there is none."""
-    return " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
 
 
 def _row_count(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:

@@ -68,7 +68,8 @@ def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, optio
     met = split_by_contact(view, phases.rows, phases.overlap, options, _WORDS)
     if not isinstance(met, Met):
         return met
-    explained = _explained_share(phases.others_ns[met.disturbed], met.extra_ns[met.disturbed])
+    others_ns, extra_ns = phases.others_ns[met.disturbed], met.extra_ns[met.disturbed]
+    explained = float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
     metrics = slowdown_metrics(view, met, explained, lambda: _length_note(phases, options), options, _WORDS)
     if isinstance(metrics, tk.Passed):
         return metrics
@@ -95,11 +96,6 @@ def _length_note(phases: Phases, options: Options) -> str:
         return ""
     durations = phases.rows["duration_ns"].to_numpy()
     return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
-
-
-def _explained_share(others_ns: tk.IntArray, extra_ns: tk.FloatArray) -> float:
-    """Median share of the extra time of calls in which others worked, at most all of it; 1 where there is none."""
-    return float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
 
 
 class _OwnWork(NamedTuple):

@@ -115,7 +115,8 @@ def _timing(value: object) -> Timing | None:
 
 
 def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
-    reasons = ((unit_of(pair[0]), words(pair[1])) for pair in entries(entry.get("reasons")) if _is_pair(pair))
+    pairs = (pair for pair in entries(entry.get("reasons")) if isinstance(pair, list) and len(pair) == 2)
+    reasons = ((unit_of(unit), words(reason)) for unit, reason in pairs)
     return planned_operation(
         number,
         words(entry.get("name")),
@@ -127,10 +128,6 @@ def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
         function=words(entry.get("function")) or "main",
         reasons=tuple((unit, text) for unit, text in reasons if unit is not None and text),
     )
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2
 
 
 _FORMS = (

@@ -80,7 +80,9 @@ def _blocks(files: BundleFiles, store: Store) -> Iterator[RecordArray]:
     first, block = _header(files, store)
     size, skipped, left, length = store.record.itemsize, first, store.rows, 0
     waiting, last, more = b"", b"", False
-    for piece in files.pieces(_path(store), _expected_bytes(first, block, store)):
+    # The header, and as many whole blocks as the rows need.
+    expected = first - (-store.rows * store.record.itemsize // block) * block
+    for piece in files.pieces(_path(store), expected):
         length += len(piece)
         waiting += piece
         if skipped:
@@ -113,11 +115,6 @@ def _header(files: BundleFiles, store: Store) -> tuple[int, int]:
     if first < 40 or first > 1 << 20 or not per_block or block != size * per_block:
         raise DamageError("the header of its rows file contradicts itself")
     return first, block
-
-
-def _expected_bytes(first: int, block: int, store: Store) -> int:
-    """Size of the rows file: its header and as many whole blocks as the rows need."""
-    return first - (-store.rows * store.record.itemsize // block) * block
 
 
 def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, ...]:

@@ -232,13 +232,10 @@ class _Parts:
 
     def _files_of(self, calls: CallsAtOffsets, archive: SymbolArchive) -> IntArray:
         distinct, inverse = np.unique(calls.file, return_inverse=True)
-        names = [None if string == NONE else _last_part(archive.text(string)) for string in distinct.tolist()]
+        paths = (None if string == NONE else archive.text(string) for string in distinct.tolist())
+        names = [None if path is None else path.rstrip("/").rpartition("/")[2] for path in paths]
         codes = [-1 if name is None else self._files.setdefault(name, len(self._files)) for name in names]
         return np.array(codes, np.int64)[inverse]
-
-
-def _last_part(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]
 
 
 def unplaced_note(symbols: Symbols, images: Images) -> tuple[str, ...]:

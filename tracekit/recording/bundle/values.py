@@ -212,7 +212,8 @@ class RunValues:
         owned = np.flatnonzero(owners != LOW)
         for owner, process in zip(owned.tolist(), self.processes(owners[owned]), strict=True):
             processes[owner] = process
-        names = list(map(self._thread_name, references.tolist()))
+        main_threads, known = self.names.main_threads, self.names.threads
+        names = ["Main Thread" if one in main_threads else known.get(one, "") for one in references.tolist()]
         lengths = np.array([len(process.name) if process else 0 for process in processes], np.int64)
         self.budget.spend(sum(map(len, names)) + int(lengths[index].sum()) + _THREAD_CHARS * len(names))
         suffixes = [f" ({process.name}, pid: {process.pid})" if process else "" for process in processes]
@@ -222,9 +223,6 @@ class RunValues:
             )
             for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
-
-    def _thread_name(self, reference: int) -> str:
-        return "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference, "")
 
     def _pair_texts(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
         pairs = [(number >> 32, number & LOW) for number in numbers.tolist()]

@@ -33,7 +33,9 @@ def short_name(name: str) -> str:
     `-[Class method:]` and C names stay as they are; what cannot be taken apart stays whole.
     """
     if name.startswith(_STUB):
-        return f"{short_name(_without_underscore(name.removeprefix(_STUB)))} (stub)"
+        name = name.removeprefix(_STUB)
+        # Mach-O puts an underscore before every name.
+        return f"{short_name(name if name.startswith(('_$', '__Z')) else name.removeprefix('_'))} (stub)"
     if len(name) > _LONGEST:
         return name[:_SHOWN]
     name = _without_clones(name) or name
@@ -66,11 +68,6 @@ def is_core_ml_overlay(name: str) -> bool:
                 return False
         return _OVERLAY.match(name) is not None
     return _OVERLAY_PRINTED.match(name) is not None
-
-
-def _without_underscore(name: str) -> str:
-    """A name without the underscore that Mach-O puts before every name."""
-    return name if name.startswith(("_$", "__Z")) else name.removeprefix("_")
 
 
 def _without_clones(name: str) -> str:

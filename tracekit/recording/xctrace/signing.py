@@ -56,15 +56,12 @@ def read_signature(path: Path) -> Signature:
     if shutil.which("codesign") is None:
         raise TracekitError("entitlements can only be checked on a Mac (codesign not found)")
     entitlements = _entitlements(path)
-    on_device = _DEVICE_IDENTIFIER in entitlements or _is_device_bundle(path)
+    # On a device, apps are laid out flat; those for macOS have a folder `Contents`.
+    flat = (path / "Info.plist").is_file() and not (path / "Contents").exists()
+    on_device = _DEVICE_IDENTIFIER in entitlements or flat
     # A simulator runs what is built for a device, signed as a program of the Mac.
     names = (ON_DEVICE, ON_MAC) if on_device else (ON_MAC,)
     return Signature(any(entitlements.get(name) is True for name in names), on_device)
-
-
-def _is_device_bundle(path: Path) -> bool:
-    """Whether an app is laid out as on a device: flat, where apps for macOS have a folder `Contents`."""
-    return path.is_dir() and (path / "Info.plist").is_file() and not (path / "Contents").exists()
 
 
 def _entitlements(path: Path) -> dict[str, Any]:

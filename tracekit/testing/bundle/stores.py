@@ -83,14 +83,11 @@ def _topology_fields(table: TableContent) -> dict[str, str]:
     return fields | dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
 
 
-def _topology(fields: dict[str, str]) -> str:
-    return "XRTD64_CC32_R_TypeID" if _DURATION in fields.values() else "XRT64_CC32_R_TypeID"
-
-
 def _schema(table: TableContent, topology: dict[str, str]) -> str:
     """The schema file: one element per column, in order."""
     columns = "".join(_schema_column(column, topology.get(column.mnemonic)) for column in table.columns)
-    head = f"<schema name={quoteattr(table.schema)} topology={quoteattr(_topology(topology))}>"
+    kind = "XRTD64_CC32_R_TypeID" if _DURATION in topology.values() else "XRT64_CC32_R_TypeID"
+    head = f'<schema name={quoteattr(table.schema)} topology="{kind}">'
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{head}{columns}</schema>\n\n'
 
 

@@ -21,7 +21,7 @@ from tracekit.testing.bundle.facts import configuration, instrument_files, run_i
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
 from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
-from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import placed_images
@@ -112,13 +112,11 @@ def _tables(run: Scenario) -> list[TableContent]:
     cells = dict.fromkeys(cell for table in tables for row in table.rows for cell in row)
     main = main_thread(run.target, run.thread)
     threads = dict.fromkeys((main, *(cell for cell in cells if isinstance(cell, Thread))))
-    rows = tuple(map(_thread_row, threads))
-    return [*tables, TableContent("thread-info", (), _THREAD_INFO, rows)]
-
-
-def _thread_row(thread: Thread) -> tuple[Cell, ...]:
     # The main thread has no name of its own in real recordings.
-    return 0, thread.process.pid, thread.tid, thread.process, thread, None, int(thread.name == "Main Thread")
+    rows = tuple(
+        (0, each.process.pid, each.tid, each.process, each, None, int(each.name == "Main Thread")) for each in threads
+    )
+    return [*tables, TableContent("thread-info", (), _THREAD_INFO, rows)]
 
 
 def _shared_files(values: Values, tables: Sequence[TableContent]) -> dict[str, bytes]:

@@ -131,7 +131,7 @@ def change_words(comparison: Comparison) -> tuple[str, Answer] | None:
             return of_latency(*max(sure, key=_size))
     loaded = [(model, answer) for model in models if (answer := _loads_answer(model)) is not None]
     if loaded:
-        model, answer = max(loaded, key=lambda entry: abs(_added_load_ns(entry[0])))
+        model, answer = max(loaded, key=lambda one: abs((one[0].load_ns.after or 0) - (one[0].load_ns.before or 0)))
         times = _times(model.load_ns.before, model.load_ns.after)
         return f"Loads{whose(model)} {pair_words(model.loads, number)} ({times})", answer
     return of_latency(*max(medians, key=_size)) if medians else None
@@ -152,10 +152,6 @@ def _loads_answer(model: ModelComparison) -> Answer | None:
         # A longer recording has more of both.
         return None
     return Answer.REGRESSED if more > 0 else Answer.IMPROVED
-
-
-def _added_load_ns(model: ModelComparison) -> float:
-    return (model.load_ns.after or 0) - (model.load_ns.before or 0)
 
 
 def _times(before_ns: float | None, after_ns: float | None) -> str:
