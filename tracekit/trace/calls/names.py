@@ -79,7 +79,12 @@ def names_of(
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:
         return names, ()
-    model_of = _models_of_loads(site_of, loading, predicted, unseen, _in_turn(calls, keys, site_of))
+    model_of: dict[int, str] = {}
+    in_turn = _in_turn(calls, keys, site_of)
+    # What compiles a model and what loads it may lie on one line.
+    for api in (Api.LOAD, Api.COMPILE):
+        of_api = [key for key in loading if site_of[key].api is api]
+        model_of |= _models_of_loads(site_of, of_api, predicted, unseen, in_turn)
     names = [model_of.get(key, name) for name, key in zip(names, keys, strict=True)]
     if len(model_of) == len(loading):
         return names, ("Loads are matched with predictions by the code that makes them.",)
