@@ -154,8 +154,8 @@ def _cut(
     inside = inside[np.argsort(work.starts[inside], kind="stable")]
     leads: list[int] = []
     for before, index in zip([None, *inside.tolist()], inside.tolist(), strict=False):
-        anew = before is not None and work.is_over(line, call.first, int(work.ends[before]), int(work.starts[index]))
-        if anew or work.model[index] not in later:
+        is_next = before is not None and work.is_over(line, call.first, int(work.ends[before]), int(work.starts[index]))
+        if is_next or work.model[index] not in later:
             leads.append(index)
     call.work, call.low_ns, call.high_ns = inside.tolist(), low, high
     call.ends_with_work = set(work.model[inside].tolist()) >= later
