@@ -50,7 +50,7 @@ class Metadata(Generic[Options]):
     counts. Calls of `Origin.HARDWARE` end with their last hardware row, and have no loads."""
     joins: bool = False
     """The answer depends on which loads and predictions are of one model: where other sources than Core ML do not tell,
-    it is not evaluated."""
+    it is not evaluated. Each load must be known, as far as samples show loads."""
     counts: bool = False
     """A finding rests on single predictions, each of which must be known to be one, as all must where nothing is found:
     the same."""

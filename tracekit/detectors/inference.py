@@ -16,8 +16,9 @@ import pandas as pd
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Kind, Origin
-from tracekit.trace.frames import categorical, is_any, or_minus_one, texts_in
+from tracekit.trace.calls.order import Follows, call_order, keep_in_order, next_of, threads_of
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, Kind, Origin
+from tracekit.trace.frames import is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
 from tracekit.units import format_error
 
@@ -80,7 +81,7 @@ def variants(trace: Trace) -> Iterator[Variant]:
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
     """
-    bounds, follows = _Bounds.of(trace.activity), _Follows.of(trace)
+    bounds, follows = _Bounds.of(trace.activity), call_order(trace.activity, trace.sites)
     told, usual = bounds.told(trace), _usual(trace.activity)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
     least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
@@ -168,51 +169,10 @@ class _Bounds:
         return self.inner[:, 0] - used[:, 0], self.inner[:, 1] + used[:, 1]
 
 
-class _Follows(NamedTuple):
-    """Calls of which the second begins when the first one has ended: shape (pairs,) each."""
-
-    first: IntArray
-    second: IntArray
-
-    @classmethod
-    def of(cls, trace: Trace) -> tuple[_Follows, ...]:
-        """Calls of one thread; loads and what their models do next."""
-        activity = trace.activity
-        late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
-        model = activity["model"].cat.codes.to_numpy()
-        by_thread, by_model = _next_of(_threads(trace)), _next_of(model.astype(np.int64))
-        loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
-        loads &= late[by_model.second] >= early[by_model.first]
-        return by_thread, cls(by_model.first[loads], by_model.second[loads])
-
-
-def _next_of(group: IntArray) -> _Follows:
-    """Each member of a group, and the next one; -1 is no group."""
-    order = np.argsort(group, kind="stable")
-    same = (group[order[:-1]] == group[order[1:]]) & (group[order[1:]] >= 0)
-    return _Follows(order[:-1][same], order[1:][same])
-
-
-def _threads(trace: Trace) -> IntArray:
-    """Shape (calls,): a number for the thread of each call; of one that was not sampled that of its model's other
-    calls, where it is one. -1 where it is not known."""
-    activity, thread = trace.activity, np.full(len(trace.activity), -1)
-    if trace.sites is None or trace.sites.empty:
-        return thread
-    thread[trace.sites.index.to_numpy()] = categorical(trace.sites["thread"]).codes
-    by_model = pd.Series(thread).mask(thread < 0).groupby(activity["model"].cat.codes.to_numpy())
-    lowest, highest = (by_model.transform(name).to_numpy(np.float64) for name in ("min", "max"))
-    alone = (thread < 0) & is_any(activity["origin"], Origin.CALL_STACKS) & (lowest == highest)
-    return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
-
-
-def _with_times(trace: Trace, follows: tuple[_Follows, ...], start: IntArray, end: IntArray) -> Trace:
+def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> Trace:
     activity = trace.activity
     stacked = is_any(activity["origin"], Origin.CALL_STACKS)
-    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
-    for first, second in follows:
-        end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
-        start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))
+    keep_in_order(activity, follows, start, end)
     start = np.where(stacked, start, activity["start_ns"].to_numpy())
     duration = np.where(stacked, np.maximum(end - start, 0), activity["duration_ns"].to_numpy())
     # Frames are sorted by start: which of two calls began first may change.
@@ -268,11 +228,23 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     found = isinstance(outcome, Finding)
     if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
-    if (detector.counts or not found) and not _each_known(trace)[of_model.index].all():
+    if not found and outcome.model is not None and _shares_code(trace, of_model):
+        return "Call stacks do not tell all of its calls from those of another model."
+    counted = of_model if detector.counts or not found else of_model[is_any(of_model["kind"], *LOAD_KINDS)]
+    if (detector.counts or detector.joins or not found) and not _each_known(trace)[counted.index].all():
         return "Call stacks do not tell all of its calls apart."
     if detector.joins and not _joined(activity, outcome):
         return "Call stacks do not tell which loads and predictions are of one model."
     return ""
+
+
+def _shares_code(trace: Trace, of_model: pd.DataFrame) -> bool:
+    """Whether other calls come from the same code as these, which are of another model as far as the hardware tells."""
+    if trace.sites is None:
+        return False
+    path = trace.sites["path"].reindex(trace.activity.index)
+    own = of_model.index
+    return bool(path.drop(own).isin(path[own].dropna()).any())
 
 
 def _joined(activity: pd.DataFrame, outcome: Finding | Passed) -> bool:
@@ -300,18 +272,22 @@ def _each_known(trace: Trace) -> BoolArray:
 
 
 def _find_known(trace: Trace) -> BoolArray:
-    """A call is one that the hardware works for; else calls must be longer than sampling periods, and lie apart."""
+    """A prediction is one that the hardware works for; else calls must be longer than sampling periods, and predictions
+    lie apart."""
     activity = trace.activity
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
     start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
     resolution = activity["resolution_ns"].to_numpy()
     shown = ~np.isnan(_work_times(trace)[0])
+    short = end - start < _NEAR * resolution
+    known &= ~(short & is_any(activity["kind"], *LOAD_KINDS))
     guessed = is_any(activity["origin"], Origin.CALL_STACKS) & is_any(activity["kind"], Kind.PREDICTION) & ~shown
     if not guessed.any():
         return known
-    first, second = _next_of(_threads(trace))
-    follows = end - start < _NEAR * resolution
-    follows[second[start[second] - end[first] < _NEAR * resolution[second]]] = True
-    doubtful = pd.Series(guessed & follows).groupby(activity["model"].cat.codes.to_numpy())
+    model = activity["model"].cat.codes.to_numpy()
+    first, second = next_of(threads_of(activity, trace.sites))
+    near = guessed[first] & (model[first] == model[second]) & (start[second] - end[first] < _NEAR * resolution[second])
+    short[second[near]] = True
+    doubtful = pd.Series(guessed & short).groupby(model)
     known &= ~guessed | (doubtful.transform("mean").to_numpy() <= _FEW)
     return known

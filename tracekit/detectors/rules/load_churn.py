@@ -80,7 +80,6 @@ DETECTOR = tk.Detector(
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     joins=True,
-    counts=True,
     uses=("Call Stacks",),
     options=Options,
     detect=detect,

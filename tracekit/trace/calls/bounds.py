@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _VISIBLE: Final = 2
 """Samples between calls, from which on none is overlooked (heuristic)."""
-_BEGINS: Final = 1.5
-"""Samples of beginnings per call, from which on each is seen to begin (heuristic)."""
+_BEGUN: Final = 0.9
+"""Share of calls of which the beginning is sampled, from which on each is seen to begin (heuristic)."""
 _TWICE: Final = 1.7
 """Times the length of short calls from which on one may be two (heuristic)."""
 _CAUGHT: Final = 6
@@ -136,8 +136,10 @@ def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) ->
         # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
         edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
         again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
-        begins = [int((progress[first:after] == BEGUN).sum()) for first, after in zip(firsts, afters, strict=True)]
-        caught = (edges >= _CAUGHT and not again) or np.mean(begins) >= _BEGINS
+        # Calls that their beginning tells from the one before say nothing of others.
+        opens = [calls[number].first for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
+        begun = len(opens) >= _CAUGHT and (progress[opens] == BEGUN).mean() >= _BEGUN
+        caught = (edges >= _CAUGHT and not again) or begun
         if caught:
             continue
         lengths = afters - firsts

@@ -14,7 +14,8 @@ from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
-from tracekit.trace.calls.names import names_of
+from tracekit.trace.calls.names import keys_of, names_of
+from tracekit.trace.calls.order import call_order, keep_in_order
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import busy_stacks, place_of
@@ -41,8 +42,8 @@ class Inferred:
     """With the calls that its rows belong to."""
     sites: pd.DataFrame | None
     """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
-    `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`, and
-    how many samples were in each `LoadPhase` and `Unit`."""
+    `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`,
+    `path` (one number for calls from the same code), and how many samples were in each `LoadPhase` and `Unit`."""
     notes: tuple[str, ...]
     """What cannot be told apart, one sentence each."""
 
@@ -153,7 +154,8 @@ def _framed(
     row_of[order] = np.arange(len(order))
     place = place_of(line.samples.stacks, line.kinds["caller"].to_numpy()[line.stack[first]])
     columns = {name: rows[name].array for name in ("thread", "tid", "main_thread")}
-    sites = pd.DataFrame(place | columns | {"ambiguous": False, "api": api}).assign(**samples)
+    columns |= {"ambiguous": False, "api": api, "path": keys_of(pieces, stacked)}
+    sites = pd.DataFrame(place | columns).assign(**samples)
     sites = sites.set_axis(pd.Index(row_of[: len(stacked)], name="event")).sort_index()
     call_of = np.full(len(shown) + 1, -1)
     for number, call in enumerate(stacked):
@@ -164,7 +166,15 @@ def _framed(
     attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
     prediction = pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)
     hardware = hardware.assign(prediction=prediction, attribution=attribution)
-    return Inferred(frame.take(order).reset_index(drop=True), hardware, sites, notes)
+    return Inferred(_in_order(frame.take(order).reset_index(drop=True), sites), hardware, sites, notes)
+
+
+def _in_order(activity: pd.DataFrame, sites: pd.DataFrame) -> pd.DataFrame:
+    """Calls of one thread do not overlap, nor does one begin before its model is loaded."""
+    spans = Intervals.from_rows(activity)
+    start, end = spans.starts.copy(), spans.ends.copy()
+    keep_in_order(activity, call_order(activity, sites), start, end)
+    return activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:

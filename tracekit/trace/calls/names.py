@@ -69,6 +69,11 @@ def names_of(
     called: dict[int, Counter[str]] = defaultdict(Counter)
     for name, key in zip(names, keys, strict=True):
         called[key][name] += 1
+    # A name that few calls of a place have is a mistake.
+    names = [
+        named[key] if called[key][name] < _SOME * called[key].total() else name
+        for name, key in zip(names, keys, strict=True)
+    ]
     predicted: dict[str, set[int]] = defaultdict(set)
     for key, own in called.items():
         if site_of[key].api is Api.PREDICTION:

@@ -287,9 +287,13 @@ def _sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, owner: 
         if len(own) >= (least if has_most else _NAMED_SHARE) * total[key]:
             named.setdefault(key, set()).add(model)
     leads, owned = _leads(line, pieces, work, owner)
-    later = {
-        key: {model for model in models if leads[key, model] < 0.5 * owned[key, model]} for key, models in named.items()
-    }
+    later: dict[int, set[int]] = {}
+    for key, models in named.items():
+        # A stage of a pipeline runs in most calls.
+        least = 0.5 * max((owned[key, model] for model in models), default=0)
+        later[key] = {
+            model for model in models if owned[key, model] >= least and leads[key, model] < 0.5 * owned[key, model]
+        }
     have = Counter(pieces.key[np.unique(owner[owner >= 0])].tolist())
     complete = frozenset(key for key in named if have[key] == total[key])
     return Sites(named, {key: models for key, models in later.items() if models}, complete)
