@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,15 +20,13 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import Statistics, row_statistics
 from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
 from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
@@ -20,12 +21,7 @@ from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 class Reason(StrEnum):

@@ -12,18 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax import saxutils
 
 from tracekit.testing.cells import Cell, Column, Label, TableContent
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
 from tracekit.testing.toc_xml import toc_document
-
-if TYPE_CHECKING:
-    from tracekit.testing.rng import Draws
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
@@ -36,10 +36,8 @@ from tracekit.testing.rows import (
     StateRow,
 )
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.stacks import Frame
 from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu, neural_engine
-
-if TYPE_CHECKING:
-    from tracekit.testing.stacks import Frame
 
 __all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.testing.machines import Process, Thread
+from tracekit.testing.machines import Process, Thread
 
 ACTIVITY = "model-direct-event"
 """Value of the column `event-type` for loads and predictions."""

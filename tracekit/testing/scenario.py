@@ -16,14 +16,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from tracekit.testing import rows
+from tracekit.testing.cells import TableContent
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
-
-if TYPE_CHECKING:
-    from tracekit.testing.cells import TableContent
-    from tracekit.testing.stacks import SampleRow
+from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
 """Schema of the Core ML instrument."""

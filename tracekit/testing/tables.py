@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow, SignpostRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.testing.schemas import DOCUMENTATION, columns_of
 
-if TYPE_CHECKING:
-    from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow, SignpostRow
-
-    Rows = Iterable[tuple[Cell, ...]]
+Rows = Iterable[tuple[Cell, ...]]
 
 _MIN_TID = 0x1200
 """Thread numbers of a scenario start here, so that they differ from process numbers."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
 """Frames of the Core ML instrument, whose table has no process column."""

@@ -14,17 +14,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, read_archive
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.values import TargetNames
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.table import Process
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
-
 
 PATH: Final = "form.template"
 NO_REFERENCE: Final = 0xFFFF_FFFF

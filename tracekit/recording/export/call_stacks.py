@@ -12,25 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from lxml.etree import _Element
 
+from tracekit.arrays import Int32Array, IntArray
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
 from tracekit.recording.engineering_types import Kind, kind_of
-from tracekit.recording.export.cells import Element, Values
+from tracekit.recording.export.cells import Element, Part, Values
 from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
+from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from tracekit.arrays import Int32Array, IntArray
-    from tracekit.recording.export.cells import Part
-    from tracekit.recording.sources import Source
-
 
 _MAX_LINE = 1 << 31
 

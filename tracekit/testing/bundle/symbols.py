@@ -9,14 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES, Frame, Placed, SampleRow
 from tracekit.testing.tables import main_thread
-
-if TYPE_CHECKING:
-    from tracekit.testing.scenario import Scenario
 
 _CODES = (("codes", '"0x07,0x00" "0x1f,0x05"'), ("target", "SINGLE"))
 _DYLD = (0x1F, 5)

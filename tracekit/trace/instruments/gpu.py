@@ -6,21 +6,16 @@ in their label. Rows of depth 1 lie inside rows of depth 0, so add durations of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
+from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, optional_integers, optional_values, recode, values_by_code
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.instruments.hardware import CommandBuffers, active, buffers_by_row, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import KnownModels, gpu_labels, mps_command_buffers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.recording.table import Process
-    from tracekit.trace.collect import Rows
 
 _IDS_END = 1 << 63
 """Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""

@@ -5,21 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import CellValue, CodedCells, Process, Table, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values, processes, text
 from tracekit.trace.collect import Rows, select_rows
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import event_frame, fixed_categorical, is_any
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.frames import ColumnValues
+from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
 
 _ACTIVE = "active"
 

@@ -6,20 +6,16 @@ twice (public evidence).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
+from tracekit.recording.table import Process
 from tracekit.trace.binding import recode, required_values, values_by_code
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import fixed_categorical
 from tracekit.trace.instruments.hardware import active, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import KnownModels, neural_engine_label
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.recording.table import Process
-    from tracekit.trace.collect import Rows
 
 
 def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
