@@ -13,21 +13,18 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import ordered_columns
+from tracekit.recording.bundle.saved_images import SavedImage
+from tracekit.recording.bundle.stores import Store
+from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import is_system_path
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.saved_images import SavedImage
-    from tracekit.recording.bundle.stores import Store
-    from tracekit.recording.bundle.values import RunValues
-
 
 ALWAYS: Final = np.iinfo(np.int64).max
 """End of an image that stayed."""
