@@ -90,17 +90,15 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
             rows_of(str(name), str(level), LOAD_KINDS),
             rows_of(str(name), str(level), (Kind.PREDICTION,)),
         )
-        for name, level, parents, instances in zip(
-            models["name"],
-            models["level"],
-            models["parents"],
-            models["instances"],
-            strict=True,
-        )
+        for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
     ]
     if not _has_core_ml(trace):
         summaries = [_without_zeros(summary) for summary in summaries]
-    return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
+
+    def total_ns(summary: ModelSummary) -> int:
+        return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)
+
+    return tuple(sorted(summaries, key=lambda summary: (-total_ns(summary), summary.name)))
 
 
 def _has_core_ml(trace: Trace) -> bool:
@@ -225,7 +223,3 @@ def _cold_loads(loads: pd.DataFrame) -> int | None:
     if loads.empty or is_any(loads["kind"], Kind.LOAD).any():
         return None
     return int(is_any(loads["kind"], Kind.LOAD_UNCACHED).sum())
-
-
-def _total_ns(summary: ModelSummary) -> int:
-    return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)

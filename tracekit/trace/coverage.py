@@ -154,17 +154,14 @@ class Listed(Protocol):
     @property
     def schema(self) -> str:
         """Name of the table."""
-        ...
 
     @property
     def state(self) -> str:
         """As `TableState`."""
-        ...
 
     @property
     def reason(self) -> str:
         """Why it is unreadable."""
-        ...
 
 
 def tables_of(trace: Trace) -> tuple[TableEntry, ...]:

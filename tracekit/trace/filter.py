@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -150,16 +151,12 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     frame.
     """
     kept = shown.rows["activity"]
-    frames = {
+    frames: dict[str, Any] = {
         name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
     }
     return replace(
         trace,
-        activity=frames["activity"],
-        data=frames["data"],
-        compute=frames["compute"],
-        other=frames["other"],
-        hardware=frames["hardware"],
+        **frames,
         sites=None if trace.sites is None else _kept_sites(trace.sites, kept),
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},

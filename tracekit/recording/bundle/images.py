@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
+from tracekit.arrays import AnyArray, BoolArray, IntArray, RecordArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import ordered_columns
@@ -195,11 +195,8 @@ def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]])
     address = np.append(images.address, np.array([each.address for _, each in more], np.int64))
     order = np.lexsort((address, process))
 
-    def numbers(column: IntArray, values: Sequence[int]) -> IntArray:
-        return np.append(column, np.array(values, np.int64))[order]
-
-    def flags(column: BoolArray, values: Sequence[bool]) -> BoolArray:
-        return np.append(column, np.array(values, np.bool_))[order]
+    def joined(column: AnyArray, values: Sequence[int]) -> AnyArray:
+        return np.append(column, np.array(values, column.dtype))[order]
 
     places = zip(process.tolist(), address.tolist(), uuids, strict=True)
     size = np.array([sizes.get(place, 0) for place in places], np.int64)
@@ -207,12 +204,12 @@ def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]])
     return Images(
         process[order],
         address[order],
-        numbers(images.start_ns, [0] * len(more)),
-        numbers(images.end_ns, [ALWAYS] * len(more)),
-        flags(images.cached, [each.cached for _, each in more]),
-        numbers(images.limit, [each.address + each.size for _, each in more]),
+        joined(images.start_ns, [0] * len(more)),
+        joined(images.end_ns, [ALWAYS] * len(more)),
+        joined(images.cached, [each.cached for _, each in more]),
+        joined(images.limit, [each.address + each.size for _, each in more]),
         size[order],
-        np.isin(process, list(saved))[order] | flags(images.whole, [True] * len(more)),
+        np.isin(process, list(saved))[order] | joined(images.whole, [True] * len(more)),
         tuple(uuids[index] for index in order.tolist()),
         tuple(paths[index] for index in order.tolist()),
     )

@@ -7,7 +7,7 @@ tables share may cost is counted here.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
@@ -38,14 +38,6 @@ class Names:
     processes: dict[int, str] = field(default_factory=dict)
     threads: dict[int, str] = field(default_factory=dict)
     main_threads: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetNames:
-    """Names that the run information holds, by reference."""
-
-    processes: Mapping[int, str]
-    main_threads: frozenset[int]
 
 
 class Part(Generic[_T]):

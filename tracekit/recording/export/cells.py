@@ -48,11 +48,9 @@ class Element(Protocol):
     @property
     def text(self) -> str | None:
         """Text before the first part."""
-        ...
 
     def get(self, key: str) -> str | None:
         """An attribute."""
-        ...
 
 
 class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
