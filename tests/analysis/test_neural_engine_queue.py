@@ -16,8 +16,9 @@ NANOSECOND = 1
 
 @pytest.fixture
 def no_slack(monkeypatch):
-    """Times of a few ns, too few to tell how long a hand-over takes."""
+    """Times of a few ns, too few to tell how long a hand-over takes, or the way to a free engine."""
     monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 0)
+    monkeypatch.setattr(neural_engine_queue, "MIN_FREE", 100)
 
 
 def serial(lengths):
