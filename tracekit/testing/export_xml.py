@@ -105,33 +105,23 @@ class NodeWriter:
         """A cell or a part of one: the value itself at first, then a reference to it."""
         if cell is None:
             return "<sentinel/>"
-        if isinstance(cell, Stack):
-            return self._stack(tag, cell)
-        known = self._ids.get((tag, cell))
-        if known is not None:
-            return f'<{tag} ref="{known}"/>'
+        if known := self._reference(tag, cell):
+            return known
         number = self._number(tag, cell)
+        if isinstance(cell, Stack):
+            return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in cell.frames)}</{tag}>'
         shown = escape(self._cell_text(tag, cell))
         return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
 
-    def _stack(self, tag: str, stack: Stack) -> str:
-        """A stack, its frames and their images: each whole at first, then a reference."""
-        known = self._ids.get((tag, stack))
-        if known is not None:
-            return f'<{tag} ref="{known}"/>'
-        number = self._number(tag, stack)
-        return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in stack.frames)}</{tag}>'
-
     def _frame(self, frame: Frame) -> str:
-        known = self._ids.get(("frame", frame))
-        if known is not None:
-            return f'<frame ref="{known}"/>'
+        """A frame and its image, each whole at first, then a reference."""
+        if known := self._reference("frame", frame):
+            return known
         number = self._number("frame", frame)
         image = self._images[frame.image]
         at = image.address + image.offset(frame) + 1
-        known = self._ids.get(("binary", frame.image))
-        binary = f'<binary ref="{known}"/>'
-        if known is None:
+        binary = self._reference("binary", frame.image)
+        if not binary:
             facts = f'UUID="{image.identity}" arch="arm64e" load-addr="{image.address:#x}" path="{escape(image.path)}"'
             binary = f'<binary id="{self._number("binary", frame.image)}" name="{escape(image.name)}" {facts}/>'
         source = ""
@@ -141,6 +131,11 @@ class NodeWriter:
             source = f'<source id="{ids[0]}" line="{frame.line}">{path}</source>'
         name = escape(frame.printed or frame.name)
         return f'<frame id="{number}" name="{name}" addr="{at:#x}">{binary}{source}</frame>'
+
+    def _reference(self, tag: str, value: object) -> str:
+        """A reference to a value that was written before; empty for a new one."""
+        known = self._ids.get((tag, value))
+        return f'<{tag} ref="{known}"/>' if known else ""
 
     def _number(self, tag: str, value: object) -> int:
         """A new id."""
