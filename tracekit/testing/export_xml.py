@@ -32,8 +32,7 @@ _EXCLUSIVE_SIGNPOST = 0xEEEEB0B5B2B2EEEE
 
 def integer_text(kind: str, value: int) -> str:
     """Display text of an integer of an engineering type; types that are not known here show plain decimals."""
-    show = _SHOW.get(kind)
-    return show(value) if show else str(value)
+    return _SHOW.get(kind, str)(value)
 
 
 def time_text(time_ns: int) -> str:
@@ -53,12 +52,8 @@ def duration_text(duration_ns: int) -> str:
     return f"{duration_ns} ns"
 
 
-def _hex(value: int) -> str:
-    return f"0x{value:x}"
-
-
 def _identifier(value: int) -> str:
-    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else _hex(value)
+    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else f"0x{value:x}"
 
 
 _SHOW: dict[str, Callable[[int], str]] = {
@@ -73,10 +68,10 @@ _SHOW: dict[str, Callable[[int], str]] = {
     "size-in-bytes": "{} B".format,
     "uint64": "{:,}".format,
     "uint64-hex-lowercase": "{:x}".format,
-    "metal-command-buffer-id": _hex,
-    "metal-encoder-id": _hex,
+    "metal-command-buffer-id": "0x{:x}".format,
+    "metal-encoder-id": "0x{:x}".format,
     "os-signpost-identifier": _identifier,
-    "tid": _hex,
+    "tid": "0x{:x}".format,
 }
 
 

@@ -145,10 +145,6 @@ class Values:
         for known in self.known[1:]:
             known.clear()
 
-    def begin_row(self) -> None:
-        """Forget how many elements the previous row had."""
-        self.elements = 0
-
     def define(self, element: _Element, code: int, depth: int = 0) -> int:
         """Payload of an element that holds a value; registers its id and those inside it.
 

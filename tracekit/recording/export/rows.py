@@ -85,7 +85,7 @@ class WaitingCells:
 
     def _read(self, cell: WaitingCell) -> None:
         cell.attempts += 1
-        self._values.begin_row()
+        self._values.elements = 0
         try:
             if cell.attempts > limits.MAX_ATTEMPTS:
                 raise CellError(f"it refers to more than {limits.MAX_ATTEMPTS} values not defined before")
@@ -117,7 +117,7 @@ class RowReader:
     def read(self, row: _Element) -> None:
         """Take one row. Raises `UnreadableRecording` naming the row and what is wrong with it."""
         self._row += 1
-        self._values.begin_row()
+        self._values.elements = 0
         try:
             if self._builder.columns:
                 self._read_bound(row)

@@ -182,9 +182,8 @@ def _plain_text(label: str, element: etree._Element) -> str | None:
 
 
 def _number(label: str, what: str, text: str | None) -> int | None:
-    if _text(text) is None:
+    if text is None or not text.strip():
         return None
-    assert text is not None  # noqa: S101 - narrows for the type checker
     if not _WHOLE_NUMBER.fullmatch(text.strip()):
         raise UnreadableRecording(f"{label}: the {what} is {excerpt(text)}, not a whole number; {EXPORT_AGAIN}")
     return int(text)
