@@ -57,10 +57,7 @@ class ThermalComparison:
     @property
     def is_cool(self) -> BoolArray:
         """Shape (calls,): ran in the coolest state."""
-        chosen: BoolArray = (
-            self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
-        )
-        return chosen
+        return self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
 
 
 def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> ThermalComparison:

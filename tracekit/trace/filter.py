@@ -221,8 +221,7 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
     """Rows whose prediction is among the chosen rows of the Activity lane."""
     prediction = or_minus_one(frame["prediction"])
-    chosen: BoolArray = np.append(activity, False)[prediction]
-    return chosen
+    return np.append(activity, False)[prediction]
 
 
 def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:

@@ -82,7 +82,8 @@ class StackValues(Values):
         """As `Values.compound`; a call stack, frame, binary or source as what it is."""
         if kind not in (Kind.STACK, Kind.FRAME, Kind.ADDRESSES):
             return super().compound(kind, element, parts)
-        values = [self.at(payload) for code, payload in parts if not self.is_number[code]]
+        # More than what cells of tables hold.
+        values: list[object] = [self.at(payload) for code, payload in parts if not self.is_number[code]]
         value: object
         match cast("_Element", element).tag:
             case "binary":
@@ -95,16 +96,16 @@ class StackValues(Values):
                 value = Frame(
                     element.get("name") or "",
                     address(element.get("addr")),
-                    next((each for each in map(_as_part, values) if isinstance(each, Binary)), None),
-                    next((each for each in map(_as_part, values) if isinstance(each, SourceLine)), None),
+                    next((each for each in values if isinstance(each, Binary)), None),
+                    next((each for each in values if isinstance(each, SourceLine)), None),
                 )
             case _:
                 value = self._stack(values, element.text if kind is Kind.ADDRESSES else None)
         return cast("CellValue", value)
 
-    def _stack(self, parts: list[CellValue], addresses: str | None) -> Stack:
+    def _stack(self, parts: list[object], addresses: str | None) -> Stack:
         frames: list[Frame] = []
-        for part in map(_as_part, parts):
+        for part in parts:
             if isinstance(part, Frame):
                 frames.append(part)
             elif isinstance(part, Stack):
@@ -112,11 +113,6 @@ class StackValues(Values):
         frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
         self.charge(getsizeof(frames))
         return Stack(tuple(frames))
-
-
-def _as_part(value: CellValue) -> object:
-    """A value of the file, which here is more than what cells of tables hold."""
-    return value
 
 
 def address(text: str | None) -> int | None:
