@@ -16,8 +16,9 @@ NANOSECOND = 1
 
 @pytest.fixture
 def no_slack(monkeypatch):
-    """Times of a few ns, too few to tell how long a hand-over takes."""
+    """Times of a few ns, too few to tell how long a hand-over takes, or the way to a free engine."""
     monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 0)
+    monkeypatch.setattr(neural_engine_queue, "MIN_FREE", 100)
 
 
 def serial(lengths):
@@ -62,7 +63,7 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
             time -= NANOSECOND
     waited = {t for low, high in zip(waits.start_ns, waits.end_ns, strict=True) for t in range(low, high)}
     assert waited == expected
-    assert int(waits.length_ns.sum()) == len(expected)
+    assert int((waits.end_ns - waits.start_ns).sum()) == len(expected)
     assert int(waits.others_ns.sum()) == len(expected)
 
 
@@ -74,7 +75,7 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     own_rows = hardware.iloc[[0, 2]]
     waits = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own_rows)
     assert waits.prediction.tolist() == [1]
-    assert (waits.length_ns.tolist(), waits.others_ns.tolist()) == ([9], [4])
+    assert ((waits.end_ns - waits.start_ns).tolist(), waits.others_ns.tolist()) == ([9], [4])
     assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import categorical
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

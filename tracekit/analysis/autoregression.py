@@ -4,19 +4,16 @@ than the tokens that follow; or copies that go into and out of every call show t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.copies import data_rows
 from tracekit.analysis.latency_growth import growth
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,18 @@ that run one after another make a chain.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.statistics import medians_of_others
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
 from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such

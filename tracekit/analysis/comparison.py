@@ -101,14 +101,6 @@ def _value(numbers: Statistics | None, measure: Measure, missing: float | None) 
     return value
 
 
-class _Key(NamedTuple):
-    lane: str
-    label: str
-    kind: str
-    model: str | None
-    level: str
-
-
 def differences(
     before: Sequence[AggregationRow],
     after: Sequence[AggregationRow],
@@ -127,9 +119,9 @@ def differences(
         for one, other in zip_longest(rows_before.get(key, ()), rows_after.get(key, ())):
             presence = Presence.BOTH
             if one is None:
-                presence = Presence.ONLY_AFTER if key.lane in recorded_before else Presence.NOT_RECORDED_BEFORE
+                presence = Presence.ONLY_AFTER if key[0] in recorded_before else Presence.NOT_RECORDED_BEFORE
             elif other is None:
-                presence = Presence.ONLY_BEFORE if key.lane in recorded_after else Presence.NOT_RECORDED_AFTER
+                presence = Presence.ONLY_BEFORE if key[0] in recorded_after else Presence.NOT_RECORDED_AFTER
             totals = (one.statistics if one else None, other.statistics if other else None)
             result.append(Difference(*key, False, *totals, presence))
             warm = (one.warm if one else None, other.warm if other else None)
@@ -148,12 +140,13 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     )
 
 
-def _by_key(rows: Iterable[AggregationRow]) -> dict[_Key, list[AggregationRow]]:
-    by_key: dict[_Key, list[AggregationRow]] = defaultdict(list)
+def _by_key(rows: Iterable[AggregationRow]) -> dict[tuple[str, str, str, str | None, str], list[AggregationRow]]:
+    """Rows by lane, label, kind, model and level."""
+    by_key = defaultdict(list)
     for row in rows:
         name = row.process.rpartition(" (")[0] or row.process if row.process is not None else ""
         label = row.label.replace(row.process, name) if row.process is not None else row.label
-        by_key[_Key(row.lane, label, row.kind, row.model, row.level)].append(row)
+        by_key[row.lane, label, row.kind, row.model, row.level].append(row)
     return dict(by_key)
 
 

@@ -48,8 +48,7 @@ class DataRows:
     @property
     def is_linked(self) -> BoolArray:
         """Shape (rows,): the row has one prediction."""
-        has_one: BoolArray = self.position < len(self.called)
-        return has_one
+        return self.position < len(self.called)
 
     @property
     def times_inside(self) -> Intervals:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
@@ -62,10 +57,7 @@ class ThermalComparison:
     @property
     def is_cool(self) -> BoolArray:
         """Shape (calls,): ran in the coolest state."""
-        chosen: BoolArray = (
-            self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
-        )
-        return chosen
+        return self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
 
 
 def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> ThermalComparison:

@@ -7,21 +7,17 @@ also goes on before and after, or lies in the hang with a part only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.load_waits import hangs_of_target, hung_share
 from tracekit.analysis.statistics import covered_ns
+from tracekit.arrays import BoolArray, FloatArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, FloatArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,7 @@ def _alternates(
     chosen = often & (np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes))
     for code in np.flatnonzero(often & ~chosen):
         chosen[code] = _at_once(begin, stop, ours, model + 1 == code)
-    result: BoolArray = np.isin(model + 1, np.flatnonzero(chosen))
-    return result
+    return np.isin(model + 1, np.flatnonzero(chosen))
 
 
 def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
@@ -278,8 +277,7 @@ def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
 
 def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
     """Shape (steps,): beats that each distance passes beyond the first."""
-    passed: FloatArray = np.maximum(np.rint(distance_ns / beat), 1) - 1
-    return passed
+    return np.maximum(np.rint(distance_ns / beat), 1) - 1
 
 
 def _keeps(distance_ns: IntArray, beats: int) -> bool:

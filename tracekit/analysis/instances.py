@@ -4,7 +4,6 @@ were used."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,11 @@ import pandas as pd
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.analysis.suggested_units import units_used
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 USUAL = 0.8
 """Least share of an instance's calls that must agree for a property to be the instance's own: rows that are lost or

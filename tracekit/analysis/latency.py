@@ -78,22 +78,12 @@ class Trend:
 
 def trend(durations_ns: IntArray) -> Trend:
     """Trend of durations in the order of their predictions, shape (n,). O(n log n)."""
-    return Trend(len(durations_ns), _correlation(durations_ns), _last_to_first_third(durations_ns))
-
-
-def _correlation(durations: IntArray) -> float | None:
-    if len(durations) < 3 or not np.ptp(durations):
-        return None
-    return float(rank_correlations(durations, np.zeros(len(durations), np.int64), 1)[0])
-
-
-def _last_to_first_third(durations: IntArray) -> float | None:
-    """Median of the last third over that of the first."""
-    size = len(durations) // 3
-    if not size:
-        return None
-    first = float(np.median(durations[:size]))
-    return float(np.median(durations[-size:])) / first if first else None
+    count, third = len(durations_ns), len(durations_ns) // 3
+    if not third:
+        return Trend(count, None, None)
+    first, last = (float(np.median(part)) for part in (durations_ns[:third], durations_ns[-third:]))
+    (correlation,) = rank_correlations(durations_ns, np.zeros(count, np.int64), 1)
+    return Trend(count, float(correlation) if np.ptp(durations_ns) else None, last / first if first else None)
 
 
 def medians_of_thirds(durations_ns: IntArray, use: IntArray, min_count: int) -> tuple[float, float]:

@@ -118,8 +118,7 @@ def _steps(durations: IntArray, sequence: IntArray, count: int) -> FloatArray:
 
 def _triples(durations: IntArray) -> IntArray:
     """Shape (n - 2,): median of each three calls in a row."""
-    medians: IntArray = np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
-    return medians
+    return np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
 
 
 def _medians(durations: IntArray, sequence: IntArray, chosen: BoolArray) -> FloatArray:

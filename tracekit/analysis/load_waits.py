@@ -129,5 +129,4 @@ def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
     if hangs is None or hangs.empty:
         return np.zeros(len(work))
     times = Intervals.from_rows(work)
-    share: FloatArray = Intervals.from_rows(hangs).covered_within(times) / np.maximum(times.durations, 1)
-    return share
+    return Intervals.from_rows(hangs).covered_within(times) / np.maximum(times.durations, 1)

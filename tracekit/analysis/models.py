@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,15 +20,13 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import Statistics, row_statistics
 from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +90,15 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
             rows_of(str(name), str(level), LOAD_KINDS),
             rows_of(str(name), str(level), (Kind.PREDICTION,)),
         )
-        for name, level, parents, instances in zip(
-            models["name"],
-            models["level"],
-            models["parents"],
-            models["instances"],
-            strict=True,
-        )
+        for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
     ]
     if not _has_core_ml(trace):
         summaries = [_without_zeros(summary) for summary in summaries]
-    return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
+
+    def total_ns(summary: ModelSummary) -> int:
+        return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)
+
+    return tuple(sorted(summaries, key=lambda summary: (-total_ns(summary), summary.name)))
 
 
 def _has_core_ml(trace: Trace) -> bool:
@@ -227,7 +223,3 @@ def _cold_loads(loads: pd.DataFrame) -> int | None:
     if loads.empty or is_any(loads["kind"], Kind.LOAD).any():
         return None
     return int(is_any(loads["kind"], Kind.LOAD_UNCACHED).sum())
-
-
-def _total_ns(summary: ModelSummary) -> int:
-    return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)

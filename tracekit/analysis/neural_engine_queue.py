@@ -62,11 +62,6 @@ class EngineWaits:
     """The part in which the engine worked for others alone, as their rows show, with the hand-overs that follow
     these."""
 
-    @property
-    def length_ns(self) -> IntArray:
-        """How long each took."""
-        return self.end_ns - self.start_ns
-
     def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
         """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
         return sums_by_label(predictions, self.prediction, values_ns)

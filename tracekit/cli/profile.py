@@ -47,9 +47,9 @@ def run(arguments: Namespace) -> ExitStatus:
         write_file(files[choice], to_json(inspected_performance(report)))
         tell(f"wrote {files[choice]}")
     if not profiled.reports:
-        raise TracekitError("; ".join(failure.error for failure in profiled.failures))
+        raise TracekitError("; ".join(profiled.failures))
     sources = [source_of_report(report) for _, report in profiled.reports]
-    notes = [plain(failure.error) for failure in profiled.failures]
+    notes = [plain(failure) for failure in profiled.failures]
     table = matrix(sources, [choice for choice, _ in profiled.reports], notes)
     data = {"json": lambda: to_json(table), "csv": lambda: render_csv(table)}
     deliver(arguments, outputs, lambda _: matrix_document(table), data)

@@ -81,8 +81,4 @@ such bars."""
 
 OF_KIND = {kind: Category[work.color] for entry in INSTRUMENTS for kind, work in entry.kinds.items()}
 
-OF_DEVICE: dict[Device, Category] = {
-    Device.CPU: Category.CPU,
-    Device.GPU: Category.GPU,
-    Device.ANE: Category.ANE,
-}
+OF_DEVICE = {device: Category[device.name] for device in Device}

@@ -95,8 +95,7 @@ def category_codes(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[s
 
 def by_code(codes: CodeArray, categories: Sequence[Category]) -> Int8Array:
     """Categories by code; `OTHER` for code -1."""
-    recoded_categories: Int8Array = np.array([*categories, Category.OTHER], np.int8)[codes]
-    return recoded_categories
+    return np.array([*categories, Category.OTHER], np.int8)[codes]
 
 
 def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:

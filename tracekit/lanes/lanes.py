@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
 from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
@@ -20,12 +21,7 @@ from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 class Reason(StrEnum):
@@ -151,13 +147,15 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
     frame = trace.hardware
     intervals = frame_events("hardware", frame)
+    others, named = is_any(frame["attribution"], Attribution.FOREIGN), frame["model"].notna().to_numpy(dtype=bool)
     for name, entry in HARDWARE.items():
         here = is_any(frame["lane"], entry.lane)
         if not entry.by_owner:
             words = _words(trace, name, Reason.NONE_SHOWN)
             yield _hardware_lane(entry.lane, name, intervals, np.flatnonzero(here), words)
             continue
-        core_ml, app, foreign = _by_owner(frame, here)
+        # Rows that name a model, others that may be the target's, and those of other processes.
+        core_ml, app, foreign = (np.flatnonzero(here & each) for each in (named & ~others, ~named & ~others, others))
         words = _words(trace, name, Reason.NO_MODEL)
         yield _hardware_lane(entry.lane, f"{name} · Core ML", intervals, core_ml, words)
         if app.size:
@@ -170,14 +168,6 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
 
 def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntArray, words: str = "") -> LaneRows:
     return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
-
-
-def _by_owner(frame: pd.DataFrame, here: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Places of rows of a lane that name a model, of other rows that may be the target's, and of other processes."""
-    foreign = is_any(frame["attribution"], Attribution.FOREIGN)
-    named = frame["model"].notna().to_numpy(dtype=bool)
-    core_ml = here & named & ~foreign
-    return np.flatnonzero(core_ml), np.flatnonzero(here & ~named & ~foreign), np.flatnonzero(here & foreign)
 
 
 def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, foreign: IntArray) -> Iterator[LaneRows]:

@@ -178,11 +178,8 @@ def _with_program(model: facts.ModelFile, data: bytes, folder: Path) -> facts.Mo
     for function in functions_of(source):
         known = described.get(function.name, facts.Function(function.name, (), (), ()))
         interface = (known.inputs, known.outputs, known.states)
-        functions.append(
-            program_function(
-                function.name, interface, opset_name(function.opset), function.parameters, function.operations
-            )
-        )
+        opset, operations = opset_name(function.opset or ""), function.operations or ()
+        functions.append(program_function(function.name, interface, opset, function.parameters, operations))
     functions.sort(key=lambda each: each.name != model.main.name)
     weights = replace(weights_of_all(functions, folder), precision=model.weights.precision)
     return replace(model, kind=facts.Kind.ML_PROGRAM, functions=tuple(functions), weights=weights)

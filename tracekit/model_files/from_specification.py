@@ -9,7 +9,7 @@ from typing import Any
 
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
-from tracekit.model_files.network import counts_of_layers, layers_of
+from tracekit.model_files.network import layers_of
 from tracekit.model_files.program import data_type, function_parts
 from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import words_of_identifier
@@ -33,14 +33,15 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
         weights = weights_of_all(functions, folder)
     elif kind in _NETWORKS:
         layers, tensors, classes = layers_of(getattr(message, kind))
-        counts = counts_of_layers(layers)
+        counts = counts_of(layers)
         functions = tuple(replace(function, operations=layers, counts=counts) for function in functions)
         weights = inner_weights(tensors)
     elif kind in _PIPELINES:
         inner = getattr(message, kind)
         inner = getattr(inner, "pipeline", inner)
+        names = dict(enumerate(inner.names))
         stages = tuple(
-            model_of(stage, _stage_name(inner.names, index), source, form, folder)
+            model_of(stage, names.get(index) or f"stage {index + 1}", source, form, folder)
             for index, stage in enumerate(inner.models)
         )
         weights = weights_of_stages([stage.weights for stage in stages])
@@ -122,10 +123,6 @@ def program_function(
     )
 
 
-def _stage_name(names: Any, index: int) -> str:
-    return str(names[index]) if index < len(names) and names[index] else f"stage {index + 1}"
-
-
 def weights_of_stages(parts: Sequence[facts.Weights]) -> facts.Weights:
     """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
     counted are left out, unless there is no other."""
@@ -160,7 +157,13 @@ def _metadata(message: Any) -> facts.Metadata:
 COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
 """`ImageFeatureType.ColorSpace`, in the words of the compiler."""
 
-_NUMBERS = {"int64Type": "Int64", "doubleType": "Double"}
+_ELEMENTS = {
+    "int64Type": "Int64",
+    "int64KeyType": "Int64",
+    "doubleType": "Double",
+    "stringType": "String",
+    "stringKeyType": "String",
+}
 
 
 def feature_of(message: Any, *, state: bool = False) -> facts.Feature:
@@ -177,21 +180,16 @@ def feature_of(message: Any, *, state: bool = False) -> facts.Feature:
         return _array(message.type.multiArrayType, facts.FeatureKind.ARRAY, common)
     if kind == "stateType":
         return _array(message.type.stateType.arrayType, facts.FeatureKind.STATE, common)
-    if kind in _NUMBERS:
-        return facts.Feature(kind=facts.FeatureKind.NUMBER, element=_NUMBERS[kind], shape=None, **common)
-    if kind == "stringType":
-        return facts.Feature(kind=facts.FeatureKind.STRING, element="String", shape=None, **common)
-    if kind == "dictionaryType":
-        key = message.type.dictionaryType.WhichOneof("KeyType")
-        element = {"int64KeyType": "Int64", "stringKeyType": "String"}.get(key)
-        return facts.Feature(kind=facts.FeatureKind.DICTIONARY, element=element, shape=None, **common)
-    if kind == "sequenceType":
-        element_type = message.type.sequenceType.WhichOneof("Type")
-        element = {"int64Type": "Int64", "stringType": "String"}.get(element_type)
-        return facts.Feature(kind=facts.FeatureKind.SEQUENCE, element=element, shape=None, **common)
-    return facts.Feature(
-        kind=facts.FeatureKind.STATE if state else facts.FeatureKind.UNKNOWN, element=None, shape=None, **common
-    )
+    held, element = facts.FeatureKind.STATE if state else facts.FeatureKind.UNKNOWN, None
+    if kind in ("int64Type", "doubleType"):
+        held, element = facts.FeatureKind.NUMBER, kind
+    elif kind == "stringType":
+        held, element = facts.FeatureKind.STRING, kind
+    elif kind == "dictionaryType":
+        held, element = facts.FeatureKind.DICTIONARY, message.type.dictionaryType.WhichOneof("KeyType")
+    elif kind == "sequenceType":
+        held, element = facts.FeatureKind.SEQUENCE, message.type.sequenceType.WhichOneof("Type")
+    return facts.Feature(kind=held, element=_ELEMENTS.get(element or ""), shape=None, **common)
 
 
 def _array(message: Any, kind: facts.FeatureKind, common: dict[str, Any]) -> facts.Feature:

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from tracekit.model_files.facts import Operation, Stored, Value
+from tracekit.model_files.facts import Function, Operation, Stored, Value
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 
 TYPES = {
@@ -44,21 +43,12 @@ _LONGEST = 1_000_000
 """Characters of a statement; constants may be written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFunction:
-    """A function of the text."""
-
-    name: str
-    opset: str
-    parameters: tuple[Value, ...]
-    operations: tuple[Operation, ...]
-
-
-def functions_of(text: str) -> tuple[TextFunction, ...]:
-    """The functions of a `model.mil`. Raises `UnreadableModel` where there is none. O(characters)."""
+def functions_of(text: str) -> tuple[Function, ...]:
+    """The functions of a `model.mil`, whose interfaces it does not state. Raises `UnreadableModel` where there is none.
+    O(characters)."""
     if not text.lstrip().startswith("program("):
         raise UnreadableModel("'model.mil' is damaged: it does not begin with a program")
-    functions: list[TextFunction] = []
+    functions: list[Function] = []
     head: re.Match[str] | None = None
     operations: list[Operation] = []
     depth = 0
@@ -69,7 +59,7 @@ def functions_of(text: str) -> tuple[TextFunction, ...]:
         elif head is None:
             continue
         elif _END.fullmatch(line) and depth == 0:
-            functions.append(TextFunction(head[1], head[2], tuple(_values(head[3])), tuple(operations)))
+            functions.append(Function(head[1], (), (), (), head[2], tuple(_values(head[3])), tuple(operations)))
             head = None
         else:
             if line.lstrip().startswith("}"):

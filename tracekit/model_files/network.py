@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tracekit.model_files.facts import Operation, Value, Weight, by_count
+from tracekit.model_files.facts import Operation, Value, Weight
 from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
 from tracekit.model_files.words import snake
 
@@ -21,11 +20,6 @@ def layers_of(network: Any) -> tuple[tuple[Operation, ...], tuple[Weight, ...], 
     classes: list[str] = []
     _collect(network, 0, operations, weights, classes)
     return tuple(operations), tuple(weights), tuple(dict.fromkeys(classes))
-
-
-def counts_of_layers(operations: tuple[Operation, ...]) -> tuple[tuple[str, int], ...]:
-    """Layers by type, the most frequent first."""
-    return by_count(Counter(entry.type for entry in operations))
 
 
 def _collect(network: Any, depth: int, operations: list[Operation], weights: list[Weight], classes: list[str]) -> None:

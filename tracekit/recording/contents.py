@@ -129,14 +129,12 @@ class Recording(Protocol):
     @property
     def run(self) -> Run:
         """The run that this recording shows."""
-        ...
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """All tables of that schema in this run whose attributes contain the given ones, in order of position.
 
         An empty list means the input does not mention the schema at all: state `missing`.
         """
-        ...
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """Samples of the same tables with their call stacks, function by function.
@@ -144,7 +142,6 @@ class Recording(Protocol):
         Tables without stacks, and unreadable ones, are left out. Stacks are read now and not kept. Raises
         `UnreadableRecording` where those of a table cannot be read.
         """
-        ...
 
 
 def matches(attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording
-    from tracekit.recording.progress import Progress
+from tracekit.recording.contents import Recording
+from tracekit.recording.progress import Progress
 
 
 def open_directly(

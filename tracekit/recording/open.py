@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tracekit.recording.contents import Contents, Recording
 from tracekit.recording.direct import open_directly
+from tracekit.recording.progress import Progress
 from tracekit.recording.xctrace.reader_selection import XctraceOptions, read_through, read_with_help, usable_tool
 
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Contents, Recording
-    from tracekit.recording.progress import Progress
-
-    Paths = str | Path | Sequence[str | Path]
-    """One path or several that make up one recording. `-` is standard input."""
+Paths = str | Path | Sequence[str | Path]
+"""One path or several that make up one recording. `-` is standard input."""
 
 
 def open_recording(

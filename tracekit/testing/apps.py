@@ -8,13 +8,11 @@ Each function returns an `App` that is still being recorded, so that calls, rows
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.testing.recorder import App, Stage, Step, Unit, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
-
-if TYPE_CHECKING:
-    from tracekit.testing.rng import Draws
 
 Amount = int | Callable[[int], int]
 """A time in ns, or a function from the number of the prediction (from 0) to one. Jitter comes on top."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.testing import stacks
 from tracekit.testing.machines import Thread
 from tracekit.testing.rows import LOAD_COLD
+from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
-
-if TYPE_CHECKING:
-    from tracekit.testing.scenario import Scenario
-    from tracekit.testing.work import Stage, Step
+from tracekit.testing.work import Stage, Step
 
 SAMPLE_NS = 1_000_000
 """From one sample of a running thread to the next."""

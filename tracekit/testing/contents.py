@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tracekit.testing.scenario import Scenario
+from tracekit.testing.scenario import Scenario
 
 Attributes = tuple[tuple[str, str], ...]
 

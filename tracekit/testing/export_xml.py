@@ -12,18 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax import saxutils
 
 from tracekit.testing.cells import Cell, Column, Label, TableContent
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
 from tracekit.testing.toc_xml import toc_document
-
-if TYPE_CHECKING:
-    from tracekit.testing.rng import Draws
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""
@@ -35,8 +32,7 @@ _EXCLUSIVE_SIGNPOST = 0xEEEEB0B5B2B2EEEE
 
 def integer_text(kind: str, value: int) -> str:
     """Display text of an integer of an engineering type; types that are not known here show plain decimals."""
-    show = _SHOW.get(kind)
-    return show(value) if show else str(value)
+    return _SHOW.get(kind, str)(value)
 
 
 def time_text(time_ns: int) -> str:
@@ -56,12 +52,8 @@ def duration_text(duration_ns: int) -> str:
     return f"{duration_ns} ns"
 
 
-def _hex(value: int) -> str:
-    return f"0x{value:x}"
-
-
 def _identifier(value: int) -> str:
-    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else _hex(value)
+    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else f"0x{value:x}"
 
 
 _SHOW: dict[str, Callable[[int], str]] = {
@@ -76,10 +68,10 @@ _SHOW: dict[str, Callable[[int], str]] = {
     "size-in-bytes": "{} B".format,
     "uint64": "{:,}".format,
     "uint64-hex-lowercase": "{:x}".format,
-    "metal-command-buffer-id": _hex,
-    "metal-encoder-id": _hex,
+    "metal-command-buffer-id": "0x{:x}".format,
+    "metal-encoder-id": "0x{:x}".format,
     "os-signpost-identifier": _identifier,
-    "tid": _hex,
+    "tid": "0x{:x}".format,
 }
 
 
@@ -108,33 +100,23 @@ class NodeWriter:
         """A cell or a part of one: the value itself at first, then a reference to it."""
         if cell is None:
             return "<sentinel/>"
-        if isinstance(cell, Stack):
-            return self._stack(tag, cell)
-        known = self._ids.get((tag, cell))
-        if known is not None:
-            return f'<{tag} ref="{known}"/>'
+        if known := self._reference(tag, cell):
+            return known
         number = self._number(tag, cell)
+        if isinstance(cell, Stack):
+            return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in cell.frames)}</{tag}>'
         shown = escape(self._cell_text(tag, cell))
         return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
 
-    def _stack(self, tag: str, stack: Stack) -> str:
-        """A stack, its frames and their images: each whole at first, then a reference."""
-        known = self._ids.get((tag, stack))
-        if known is not None:
-            return f'<{tag} ref="{known}"/>'
-        number = self._number(tag, stack)
-        return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in stack.frames)}</{tag}>'
-
     def _frame(self, frame: Frame) -> str:
-        known = self._ids.get(("frame", frame))
-        if known is not None:
-            return f'<frame ref="{known}"/>'
+        """A frame and its image, each whole at first, then a reference."""
+        if known := self._reference("frame", frame):
+            return known
         number = self._number("frame", frame)
         image = self._images[frame.image]
         at = image.address + image.offset(frame) + 1
-        known = self._ids.get(("binary", frame.image))
-        binary = f'<binary ref="{known}"/>'
-        if known is None:
+        binary = self._reference("binary", frame.image)
+        if not binary:
             facts = f'UUID="{image.identity}" arch="arm64e" load-addr="{image.address:#x}" path="{escape(image.path)}"'
             binary = f'<binary id="{self._number("binary", frame.image)}" name="{escape(image.name)}" {facts}/>'
         source = ""
@@ -144,6 +126,11 @@ class NodeWriter:
             source = f'<source id="{ids[0]}" line="{frame.line}">{path}</source>'
         name = escape(frame.printed or frame.name)
         return f'<frame id="{number}" name="{name}" addr="{at:#x}">{binary}{source}</frame>'
+
+    def _reference(self, tag: str, value: object) -> str:
+        """A reference to a value that was written before; empty for a new one."""
+        known = self._ids.get((tag, value))
+        return f'<{tag} ref="{known}"/>' if known else ""
 
     def _number(self, tag: str, value: object) -> int:
         """A new id."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
@@ -28,22 +28,15 @@ from tracekit.testing.rows import (
     ENGINE_PREPARE,
     LOAD_CACHED,
     LOAD_COLD,
-    CoreMLRow,
-    GpuRow,
-    HangRow,
     Model,
-    NeuralEngineRow,
     StateRow,
+    Timed,
 )
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.stacks import Frame
 from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
-if TYPE_CHECKING:
-    from tracekit.testing.stacks import Frame
-
 __all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
-
-_Timed = CoreMLRow | NeuralEngineRow | GpuRow | HangRow
 
 
 @dataclass(slots=True)
@@ -80,7 +73,7 @@ class App:
 
     def load(self, model: Model, duration_ns: int = 90_000_000, label: str = LOAD_CACHED, engine: bool = False) -> None:
         """Load a model and wait for it; `engine` adds the row that the Neural Engine shows for it."""
-        self._add_model(model)
+        self.add_model(model)
         start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.load(model, start, length, label) + 60_000
         if self.code is not None:
@@ -117,7 +110,7 @@ class App:
         `inputs` rows of `copy_ns` each stand for the copies of inputs. `host_ns` is spent in the end without any row to
         explain it. Steps wait for their compute unit to be free; the CPU always is.
         """
-        self._add_model(model)
+        self.add_model(model)
         plan = Plan(on_clock(self.now_ns))
         call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
         self.queue.answer_all(plan, call)
@@ -175,8 +168,8 @@ class App:
         if self._finished:
             return scenario
         self._finished = True
-        tables: tuple[Sequence[_Timed], ...] = (scenario.coreml, scenario.neural_engine, scenario.gpu, scenario.hangs)
-        last = max((row.start_ns + row.duration_ns for rows in tables for row in rows), default=0)
+        tables: tuple[Sequence[Timed], ...] = (scenario.coreml, scenario.neural_engine, scenario.gpu, scenario.hangs)
+        last = max((row.end_ns for rows in tables for row in rows), default=0)
         scenario.duration_ns = on_clock(max(self.now_ns, last) + tail_ns)
         scenario.thermal += self._state_rows("thermal", "Nominal")
         scenario.gpu_performance += self._state_rows("gpu_performance", "Maximum")
@@ -185,7 +178,8 @@ class App:
             self._repeat_rows()
         return scenario
 
-    def _add_model(self, model: Model) -> None:
+    def add_model(self, model: Model) -> None:
+        """Take note of a model that is loaded or called."""
         if model not in self.models:
             self.models.append(model)
 

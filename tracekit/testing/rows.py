@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.testing.machines import Process, Thread
+from tracekit.testing.machines import Process, Thread
 
 ACTIVITY = "model-direct-event"
 """Value of the column `event-type` for loads and predictions."""
@@ -77,17 +75,11 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class CoreMLRow:
-    """A row of the Core ML instrument."""
+class Timed:
+    """A row that lasts."""
 
     start_ns: int
     duration_ns: int
-    label: str
-    model: Model
-    lane: str
-    """`ACTIVITY`, `DATA` or `COMPUTE`."""
-    prediction: int | None = None
-    """Index in `Scenario.coreml` of the prediction that this row happened in."""
 
     @property
     def end_ns(self) -> int:
@@ -96,22 +88,30 @@ class CoreMLRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NeuralEngineRow:
+class CoreMLRow(Timed):
+    """A row of the Core ML instrument."""
+
+    label: str
+    model: Model
+    lane: str
+    """`ACTIVITY`, `DATA` or `COMPUTE`."""
+    prediction: int | None = None
+    """Index in `Scenario.coreml` of the prediction that this row happened in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeuralEngineRow(Timed):
     """A row of the Neural Engine instrument, which knows neither process nor model but for the label."""
 
-    start_ns: int
-    duration_ns: int
     label: str
     prediction: int | None = None
     """Index in `Scenario.coreml` of the prediction that caused it."""
 
 
 @dataclass(frozen=True, slots=True)
-class GpuRow:
+class GpuRow(Timed):
     """A row of the GPU instrument; the table is machine-wide."""
 
-    start_ns: int
-    duration_ns: int
     channel: str
     """`Compute`, `Vertex`, `Fragment` or `Blit`."""
     process: Process | None
@@ -126,60 +126,45 @@ class GpuRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MpsRow:
+class MpsRow(Timed):
     """A dispatch of a graph by Metal Performance Shaders."""
 
-    start_ns: int
-    duration_ns: int
     graph: int
     """Address of the graph."""
     command_buffer_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class StateRow:
+class StateRow(Timed):
     """A state that held for a while: thermal state, GPU performance state."""
 
-    start_ns: int
-    duration_ns: int
     state: str
 
 
 @dataclass(frozen=True, slots=True)
-class GpuStateRow:
+class GpuStateRow(Timed):
     """How many channels of the GPU were active."""
 
-    start_ns: int
-    duration_ns: int
     channels: int
 
 
 @dataclass(frozen=True, slots=True)
-class HangRow:
+class HangRow(Timed):
     """A time in which the main thread did not answer."""
 
-    start_ns: int
-    duration_ns: int
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class SignpostRow:
+class SignpostRow(Timed):
     """A signpost interval of the app, or of Core ML."""
 
-    start_ns: int
-    duration_ns: int
     name: str
     subsystem: str
     category: str
     message: str = ""
     thread: Thread | None = None
     """None: the main thread of the target."""
-
-    @property
-    def end_ns(self) -> int:
-        """End in ns."""
-        return self.start_ns + self.duration_ns
 
 
 @dataclass(frozen=True, slots=True)

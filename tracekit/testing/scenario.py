@@ -16,14 +16,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from tracekit.testing import rows
+from tracekit.testing.cells import TableContent
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
-
-if TYPE_CHECKING:
-    from tracekit.testing.cells import TableContent
-    from tracekit.testing.stacks import SampleRow
+from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
 """Schema of the Core ML instrument."""
@@ -174,7 +171,7 @@ class Scenario:
         steps: dict[int, Counter[str]] = {0: Counter(), self.duration_ns: Counter()}
         for row in self.gpu:
             steps.setdefault(row.start_ns, Counter())[row.channel] += 1
-            steps.setdefault(row.start_ns + row.duration_ns, Counter())[row.channel] -= 1
+            steps.setdefault(row.end_ns, Counter())[row.channel] -= 1
         times = sorted(steps)
         running: Counter[str] = Counter()
         states: list[rows.GpuStateRow] = []
@@ -220,18 +217,11 @@ class Prediction:
         Raises ValueError for an event that does not lie inside the prediction, KeyError for an unknown one without
         a lane.
         """
-        self._inside(at_ns, duration_ns)
-        start = self.row.start_ns + at_ns
-        row = rows.CoreMLRow(start, duration_ns, label, self.row.model, lane or rows.EVENT_LANES[label], self.index)
-        self.scenario.coreml.append(row)
+        self._add(label, self.row.model, at_ns, duration_ns, lane)
 
     def stage(self, base: str, at_ns: int, duration_ns: int) -> Prediction:
         """A prediction of one stage of a pipeline, inside the prediction of the pipeline."""
-        self._inside(at_ns, duration_ns)
-        model = rows.Model(base, parent=self.row.model)
-        start = self.row.start_ns + at_ns
-        row = rows.CoreMLRow(start, duration_ns, rows.PREDICTION, model, rows.EVENT_LANES[rows.PREDICTION], self.index)
-        self.scenario.coreml.append(row)
+        self._add(rows.PREDICTION, rows.Model(base, parent=self.row.model), at_ns, duration_ns)
         return Prediction(self.scenario, len(self.scenario.coreml) - 1, self.process)
 
     def neural_engine(self, at_ns: int, duration_ns: int, label: str | None = None, operation: int = 0) -> None:
@@ -255,10 +245,12 @@ class Prediction:
                 graph = 0x10F504470 + 0x40 * operation
                 self.scenario.mps.append(rows.MpsRow(start, end - start, graph, row.command_buffer_id))
 
-    def _inside(self, at_ns: int, duration_ns: int) -> None:
-        """Raise ValueError for a time that does not lie inside the prediction."""
+    def _add(self, label: str, model: rows.Model, at_ns: int, duration_ns: int, lane: str | None = None) -> None:
+        """Keep a row. Raises ValueError for a time that does not lie inside the prediction."""
         if at_ns < 0 or duration_ns < 0 or at_ns + duration_ns > self.row.duration_ns:
             raise ValueError(f"{at_ns} ns + {duration_ns} ns does not lie in a prediction of {self.row.duration_ns} ns")
+        start, lane = self.row.start_ns + at_ns, lane or rows.EVENT_LANES[label]
+        self.scenario.coreml.append(rows.CoreMLRow(start, duration_ns, label, model, lane, self.index))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def columns_of(schema: str, family: int) -> tuple[Column, ...]:
     return _COLUMNS[schema]
 
 
-def _columns(listing: str) -> tuple[Column, ...]:
+def columns_from(listing: str) -> tuple[Column, ...]:
     """Columns from lines of `mnemonic | title | type`."""
     lines = (line.split("|") for line in listing.strip().splitlines())
     return tuple(Column(mnemonic.strip(), name.strip(), kind.strip()) for mnemonic, name, kind in lines)
@@ -38,7 +38,7 @@ _HARDWARE = """
     channel-subtitle | Channel Subtitle | metal-object-label
 """
 
-_NEURAL_ENGINE = _columns("""
+_NEURAL_ENGINE = columns_from("""
     start | Creation | start-time
     duration | Duration | duration
     channel-name | Channel Name | ane-event-name
@@ -51,7 +51,7 @@ _NEURAL_ENGINE = _columns("""
 _DISPLAY_NAME = "Model name to display in the model specific track disclosed view"
 
 _COLUMNS: dict[str, tuple[Column, ...]] = {
-    "coreml-os-signpost": _columns(
+    "coreml-os-signpost": columns_from(
         f"""
         start | Creation | start-time
         duration | Duration | duration
@@ -69,8 +69,8 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
     ),
     "ane-hw-intervals": _NEURAL_ENGINE,
     "ane-hw-intervals-internal": _NEURAL_ENGINE,
-    "mps-hw-intervals": _columns(_HARDWARE.format(channel="mps-event-name")),
-    "metal-gpu-intervals": _columns(
+    "mps-hw-intervals": columns_from(_HARDWARE.format(channel="mps-event-name")),
+    "metal-gpu-intervals": columns_from(
         _HARDWARE.format(channel="gpu-channel-name")
         + """
         iosurface-accesses | IOSurface Accesses | formatted-label
@@ -80,7 +80,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         gpu-submission-id | GPU Submission Id | uint64
     """.lstrip()
     ),
-    "metal-gpu-state-intervals": _columns("""
+    "metal-gpu-state-intervals": columns_from("""
         start | Creation | start-time
         duration | Duration | duration
         state | State | gpu-state
@@ -89,7 +89,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         num-events | # Events | uint32
         gpu | Metal Device | metal-device-name
     """),
-    "gpu-performance-state-intervals": _columns("""
+    "gpu-performance-state-intervals": columns_from("""
         start | Start | start-time
         duration | Duration | duration
         gpu-performance-state | GPU Performance State | gpu-performance-state
@@ -98,7 +98,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         narrative | Narrative | narrative
         event-type | Event Type | gpu-event-name
     """),
-    "device-thermal-state-intervals": _columns("""
+    "device-thermal-state-intervals": columns_from("""
         start | Start | start-time
         duration | Duration | duration
         end | End | start-time
@@ -107,14 +107,14 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         is-induced | Is Induced | boolean
         narrative | Narrative | narrative
     """),
-    "potential-hangs": _columns("""
+    "potential-hangs": columns_from("""
         start | Start | start-time
         duration | Duration | duration
         hang-type | Hang Type | hang-type
         thread | Thread | thread
         process | Process | process
     """),
-    "hang-risks": _columns("""
+    "hang-risks": columns_from("""
         time | Timestamp | event-time
         process | Process | process
         message | Message | narrative
@@ -123,7 +123,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         backtrace | Backtrace | text-backtrace
         thread | Thread | thread
     """),
-    "os-signpost": _columns("""
+    "os-signpost": columns_from("""
         time | Timestamp | event-time
         thread | Thread | thread
         process | Process | process
@@ -137,7 +137,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         category | Category | category
         message | Message | os-log-metadata
     """),
-    "PointsOfInterestEvents": _columns("""
+    "PointsOfInterestEvents": columns_from("""
         time | Time | event-time
         process | Process | process
         thread | Thread | thread
@@ -147,7 +147,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         emit-location | Emit Location | return-location
         backtrace | Backtrace | text-backtrace
     """),
-    "life-cycle-period": _columns("""
+    "life-cycle-period": columns_from("""
         start | Start | start-time
         group | Group | string
         lane | Layout ID | layout-id
@@ -156,14 +156,14 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         period | Lifecycle Period | app-period
         narrative | Narrative | narrative
     """),
-    "process-info": _columns("""
+    "process-info": columns_from("""
         time | Timestamp | event-time
         pid | Process ID | pid
         unique-id | Unique Process ID | uint64
         process | Process | process
         process-name | Process Name | string
     """),
-    "time-profile": _columns("""
+    "time-profile": columns_from("""
         time | Sample Time | sample-time
         thread | Thread | thread
         process | Process | process
@@ -172,7 +172,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         weight | Weight | weight
         stack | Backtrace | backtrace
     """),
-    "time-info": _columns("""
+    "time-info": columns_from("""
         update-time | Update Time | sample-time
         mabs-epoch | Run Epoch | mach-absolute-time
         mct-epoch | Continuous Epoch | mach-continuous-time
@@ -201,8 +201,8 @@ _SIGNPOST_INTERVALS = """
     end-emit-location | End Emit Location | return-location
     signature | Signature | os-log-metadata
 """
-_COLUMNS["os-signpost-interval"] = _columns(_SIGNPOST_INTERVALS.format(name="string"))
-_COLUMNS["OSSignpostIntervals"] = _columns(_SIGNPOST_INTERVALS.format(name="signpost-name"))
+_COLUMNS["os-signpost-interval"] = columns_from(_SIGNPOST_INTERVALS.format(name="string"))
+_COLUMNS["OSSignpostIntervals"] = columns_from(_SIGNPOST_INTERVALS.format(name="signpost-name"))
 
 DOCUMENTATION: dict[str, str] = {
     "coreml-os-signpost": "Denotes CoreML Model Activity Intervals",

@@ -273,8 +273,7 @@ class Running:
             prediction = app.scenario.predict(model, plan.start_ns, plan.at, self.process)
             plan.fill(prediction)
             app.predictions.append(prediction)
-            if model not in app.models:
-                app.models.append(model)
+            app.add_model(model)
         else:
             plan.fill(UnseenPrediction(app.scenario, self.process, model, plan.start_ns))
         call = Call(self.process, model, plan.start_ns, plan.start_ns + plan.at, uses, prediction)

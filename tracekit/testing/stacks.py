@@ -11,10 +11,8 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread
 
 SYSTEM = "/System/Library/Frameworks/{0}.framework/Versions/A/{0}"
 ESPRESSO = "/System/Library/PrivateFrameworks/Espresso.framework/Versions/A/Espresso"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.testing.schemas import DOCUMENTATION, columns_of
 
-if TYPE_CHECKING:
-    from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow, SignpostRow
-
-    Rows = Iterable[tuple[Cell, ...]]
+Rows = Iterable[tuple[Cell, ...]]
 
 _MIN_TID = 0x1200
 """Thread numbers of a scenario start here, so that they differ from process numbers."""
@@ -50,7 +47,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
                 schema=schema,
                 attributes=attributes,
                 columns=others[schema].columns if schema in others else columns_of(schema, scenario.xcode.family),
-                rows=_part(scenario, schema, _all_rows(scenario, schema, attributes), position),
+                rows=_part(scenario, schema, tuple(_rows(scenario, schema, attributes)), position),
                 documentation=DOCUMENTATION.get(schema, "") if documented else "",
             ),
         )
@@ -68,13 +65,11 @@ def _part(
     return rows if schema == TIME_PROFILE else rows[(position - 1) % scenario.parts :: scenario.parts]
 
 
-def _all_rows(scenario: Scenario, schema: str, attributes: Attributes) -> tuple[tuple[Cell, ...], ...]:
-    other = next((table.rows for table in scenario.other_tables if table.schema == schema), None)
-    return tuple(_rows(scenario, schema, attributes)) if other is None else other
-
-
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
     """Rows of one table in ascending order of their first cell, which is a time."""
+    for table in scenario.other_tables:
+        if table.schema == schema:
+            return table.rows
     if schema in scenario.emptied:
         return ()
     if schema == "os-signpost" and _POINTS not in attributes:
@@ -199,8 +194,7 @@ def _gpu_performance(scenario: Scenario) -> Rows:
 def _thermal(scenario: Scenario) -> Rows:
     for row in scenario.thermal:
         narrative = Label((Part("thermal-state", row.state), Part("narrative-text", " thermal state")))
-        end = row.start_ns + row.duration_ns
-        yield row.start_ns, row.duration_ns, end, row.state, "Current", 0, narrative
+        yield row.start_ns, row.duration_ns, row.end_ns, row.state, "Current", 0, narrative
 
 
 def _hangs(scenario: Scenario) -> Rows:
@@ -236,19 +230,15 @@ def _points(scenario: Scenario) -> Rows:
 
 
 def _signpost_intervals(scenario: Scenario) -> Rows:
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     lanes_until: dict[str, list[int]] = {}
     for number, row in enumerate(sorted(scenario.signposts, key=lambda row: row.start_ns), start=1):
-        lane = _free_lane(lanes_until.setdefault(row.name, []), row.start_ns, row.start_ns + row.duration_ns)
-        yield _signpost_interval(scenario, row, lane, number)
-
-
-def _signpost_interval(scenario: Scenario, row: SignpostRow, lane: int, identifier: int) -> tuple[Cell, ...]:
-    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
-    message = text_label(row.message) if row.message else None
-    signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
-    names = (row.name, row.category, row.subsystem, identifier)
-    ends = (target, target, thread, thread, message, None)
-    return (row.start_ns, row.duration_ns, lane, *names, *ends, None, None, None, None, signature)
+        lane = _free_lane(lanes_until.setdefault(row.name, []), row.start_ns, row.end_ns)
+        message = text_label(row.message) if row.message else None
+        signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
+        names = (row.name, row.category, row.subsystem, number)
+        ends = (target, target, thread, thread, message, None)
+        yield row.start_ns, row.duration_ns, lane, *names, *ends, None, None, None, None, signature
 
 
 def _life_cycle(scenario: Scenario) -> Rows:

@@ -6,17 +6,14 @@ Each function gives a thread for `Simulation.start` or `Running.start`, which lo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from tracekit.testing.rows import Model
+from tracekit.testing.simulation import Running, Task, Thread
 from tracekit.testing.work import Stage, Step, neural_engine
 
-if TYPE_CHECKING:
-    from tracekit.testing.rows import Model
-    from tracekit.testing.simulation import Running, Task, Thread
-
-    Steps = tuple[Step | Stage, ...]
-    Work = Steps | Callable[[int], Steps]
-    """What a call asks for, or a function from its number (from 0) to that."""
+Steps = tuple[Step | Stage, ...]
+Work = Steps | Callable[[int], Steps]
+"""What a call asks for, or a function from its number (from 0) to that."""
 
 MS = 1_000_000
 PREFILL = (neural_engine(28 * MS),)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from tracekit.testing.contents import table_list
+from tracekit.testing.machines import Machine, Process
+from tracekit.testing.scenario import Scenario
 from tracekit.testing.schemas import DOCUMENTATION
-
-if TYPE_CHECKING:
-    from tracekit.testing.machines import Machine, Process
-    from tracekit.testing.scenario import Scenario
 
 _INDENT = "    "
 _BEFORE_SCHEMA = frozenset(

@@ -10,15 +10,12 @@ import heapq
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tracekit.testing.rng import CLOCK_STEP_NS, Draws, on_clock
 from tracekit.testing.work import Span
 
-if TYPE_CHECKING:
-    Done = Callable[[Span, int], None]
-    """Gets the time in which the unit worked, and how long the work would have taken alone in the present heat, in
-    ns."""
+Done = Callable[[Span, int], None]
+"""Gets the time in which the unit worked, and how long the work would have taken alone in the present heat, in ns."""
 
 _FINE = 1 << 20
 """Parts of a ns in which the rest of a shared work is counted."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
-
-if TYPE_CHECKING:
-    from tracekit.testing.scenario import Prediction, UnseenPrediction
+from tracekit.testing.scenario import Prediction, UnseenPrediction
 
 Rows: TypeAlias = "Prediction | UnseenPrediction"
 """What a plan fills."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import Progress, XctraceOptions, open_recording
+from tracekit.recording.contents import Recording
+from tracekit.recording.open import Paths
 from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
@@ -30,10 +32,6 @@ from tracekit.trace.models import model_frame
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
-
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording
-    from tracekit.recording.open import Paths
 
 Bound = TypeVar("Bound")
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.recording.contents import Recording
 from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells, Table, TableState
 from tracekit.trace.binding import as_coded, optional_integers, required_integers
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-    from tracekit.recording.contents import Recording
 
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
 """Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""

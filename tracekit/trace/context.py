@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from tracekit.recording.table import Table, Thread
 from tracekit.trace import binding
+from tracekit.trace.collect import Rows
 from tracekit.trace.frames import durations, reorder, sort_order
-
-if TYPE_CHECKING:
-    from tracekit.trace.collect import Rows
 
 
 class Form(Enum):

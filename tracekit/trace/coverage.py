@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+import pandas as pd
+
+from tracekit.arrays import BoolArray
+from tracekit.recording.contents import Contents, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
+from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray
-    from tracekit.recording.contents import Contents, Run, TableEntry
-    from tracekit.trace.instruments.instrument import Instrument
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
@@ -156,17 +154,14 @@ class Listed(Protocol):
     @property
     def schema(self) -> str:
         """Name of the table."""
-        ...
 
     @property
     def state(self) -> str:
         """As `TableState`."""
-        ...
 
     @property
     def reason(self) -> str:
         """Why it is unreadable."""
-        ...
 
 
 def tables_of(trace: Trace) -> tuple[TableEntry, ...]:

@@ -6,19 +6,16 @@ None of them proves a fault, so rows stay, and a note says what was seen.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.intervals import Intervals
+from tracekit.recording.contents import Recording
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
 from tracekit.trace.frames import is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration, format_error
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.recording.contents import Recording
 
 _AFTER_END_NS = 1_000_000_000
 """How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""

@@ -119,7 +119,9 @@ def _matches(entries: Sequence[_Given], names: Sequence[str], open_names: Sequen
         if model is None or match is None:
             matched.append(_Matched(entry.path, None, None, problem))
             continue
-        best = [other for other in by_model[model] if matches[other][1] is _best(matches, by_model[model])]
+        ways = {matches[other][1] for other in by_model[model]}
+        closest = next(way for way in Match if way in ways)
+        best = [other for other in by_model[model] if matches[other][1] is closest]
         if index not in best:
             other = _name(entries[best[0]].path)
             matched.append(_Matched(entry.path, None, None, f"Not used: {other} describes {model} by a closer name."))
@@ -129,11 +131,6 @@ def _matches(entries: Sequence[_Given], names: Sequence[str], open_names: Sequen
         elif model in open_names:
             matched.append(_Matched(entry.path, model, match, problem))
     return matched
-
-
-def _best(matches: Sequence[tuple[str | None, Match | None, str]], indices: Iterable[int]) -> Match:
-    ways = {matches[index][1] for index in indices}
-    return next(match for match in Match if match in ways)
 
 
 def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | None, str]:

@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
 """Frames of the Core ML instrument, whose table has no process column."""
@@ -153,16 +151,12 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     frame.
     """
     kept = shown.rows["activity"]
-    frames = {
+    frames: dict[str, Any] = {
         name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
     }
     return replace(
         trace,
-        activity=frames["activity"],
-        data=frames["data"],
-        compute=frames["compute"],
-        other=frames["other"],
-        hardware=frames["hardware"],
+        **frames,
         sites=None if trace.sites is None else _kept_sites(trace.sites, kept),
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
@@ -227,8 +221,7 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
     """Rows whose prediction is among the chosen rows of the Activity lane."""
     prediction = or_minus_one(frame["prediction"])
-    chosen: BoolArray = np.append(activity, False)[prediction]
-    return chosen
+    return np.append(activity, False)[prediction]
 
 
 def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:

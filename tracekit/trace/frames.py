@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.recording.table import CodedCells, Table
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
 
-if TYPE_CHECKING:
-    from pandas.api.extensions import ExtensionArray
-
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-    from tracekit.trace.collect import Rows
-
-    ColumnValues = IntArray | BoolArray | pd.Categorical | pd.arrays.IntegerArray
+ColumnValues = IntArray | BoolArray | pd.Categorical | pd.arrays.IntegerArray
 
 FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "lane": tuple(Lane),

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from tracekit.arrays import IntArray
 from tracekit.trace.events import Origin
 from tracekit.trace.frames import is_any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tracekit.arrays import IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 def identity_of(trace: Trace) -> str | None:

@@ -18,18 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import fixed_categorical, is_any, or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-    from tracekit.trace.instruments.coreml import ModelName
+from tracekit.trace.instruments.coreml import ModelName
 
 
 def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:

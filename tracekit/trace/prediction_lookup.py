@@ -7,21 +7,18 @@ many contain it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import containing_by_key
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
-
-    CallAndCount = tuple[IntArray, IntArray]
+CallAndCount = tuple[IntArray, IntArray]
 
 _DEEPEST = 16
 """Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, no_samples
+from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.recording.contents import Recording
 
 TIMED = ("time-profile", "time-sample")
 """Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.calls import core_ml_stacks, source_of
 from tracekit.analysis.code.sites import CallSite, between_sites
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.trace.frames import categorical, is_any
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray
-    from tracekit.trace.samples import Samples
-    from tracekit.trace.trace import Trace
+from tracekit.trace.samples import Samples
+from tracekit.trace.trace import Trace
 
 RUN: Final = 3
 """Samples of a thread that lie no more sampling periods apart are one piece of work."""

@@ -19,13 +19,9 @@ _NOT_NAMED = "The file does not name the model, the device, the system or the co
 def is_profiler(document: object) -> bool:
     """Whether the JSON is CoreMLProfiler's `compute_plan.json` or `compute_plan_operation_table.json`."""
     if isinstance(document, list):
-        return _is_operation(document[0]) if document else False
+        entry = mapping(document[0] if document else None)
+        return {"operatorName", "preferred_device"} <= set(entry) and isinstance(entry.get("supported_devices"), str)
     return any("operations" in mapping(mapping(value).get("block")) for value in mapping(document).values())
-
-
-def _is_operation(entry: object) -> bool:
-    entry = mapping(entry)
-    return "operatorName" in entry and "preferred_device" in entry and isinstance(entry.get("supported_devices"), str)
 
 
 def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport:

@@ -97,15 +97,9 @@ def planned_operation(
 ) -> PlannedOperation:
     """An operation from what a report says of it: `preferred` and `supported` are compute units, `cost` is a share.
     Raises `UnreadableModel` for an impossible cost."""
-    unit, units = unit_of(preferred), units_of(supported)
-    return PlannedOperation(number, name, bare(operator), unit, with_unit(units, unit), share(cost), **more)
-
-
-def with_unit(supported: tuple[ComputeUnit, ...] | None, unit: ComputeUnit | None) -> tuple[ComputeUnit, ...] | None:
-    """Where an operation can run, with where it does run."""
-    if supported is None or unit is None or unit in supported:
-        return supported
-    return tuple(each for each in ALL_UNITS if each in supported or each == unit)
+    # Where it does run, it can run.
+    units = units_of([*supported, preferred] if isinstance(supported, list) else None)
+    return PlannedOperation(number, name, bare(operator), unit_of(preferred), units, share(cost), **more)
 
 
 def check_count(count: int) -> None:

@@ -10,12 +10,10 @@ import subprocess
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracekit.arrays import AnyArray
 from tracekit.errors import TracekitError
-
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray
 
 COREMLTOOLS_UNITS = {
     "all": "ALL",

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tracekit.arrays import AnyArray
 from tracekit.model_files.facts import Feature, FeatureKind
 from tracekit.model_files.failures import UnreadableModel
 
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray
-
-    MakeImage = Callable[[AnyArray, str], object]
+MakeImage = Callable[[AnyArray, str], object]
 
 MAX_ELEMENTS = 2**28
 """Of one input: 1 GB as Float32."""

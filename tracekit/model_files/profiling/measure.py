@@ -27,21 +27,13 @@ LOADS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A choice of compute units that could not be timed."""
-
-    choice: str
-    error: str
-    """In one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """What came of each choice."""
 
     reports: tuple[tuple[str, PerformanceReport], ...]
     """By the name of the choice."""
-    failures: tuple[Failure, ...]
+    failures: tuple[str, ...]
+    """Why others could not be timed, in one sentence each."""
 
 
 def profile(
@@ -72,7 +64,7 @@ def profile(
                 run = _Run(model, path, runtime, choice, Path(folder), clock)
                 reports.append((choice, run.report(inputs, predictions)))
         except TracekitError as error:
-            failures.append(Failure(choice, str(error)))
+            failures.append(str(error))
     return Profile(tuple(reports), tuple(failures))
 
 
@@ -93,6 +85,8 @@ class _Run:
         loaded, load = self._load(compiled)
         prediction = self._predict(loaded, inputs, predictions)
         operations, notes = self._plan(compiled, prediction)
+        functions = len(self.model.functions)
+        remarks = [f"Of {functions} functions only the default one was run."] if functions > 1 else []
         return PerformanceReport(
             name=self.model.name,
             source=self.path.name,
@@ -104,14 +98,8 @@ class _Run:
             load=load,
             compile=compile_timing,
             operations=operations,
-            notes=(*self._remarks(), *notes),
+            notes=("The inputs are made up.", *remarks, *notes),
         )
-
-    def _remarks(self) -> tuple[str, ...]:
-        made_up = "The inputs are made up."
-        if len(self.model.functions) < 2:
-            return (made_up,)
-        return (made_up, f"Of {len(self.model.functions)} functions only the default one was run.")
 
     def _compile(self) -> tuple[Path, Timing | None]:
         """A compiled model is taken as it is."""

@@ -13,17 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import IntArray, UInt32Array, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.engineering_types import STACK_SEPARATOR
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray, UInt32Array, UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-
 
 BLOCK_BYTES: Final = 0x0010_0000
 """Arrays do not cross the end of a block."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import Int32Array, IntArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import LOW, SharedArrays
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images, read_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.saved_images import SavedImage, read_saved_images
@@ -28,14 +30,10 @@ from tracekit.recording.bundle.symbolication import (
     symbolicate,
     unplaced_note,
 )
+from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import CallStacks, sample_columns
 from tracekit.recording.coding import number_codes
-
-if TYPE_CHECKING:
-    from tracekit.arrays import Int32Array, IntArray, UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.values import RunValues
-    from tracekit.recording.table import Cells
+from tracekit.recording.table import Cells
 
 _ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
 """What lies above is the authentication of a pointer."""

@@ -77,9 +77,7 @@ class BundleFiles:
 
         Files are stored either raw or as one zlib stream; the first two bytes show which.
         """
-        size = self.sizes.get(path)
-        if size is None:
-            raise DamageError(f"{_short(path)} is missing")
+        size = self.stored_size(path)
         # Compressing what cannot be compressed adds some bytes.
         if size > limit + limit // 1000 + 64:
             raise DamageError(f"{_short(path)} is larger than {limit:,} bytes")

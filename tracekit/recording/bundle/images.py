@@ -13,21 +13,18 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import AnyArray, BoolArray, IntArray, RecordArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import ordered_columns
+from tracekit.recording.bundle.saved_images import SavedImage
+from tracekit.recording.bundle.stores import Store
+from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import is_system_path
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray, RecordArray, UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.saved_images import SavedImage
-    from tracekit.recording.bundle.stores import Store
-    from tracekit.recording.bundle.values import RunValues
-
 
 ALWAYS: Final = np.iinfo(np.int64).max
 """End of an image that stayed."""
@@ -198,11 +195,8 @@ def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]])
     address = np.append(images.address, np.array([each.address for _, each in more], np.int64))
     order = np.lexsort((address, process))
 
-    def numbers(column: IntArray, values: Sequence[int]) -> IntArray:
-        return np.append(column, np.array(values, np.int64))[order]
-
-    def flags(column: BoolArray, values: Sequence[bool]) -> BoolArray:
-        return np.append(column, np.array(values, np.bool_))[order]
+    def joined(column: AnyArray, values: Sequence[int]) -> AnyArray:
+        return np.append(column, np.array(values, column.dtype))[order]
 
     places = zip(process.tolist(), address.tolist(), uuids, strict=True)
     size = np.array([sizes.get(place, 0) for place in places], np.int64)
@@ -210,12 +204,12 @@ def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]])
     return Images(
         process[order],
         address[order],
-        numbers(images.start_ns, [0] * len(more)),
-        numbers(images.end_ns, [ALWAYS] * len(more)),
-        flags(images.cached, [each.cached for _, each in more]),
-        numbers(images.limit, [each.address + each.size for _, each in more]),
+        joined(images.start_ns, [0] * len(more)),
+        joined(images.end_ns, [ALWAYS] * len(more)),
+        joined(images.cached, [each.cached for _, each in more]),
+        joined(images.limit, [each.address + each.size for _, each in more]),
         size[order],
-        np.isin(process, list(saved))[order] | flags(images.whole, [True] * len(more)),
+        np.isin(process, list(saved))[order] | joined(images.whole, [True] * len(more)),
         tuple(uuids[index] for index in order.tolist()),
         tuple(paths[index] for index in order.tolist()),
     )

@@ -9,12 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from tracekit.recording.bundle import DamageError, limits
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
+from tracekit.recording.bundle.files import BundleFiles
 
 NOISE: Final = frozenset({"Data stream: Time Mapping"})
 """Issues that every recording has and that mean nothing."""

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import AnyArray, IndexArray, IntArray, ObjectArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.arrays import SharedArrays
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.units import format_duration
-
-if TYPE_CHECKING:
-    from tracekit.arrays import AnyArray, IndexArray, IntArray, ObjectArray, UInt64Array
-    from tracekit.recording.bundle.arrays import SharedArrays
-
 
 NOTHING: Final = 0xFFFF_FFFF
 """A part without value: references are 32-bit, in a field of 64."""

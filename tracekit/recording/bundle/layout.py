@@ -13,19 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, read_plist
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import with_row_damage
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
 from tracekit.recording.bundle.run_metadata import read_information
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, Store, TableSpec, describe, read_spec
 from tracekit.recording.quoting import excerpt, quote_name
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
 
 KNOWN_VERSION: Final = 5
 """Version of the document format that the facts were taken from."""

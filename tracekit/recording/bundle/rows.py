@@ -8,11 +8,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, RecordArray, UInt64Array, UnsignedArray
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.recording.bundle.values import RunValues, since_epoch
@@ -20,11 +22,6 @@ from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import Cells, IntegerCells
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, RecordArray, UInt64Array, UnsignedArray
-    from tracekit.recording.bundle.files import BundleFiles
-
 
 _HEADER: Final = struct.Struct("<8I")
 _MAGIC: Final = 0x12340A0A

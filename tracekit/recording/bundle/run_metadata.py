@@ -14,17 +14,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, read_archive
-from tracekit.recording.bundle.values import TargetNames
+from tracekit.recording.bundle.files import BundleFiles
+from tracekit.recording.bundle.values import Names
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.table import Process
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
-
 
 PATH: Final = "form.template"
 NO_REFERENCE: Final = 0xFFFF_FFFF
@@ -70,7 +67,7 @@ class RunInformation:
 
     run: Run
     """Without dates, issues and tables."""
-    names: TargetNames = field(default_factory=lambda: TargetNames({}, frozenset()))
+    names: Names = field(default_factory=Names)
     start_ns: int | None = None
     """ns since 1970."""
 
@@ -148,7 +145,7 @@ def _process(archive: KeyedArchive, info: dict[object, object]) -> Process | Non
     return None if name is None and pid is None else Process(name or f"pid {pid}", pid)
 
 
-def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
+def _names(archive: KeyedArchive, run: dict[object, object]) -> Names:
     """Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array."""
 
     def name_pairs(items: Iterable[object], key: str) -> Iterator[tuple[int, str]]:
@@ -164,7 +161,7 @@ def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
     names = dict(name_pairs(processes, "displayName"))
     names.pop(NO_REFERENCE, None)
     main = (reference for reference, name in name_pairs(threads, "preferredName") if name.startswith("Main Thread"))
-    return TargetNames(names, frozenset(main))
+    return Names(names, {}, set(main))
 
 
 def read_instruments(files: BundleFiles, run: int) -> Instruments:

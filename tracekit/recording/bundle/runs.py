@@ -11,24 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import UInt64Array
 from tracekit.recording.bundle import DamageError, run_metadata
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.layout import Requirements, core_of, raw_streams, read_stores
 from tracekit.recording.bundle.rows import decode, ordered_columns
-from tracekit.recording.bundle.values import Names, RunValues, TargetNames
+from tracekit.recording.bundle.stores import Store
+from tracekit.recording.bundle.values import Names, RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
 from tracekit.recording.quoting import export_command
 from tracekit.recording.table import IntegerCells, Process, TableState
-
-if TYPE_CHECKING:
-    from tracekit.arrays import UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.stores import Store
-
 
 _ROUNDING_NS: Final = 1_000
 """How far the spans of `form.template` and of the instruments may be apart. The latter are doubles of seconds since
@@ -179,7 +176,7 @@ def _differ(first: int | None, second: int | None, tolerance: int) -> bool:
     return first is not None and second is not None and abs(first - second) > tolerance
 
 
-def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: TargetNames) -> Names:
+def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: Names) -> Names:
     """All names that a run states. Where it states two, the later one holds: a process may start another program.
 
     Raises `DamageError` where a table and the shared arrays disagree: then they are not from the same run.

@@ -14,14 +14,12 @@ from __future__ import annotations
 import struct
 import uuid
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, read_archive
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.run_metadata import PATH
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
 
 _LIST: Final = struct.Struct("<6I")
 _IMAGE: Final = struct.Struct("<16sIIQQ4I")

@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple, cast
+from typing import Any, Final, TypeVar, TypeVarTuple, cast
 from xml.parsers import expat
 
 import numpy as np
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, PrintedAttributes, read_archive
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.types import EngineeringType, type_of
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import NO_ATTRIBUTES, Column
-
-if TYPE_CHECKING:
-    from tracekit.recording.bundle.files import BundleFiles
 
 TIME: Final = "topology time"
 """Name of the record field that holds the time or start of a row."""

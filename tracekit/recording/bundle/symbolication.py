@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.files import BundleFiles
+from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
 from tracekit.recording.call_stacks import Frames, Function, Image
 from tracekit.recording.function_names import short_name
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.images import Images
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"

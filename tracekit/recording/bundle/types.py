@@ -101,39 +101,33 @@ bit-rate errno-value metal-compiler-request metal-device-id swift-actor-id swift
 _ALL_ONES: Final = (-1,)
 
 
-def _types_by_id(
-    text: str, storage: Storage, nulls: tuple[int, ...], *, time: bool = False
-) -> dict[str, EngineeringType]:
-    pairs = (item.split() for item in text.split(";"))
-    return {f"XR{name}TypeID": EngineeringType(mnemonic, storage, nulls, time) for name, mnemonic in pairs}
-
-
 KNOWN: Final = {
-    **_types_by_id(_STRINGS, Storage.STRING, _ALL_ONES),
-    **_types_by_id(_ARRAYS, Storage.ARRAY, _ALL_ONES),
-    **_types_by_id(_TYPED, Storage.TYPED, _ALL_ONES),
-    **_types_by_id(_TIMES, Storage.INTEGER, _ALL_ONES, time=True),
-    # A duration of 0 is exported as "no value", and no export has a duration of 0.
-    **_types_by_id("Duration duration", Storage.INTEGER, (0, -1), time=True),
-    **_types_by_id("OSSignpostIdentifier os-signpost-identifier", Storage.INTEGER, (0,)),
-    **_types_by_id(_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES),
-    **_types_by_id(_FULL_INTEGERS, Storage.INTEGER, ()),
-    **_types_by_id(_PACKED, Storage.PACKED, _ALL_ONES),
+    f"XR{name}TypeID": EngineeringType(mnemonic, storage, nulls, is_time)
+    for text, storage, nulls, is_time in (
+        (_STRINGS, Storage.STRING, _ALL_ONES, False),
+        (_ARRAYS, Storage.ARRAY, _ALL_ONES, False),
+        (_TYPED, Storage.TYPED, _ALL_ONES, False),
+        (_TIMES, Storage.INTEGER, _ALL_ONES, True),
+        # A duration of 0 is exported as "no value", and no export has a duration of 0.
+        ("Duration duration", Storage.INTEGER, (0, -1), True),
+        ("OSSignpostIdentifier os-signpost-identifier", Storage.INTEGER, (0,), False),
+        (_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES, False),
+        (_FULL_INTEGERS, Storage.INTEGER, (), False),
+        (_PACKED, Storage.PACKED, _ALL_ONES, False),
+    )
+    for name, mnemonic in map(str.split, text.split(";"))
 }
 """Types by id."""
 
-
-def _types_by_mnemonic(
-    text: str, storage: Storage, nulls: tuple[int, ...], *, time: bool = False
-) -> dict[str, EngineeringType]:
-    return {mnemonic: EngineeringType(mnemonic, storage, nulls, time) for mnemonic in text.split()}
-
-
 REPORTED: Final = {
-    **_types_by_mnemonic(_REPORTED_STRINGS, Storage.STRING, _ALL_ONES),
-    **_types_by_mnemonic(_REPORTED_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES),
-    **_types_by_mnemonic(_REPORTED_FULL_INTEGERS, Storage.INTEGER, ()),
-    **_types_by_mnemonic("duration-on-core duration-waiting", Storage.INTEGER, (0, -1), time=True),
+    mnemonic: EngineeringType(mnemonic, storage, nulls, is_time)
+    for text, storage, nulls, is_time in (
+        (_REPORTED_STRINGS, Storage.STRING, _ALL_ONES, False),
+        (_REPORTED_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES, False),
+        (_REPORTED_FULL_INTEGERS, Storage.INTEGER, (), False),
+        ("duration-on-core duration-waiting", Storage.INTEGER, (0, -1), True),
+    )
+    for mnemonic in text.split()
 }
 """Further types of Apple's type reference, which names them by mnemonic alone: those of File Activity, System Trace,
 Swift Concurrency and Network. No bundle with their rows was seen. Of structures and fractions it does not say how they

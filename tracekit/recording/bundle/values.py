@@ -7,24 +7,21 @@ tables share may cost is counted here.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
+from tracekit.arrays import IntArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.arrays import LOW, SharedArrays, Stacks, read_arrays
+from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.types import KNOWN, EngineeringType, Storage
 from tracekit.recording.table import CellValue, Process, Thread
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray, UInt64Array
-    from tracekit.recording.bundle.files import BundleFiles
-
 
 _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
@@ -41,14 +38,6 @@ class Names:
     processes: dict[int, str] = field(default_factory=dict)
     threads: dict[int, str] = field(default_factory=dict)
     main_threads: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetNames:
-    """Names that the run information holds, by reference."""
-
-    processes: Mapping[int, str]
-    main_threads: frozenset[int]
 
 
 class Part(Generic[_T]):

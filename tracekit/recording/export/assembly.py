@@ -6,18 +6,15 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
+from tracekit.recording.export.loading import ExportedFile, LoadedFiles
+from tracekit.recording.export.nodes import Node
 from tracekit.recording.export.toc import TocRun, empty_run_error
 from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.quoting import excerpt, export_command
 from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, Cells, IntegerCells, Table, TableState
-
-if TYPE_CHECKING:
-    from tracekit.recording.export.loading import ExportedFile, LoadedFiles
-    from tracekit.recording.export.nodes import Node
 
 ONE_RECORDING = "pass the files of one recording at a time"
 """What helps when files contradict each other."""

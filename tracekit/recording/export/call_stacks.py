@@ -12,25 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from lxml.etree import _Element
 
+from tracekit.arrays import Int32Array, IntArray
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
 from tracekit.recording.engineering_types import Kind, kind_of
-from tracekit.recording.export.cells import Element, Values
+from tracekit.recording.export.cells import Element, Part, Values
 from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
+from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from tracekit.arrays import Int32Array, IntArray
-    from tracekit.recording.export.cells import Part
-    from tracekit.recording.sources import Source
-
 
 _MAX_LINE = 1 << 31
 
@@ -87,7 +82,8 @@ class StackValues(Values):
         """As `Values.compound`; a call stack, frame, binary or source as what it is."""
         if kind not in (Kind.STACK, Kind.FRAME, Kind.ADDRESSES):
             return super().compound(kind, element, parts)
-        values = [self.at(payload) for code, payload in parts if not self.is_number[code]]
+        # More than what cells of tables hold.
+        values: list[object] = [self.at(payload) for code, payload in parts if not self.is_number[code]]
         value: object
         match cast("_Element", element).tag:
             case "binary":
@@ -100,16 +96,16 @@ class StackValues(Values):
                 value = Frame(
                     element.get("name") or "",
                     address(element.get("addr")),
-                    next((each for each in map(_as_part, values) if isinstance(each, Binary)), None),
-                    next((each for each in map(_as_part, values) if isinstance(each, SourceLine)), None),
+                    next((each for each in values if isinstance(each, Binary)), None),
+                    next((each for each in values if isinstance(each, SourceLine)), None),
                 )
             case _:
                 value = self._stack(values, element.text if kind is Kind.ADDRESSES else None)
         return cast("CellValue", value)
 
-    def _stack(self, parts: list[CellValue], addresses: str | None) -> Stack:
+    def _stack(self, parts: list[object], addresses: str | None) -> Stack:
         frames: list[Frame] = []
-        for part in map(_as_part, parts):
+        for part in parts:
             if isinstance(part, Frame):
                 frames.append(part)
             elif isinstance(part, Stack):
@@ -117,11 +113,6 @@ class StackValues(Values):
         frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
         self.charge(getsizeof(frames))
         return Stack(tuple(frames))
-
-
-def _as_part(value: CellValue) -> object:
-    """A value of the file, which here is more than what cells of tables hold."""
-    return value
 
 
 def address(text: str | None) -> int | None:

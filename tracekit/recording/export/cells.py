@@ -12,21 +12,19 @@ from __future__ import annotations
 import re
 from array import array
 from sys import getsizeof
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from lxml.etree import _Element
+
+from tracekit.arrays import Int32Array, IntArray
 from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.limits import MAX_TIME_NS
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import CellValue, CodedCells, Process, Thread
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from tracekit.arrays import Int32Array, IntArray
-
-    Part = tuple[int, int]
-    """Code of a tag, and payload."""
+Part = tuple[int, int]
+"""Code of a tag, and payload."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _INT64_MAX = 2**63 - 1
@@ -50,11 +48,9 @@ class Element(Protocol):
     @property
     def text(self) -> str | None:
         """Text before the first part."""
-        ...
 
     def get(self, key: str) -> str | None:
         """An attribute."""
-        ...
 
 
 class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
@@ -148,10 +144,6 @@ class Values:
         self._odd_ids.clear()
         for known in self.known[1:]:
             known.clear()
-
-    def begin_row(self) -> None:
-        """Forget how many elements the previous row had."""
-        self.elements = 0
 
     def define(self, element: _Element, code: int, depth: int = 0) -> int:
         """Payload of an element that holds a value; registers its id and those inside it.

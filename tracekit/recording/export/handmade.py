@@ -8,16 +8,15 @@ columns are read by their own list and never by this one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export.cells import CellError, Values, as_tag
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.table import Column
 
-if TYPE_CHECKING:
-    HandmadeRow = tuple[tuple[str, ...], list[int]]
-    """The tag of each cell, and its payload (0 for a cell without value)."""
+HandmadeRow = tuple[tuple[str, ...], list[int]]
+"""The tag of each cell, and its payload (0 for a cell without value)."""
 
 
 _ANE = (

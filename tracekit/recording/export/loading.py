@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
@@ -29,8 +28,7 @@ except ImportError:
     # Where the package was installed without a C compiler.
     scanned = None  # type: ignore[assignment]
 
-if TYPE_CHECKING:
-    from tracekit.recording.table import Cells
+from tracekit.recording.table import Cells
 
 _LOG = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lxml import etree
 
@@ -21,12 +21,10 @@ from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.rows import RowReader, WaitingCells
 from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed_xml_error, pull_parser
+from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import excerpt
+from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, Column
-
-if TYPE_CHECKING:
-    from tracekit.recording.progress import Meter
-    from tracekit.recording.sources import Source
 
 ROOT: Final = "trace-query-result"
 _TAGS = ("node", "schema", "row")

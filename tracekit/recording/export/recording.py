@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
+from tracekit.recording.call_stacks import CallStacks
 from tracekit.recording.contents import Contents, Run, chosen_run, matches
 from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import Assembled, assemble
 from tracekit.recording.export.loading import load
-
-if TYPE_CHECKING:
-    from tracekit.recording.call_stacks import CallStacks
-    from tracekit.recording.progress import Progress
-    from tracekit.recording.sources import Inputs
-    from tracekit.recording.table import Table
+from tracekit.recording.progress import Progress
+from tracekit.recording.sources import Inputs
+from tracekit.recording.table import Table
 
 FORM = "xctrace export XML"
 """What `Contents.form` says of such a recording."""

@@ -10,22 +10,18 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Undefined, Values, as_tag
 from tracekit.recording.export.columns import ColumnBuilder, Payloads, cells_of
-from tracekit.recording.export.handmade import bind_rows
+from tracekit.recording.export.handmade import HandmadeRow, bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.quoting import excerpt
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from tracekit.recording.export.handmade import HandmadeRow
-    from tracekit.recording.table import Cells, Column
+from tracekit.recording.table import Cells, Column
 
 
 @dataclass(slots=True)
@@ -89,7 +85,7 @@ class WaitingCells:
 
     def _read(self, cell: WaitingCell) -> None:
         cell.attempts += 1
-        self._values.begin_row()
+        self._values.elements = 0
         try:
             if cell.attempts > limits.MAX_ATTEMPTS:
                 raise CellError(f"it refers to more than {limits.MAX_ATTEMPTS} values not defined before")
@@ -121,7 +117,7 @@ class RowReader:
     def read(self, row: _Element) -> None:
         """Take one row. Raises `UnreadableRecording` naming the row and what is wrong with it."""
         self._row += 1
-        self._values.begin_row()
+        self._values.elements = 0
         try:
             if self._builder.columns:
                 self._read_bound(row)

@@ -12,28 +12,24 @@ import struct
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from io import BufferedIOBase
+from typing import Final, cast
 
 import numpy as np
 from lxml import etree
 
+from tracekit.arrays import CodeArray, Int32Array, IntArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import ANY, NUMERIC, PLAIN, SENTINEL, Kind, kind_of
 from tracekit.recording.export._scan import Declined, Scanner
-from tracekit.recording.export.cells import CellError, Values
+from tracekit.recording.export.cells import CellError, Part, Values
 from tracekit.recording.export.columns import Payloads
 from tracekit.recording.export.nodes import FileNodes, Node, NodeReader
+from tracekit.recording.export.rows import RowReader
 from tracekit.recording.export.xml import pull_parser
+from tracekit.recording.progress import Meter
+from tracekit.recording.sources import Source
 from tracekit.recording.table import CellValue, CodedCells, LateCells
-
-if TYPE_CHECKING:
-    from io import BufferedIOBase
-
-    from tracekit.arrays import CodeArray, Int32Array, IntArray
-    from tracekit.recording.export.cells import Part
-    from tracekit.recording.export.rows import RowReader
-    from tracekit.recording.progress import Meter
-    from tracekit.recording.sources import Source
 
 _INTEGER, _TIME, _TEXT, _LABEL, _COMPOUND = range(5)
 """`enum mode` of the scanner."""

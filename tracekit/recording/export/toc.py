@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lxml import etree
 
@@ -25,12 +25,10 @@ from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import as_tag
 from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed_xml_error, pull_parser
+from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import excerpt
+from tracekit.recording.sources import Source
 from tracekit.recording.table import Process
-
-if TYPE_CHECKING:
-    from tracekit.recording.progress import Meter
-    from tracekit.recording.sources import Source
 
 ROOT: Final = "trace-toc"
 IMPORTED: Final = "imported-from"
@@ -184,9 +182,8 @@ def _plain_text(label: str, element: etree._Element) -> str | None:
 
 
 def _number(label: str, what: str, text: str | None) -> int | None:
-    if _text(text) is None:
+    if text is None or not text.strip():
         return None
-    assert text is not None  # noqa: S101 - narrows for the type checker
     if not _WHOLE_NUMBER.fullmatch(text.strip()):
         raise UnreadableRecording(f"{label}: the {what} is {excerpt(text)}, not a whole number; {EXPORT_AGAIN}")
     return int(text)

@@ -5,19 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import BinaryIO, Literal, cast
 
 from lxml import etree
+from lxml.etree import _Element
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.limits import CHUNK_BYTES
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from tracekit.recording.sources import Source
-
+from tracekit.recording.sources import Source
 
 EXPORT_AGAIN = "export it again with `xcrun xctrace export`"
 """What helps against a file that was cut off or edited."""

@@ -8,18 +8,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from tracekit.errors import TracekitError
+from tracekit.recording.contents import Recording, TableEntry
 from tracekit.recording.table import Table, TableState
 from tracekit.recording.writing.files import FileNames, complete_file
 from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
-from tracekit.recording.writing.toc import toc_document
+from tracekit.recording.writing.toc import PublicAttributes, toc_document
 from tracekit.recording.writing.xml import write_xml
-
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording, TableEntry
-    from tracekit.recording.writing.toc import PublicAttributes
 
 FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
 """Names of the forms of tables; each is also the suffix of its files."""

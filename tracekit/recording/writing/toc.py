@@ -7,14 +7,11 @@ environment. The list of processes, which our readers do not keep, is written em
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from tracekit.recording.contents import Contents, Device, Run, Target
 from tracekit.recording.writing.xml import escape
 
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Contents, Device, Run, Target
-
-    PublicAttributes = Callable[[Mapping[str, str]], Mapping[str, str]]
+PublicAttributes = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 _INDENT = "    "
 

@@ -99,8 +99,7 @@ class _RowWriter:
         """Every cell of a column as a reference."""
         references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
         lookup: AnyArray = np.array([*references, _EMPTY], dtype=object)
-        cells: AnyArray = lookup[chunk.inverse]
-        return cells
+        return lookup[chunk.inverse]
 
     def _element(self, tag: str, value: CellValue | int) -> str:
         """A value: itself at first, then a reference to it."""

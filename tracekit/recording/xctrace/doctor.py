@@ -125,7 +125,7 @@ def _tool_checks(name: str, checks: Iterable[Check]) -> Iterator[Check]:
 
 
 def _templates(tool: xctrace.Tool) -> Iterator[Check]:
-    names = xctrace.list_templates(tool)
+    names = xctrace.list_names(tool, "templates")
     if TEMPLATE in names:
         yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
     else:
@@ -135,7 +135,7 @@ def _templates(tool: xctrace.Tool) -> Iterator[Check]:
 
 def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
     """Those that `tracekit record` adds to the template."""
-    names = xctrace.list_instruments(tool)
+    names = xctrace.list_names(tool, "instruments")
     if lacking := [name for name in ADDED if name not in names]:
         cannot = f"{' and '.join(lacking)} cannot be recorded"
         yield Check("instruments", "optional", cannot, "record with --only-template")

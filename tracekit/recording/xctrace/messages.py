@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tracekit.recording.xctrace.running import Completed
 from tracekit.recording.xctrace.signing import how_to_build
 from tracekit.recording.xctrace.tool import first_line
-
-if TYPE_CHECKING:
-    from tracekit.recording.xctrace.running import Completed
 
 RUNNING: Final = "Ctrl-C to stop the recording"
 """The line that says that the recording really runs."""

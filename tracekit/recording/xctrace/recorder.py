@@ -12,19 +12,16 @@ import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace import messages
 from tracekit.recording.xctrace.exporter import Exporter
 from tracekit.recording.xctrace.running import Completed, Job
+from tracekit.recording.xctrace.tool import Tool
 from tracekit.recording.xctrace.watching import Listener, Patience, Watch
 from tracekit.signals import StopSignals, stop_signals
-
-if TYPE_CHECKING:
-    from tracekit.recording.xctrace.tool import Tool
-
 
 TIME_LIMIT: Final = re.compile(r"(\d+)(ms|s|m|h)", re.ASCII)
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -109,14 +109,9 @@ def read_version(tool: Tool) -> Version:
     return Version(match[0].removeprefix("xctrace version "), build, _FAMILIES.get(number, number) if number else None)
 
 
-def list_templates(tool: Tool) -> list[str]:
-    """Names of all templates."""
-    return [line for _, line in _entries(_ask(tool, "list", "templates"))]
-
-
-def list_instruments(tool: Tool) -> list[str]:
-    """Names of all instruments that can be added to a template."""
-    return [line for _, line in _entries(_ask(tool, "list", "instruments"))]
+def list_names(tool: Tool, what: str) -> list[str]:
+    """Names of all `templates`, or of all `instruments` that can be added to one."""
+    return [line for _, line in _entries(_ask(tool, "list", what))]
 
 
 def list_devices(tool: Tool) -> list[ListedDevice]:

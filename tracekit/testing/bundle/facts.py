@@ -9,14 +9,11 @@ import uuid
 import zipfile
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from tracekit.testing.bundle.archive import Coded, Mutable, MutableText, archive, numbered_dictionary
-
-if TYPE_CHECKING:
-    from tracekit.testing.bundle.values import Values
-    from tracekit.testing.machines import Machine
-    from tracekit.testing.scenario import Scenario
+from tracekit.testing.bundle.values import Values
+from tracekit.testing.machines import Machine
+from tracekit.testing.scenario import Scenario
 
 _INSTRUMENTS: dict[str, tuple[str, ...]] = {
     "Core ML": ("coreml-os-signpost",),

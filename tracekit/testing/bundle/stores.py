@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered_dictionary
 from tracekit.testing.bundle.values import TYPES, Values
-
-if TYPE_CHECKING:
-    from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.cells import Cell, Column, TableContent
 
 ROWS_PER_BLOCK = 65_536
 """The rows file is padded to a multiple of this; what Instruments writes."""

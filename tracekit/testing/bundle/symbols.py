@@ -9,39 +9,34 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.cells import Cell, TableContent
+from tracekit.testing.scenario import Scenario
+from tracekit.testing.schemas import columns_from
 from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES, Frame, Placed, SampleRow
 from tracekit.testing.tables import main_thread
-
-if TYPE_CHECKING:
-    from tracekit.testing.scenario import Scenario
 
 _CODES = (("codes", '"0x07,0x00" "0x1f,0x05"'), ("target", "SINGLE"))
 _DYLD = (0x1F, 5)
 """Class and subclass of the loader's events."""
 _FIRST_PATH_ID = 0x40
-_KDEBUG = tuple(
-    Column(*texts)
-    for texts in (
-        ("time", "Timestamp", "event-time"),
-        ("thread", "Thread", "thread"),
-        ("class", "Class", "kdebug-class"),
-        ("subclass", "Subclass", "kdebug-subclass"),
-        ("code", "Code", "kdebug-code"),
-        ("function", "Function", "kdebug-func"),
-        *((f"arg{number}", f"Argument {number}", "kdebug-arg") for number in range(1, 5)),
-    )
-)
-_STRINGS = tuple(
-    Column(*texts)
-    for texts in (
-        ("time", "Timestamp", "event-time"),
-        ("raw-string", "String", "raw-string"),
-        ("raw-string-id", "String ID", "kdebug-string"),
-    )
-)
+_KDEBUG = columns_from("""
+    time | Timestamp | event-time
+    thread | Thread | thread
+    class | Class | kdebug-class
+    subclass | Subclass | kdebug-subclass
+    code | Code | kdebug-code
+    function | Function | kdebug-func
+    arg1 | Argument 1 | kdebug-arg
+    arg2 | Argument 2 | kdebug-arg
+    arg3 | Argument 3 | kdebug-arg
+    arg4 | Argument 4 | kdebug-arg
+""")
+_STRINGS = columns_from("""
+    time | Timestamp | event-time
+    raw-string | String | raw-string
+    raw-string-id | String ID | kdebug-string
+""")
 
 
 def app_path(scenario: Scenario) -> str:

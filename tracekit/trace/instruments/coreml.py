@@ -18,21 +18,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import CodeArray
+from tracekit.recording.table import CodedCells
 from tracekit.trace.binding import flags, optional_values, recode, required_values, text, values_by_code
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane, Level
 from tracekit.trace.frames import event_frame, fixed_categorical, reorder, sort_order
 from tracekit.trace.instruments.instrument import Instrument, Work
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import CodeArray
-    from tracekit.recording.table import CodedCells
-    from tracekit.trace.collect import Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,16 @@ in their label. Rows of depth 1 lie inside rows of depth 0, so add durations of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
-from tracekit.trace.binding import constant, flags, optional_integers, optional_values, recode, values_by_code
+from tracekit.recording.table import Process
+from tracekit.trace.binding import flags, optional_integers, optional_values, values_by_code
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.instruments.hardware import CommandBuffers, active, buffers_by_row, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import KnownModels, gpu_labels, mps_command_buffers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.recording.table import Process
-    from tracekit.trace.collect import Rows
 
 _IDS_END = 1 << 63
 """Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
@@ -34,17 +29,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     label_codes, meanings = gpu_labels(map(str, label.values), known)
     # The entry behind the last stands for no label.
     codes = np.array([*label_codes, -1], np.int32)[label.codes]
-    model = recode(codes, [meaning.model for meaning in meanings])
-    frame = hardware_frame(
-        rows,
-        label,
-        model,
-        target,
-        lane=Lane.GPU,
-        kind=Kind.GPU_EXEC,
-        device=Device.GPU,
-        operation=values_by_code(codes, [meaning.operation for meaning in meanings]),
-    )
+    frame = hardware_frame(rows, label, codes, meanings, target, lane=Lane.GPU, kind=Kind.GPU_EXEC, device=Device.GPU)
     ids = optional_integers(rows.table, "cmdbuffer-id")
     first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
@@ -59,8 +44,8 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
     """
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    model = constant(None, rows.table.rows)
-    frame = hardware_frame(rows, label, model, target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
+    none = np.full(rows.table.rows, -1)
+    frame = hardware_frame(rows, label, none, (), target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
     named = mps_command_buffers(map(str, label.values))
     ids = values_by_code(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
     return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))

@@ -3,23 +3,28 @@ names it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.recording.table import CellValue, CodedCells, Process, Table, Thread
-from tracekit.trace.binding import flags, nullable, optional_integers, optional_values, processes, text
+from tracekit.trace.binding import (
+    flags,
+    nullable,
+    optional_integers,
+    optional_values,
+    processes,
+    recode,
+    text,
+    values_by_code,
+)
 from tracekit.trace.collect import Rows, select_rows
 from tracekit.trace.events import Attribution
-from tracekit.trace.frames import event_frame, fixed_categorical, is_any
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.frames import ColumnValues
+from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
+from tracekit.trace.labels import HardwareLabel
 
 _ACTIVE = "active"
 
@@ -63,11 +68,17 @@ def active(rows: Rows) -> Rows:
 
 
 def hardware_frame(
-    rows: Rows, label: CodedCells, model: pd.Categorical, target: Process | None, **columns: ColumnValues | str
+    rows: Rows,
+    label: CodedCells,
+    codes: CodeArray,
+    meanings: Sequence[HardwareLabel],
+    target: Process | None,
+    **columns: ColumnValues | str,
 ) -> pd.DataFrame:
-    """The event frame of hardware rows: what all tables have alike, and the columns that are given. Rows of depth 1 lie
-    inside rows of depth 0."""
+    """The event frame of hardware rows: what all tables have alike, and the columns that are given. `codes`: of each
+    row, what its label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0."""
     process, pid = processes(rows.table)
+    model = recode(codes, [meaning.model for meaning in meanings])
     return event_frame(
         rows,
         {
@@ -76,6 +87,7 @@ def hardware_frame(
             "process": process,
             "pid": pid,
             "depth": nullable(optional_integers(rows.table, "event-depth")),
+            "operation": values_by_code(codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
             **columns,
         },

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
-    from tracekit.recording.table import Process
-    from tracekit.trace.collect import Rows
-    from tracekit.trace.context import Field
-    from tracekit.trace.instruments.hardware import CommandBuffers
-    from tracekit.trace.labels import KnownModels
+from tracekit.recording.table import Process
+from tracekit.trace.collect import Rows
+from tracekit.trace.context import Field
+from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.labels import KnownModels
 
-    Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
+Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
 
 
 class Work(NamedTuple):

@@ -6,20 +6,16 @@ twice (public evidence).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from tracekit.trace.binding import recode, required_values, values_by_code
+from tracekit.recording.table import Process
+from tracekit.trace.binding import required_values
+from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.frames import fixed_categorical
+from tracekit.trace.frames import ColumnValues, fixed_categorical
 from tracekit.trace.instruments.hardware import active, hardware_frame
 from tracekit.trace.instruments.instrument import Hardware, Instrument, Work
 from tracekit.trace.labels import KnownModels, neural_engine_label
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.recording.table import Process
-    from tracekit.trace.collect import Rows
 
 
 def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
@@ -27,19 +23,9 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     rows = active(rows)
     label = required_values(rows.table, "event-label")
     meanings = [neural_engine_label(str(value), known) for value in label.values]
-    model = recode(label.codes, [meaning.model for meaning in meanings])
     kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
-    frame = hardware_frame(
-        rows,
-        label,
-        model,
-        target,
-        lane=Lane.NEURAL_ENGINE,
-        kind=kind,
-        device=Device.ANE,
-        operation=values_by_code(label.codes, [meaning.operation for meaning in meanings]),
-    )
-    return frame, None
+    columns: dict[str, ColumnValues | str] = {"lane": Lane.NEURAL_ENGINE, "kind": kind, "device": Device.ANE}
+    return hardware_frame(rows, label, label.codes, meanings, target, **columns), None
 
 
 INSTRUMENT = Instrument(
