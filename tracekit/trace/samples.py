@@ -19,6 +19,7 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
+from tracekit.trace.cache import Cache
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -64,6 +65,7 @@ class Samples:
     """Why the call stacks of a table could not be read, by schema."""
     unit: str | None = None
     """What samples are weighted by where they are not taken by time; a value of `COUNTED`."""
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
     def period_ns(self) -> int:
