@@ -22,7 +22,7 @@ follows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
@@ -152,7 +152,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
     models = models.union(facts.models) - set(foreign)
     redact_paths_and_ids = TextRedactor(models=models)
-    redact_all = _text_redactor(facts, models, _quoted_processes(report))
+    redact_all = _text_redactor(facts, models, _public_texts(report))
 
     # Most texts of a report are those of its detectors, once for each model.
     @cache
@@ -178,16 +178,18 @@ def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
 
 def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str]) -> list[str]:
     """As `redact_text`, of several texts: one name is the same alias in all of them."""
-    return list(map(_text_redactor(facts, models, processes_in(texts)), texts))
+    return list(map(_text_redactor(facts, models, texts), texts))
 
 
-def _text_redactor(facts: PrivateFacts, models: Iterable[str], processes: set[str]) -> TextRedactor:
-    """Replaces all that is private in a text. `processes` are those that only texts name."""
-    foreign = alias_foreign_models(facts.foreign_models)
+def _text_redactor(facts: PrivateFacts, models: Iterable[str], texts: Collection[str]) -> TextRedactor:
+    """Replaces all that is private in these texts and in parts of them. Labels may quote processes that are in no
+    process column. A Mac runs hundreds of processes, and few occur in a report."""
+    foreign, together = alias_foreign_models(facts.foreign_models), "\n".join(texts)
+    aliases = alias_names({*facts.processes, *processes_in(texts)} - {facts.target or ""}, "process") | foreign
     return TextRedactor(
         models=set(models) - set(foreign),
         quotes=facts.quotes,
-        aliases=alias_names({*facts.processes, *processes} - {facts.target or ""}, "process") | foreign,
+        aliases={name: alias for name, alias in aliases.items() if name in together},
         target=facts.target,
     )
 
@@ -249,8 +251,8 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
-def _quoted_processes(report: Report) -> set[str]:
-    """Names that labels quote with a process id and that may be in no process column."""
+def _public_texts(report: Report) -> set[str]:
+    """The texts of the report, but for those that are kept as they are."""
     texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:
@@ -259,4 +261,4 @@ def _quoted_processes(report: Report) -> set[str]:
         return text
 
     map_strings(report, collect)
-    return processes_in(texts)
+    return texts
