@@ -42,26 +42,23 @@ _COMPILE = "_create_fn"
 
 
 class _CompiledLate:
-    """Compiles methods of data classes when they are first called, but for `__init__`."""
+    """Compiles methods of data classes when they are first called."""
 
     def __init__(self, compile_method: Callable[..., Callable[..., Any]]) -> None:
         self._compile = compile_method
 
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
-        if name == "__init__":
-            return self._compile(name, *arguments, **options)
-
         @cache
         def method() -> Callable[..., Any]:
             return self._compile(name, *arguments, **options)
 
-        def late(instance: object, *values: object) -> Any:
+        def late(instance: object, /, *values: object, **named: object) -> Any:
             for each in type(instance).__mro__:
                 if each.__dict__.get(name) is late:
                     method().__qualname__ = late.__qualname__
                     setattr(each, name, method())
-            return method()(instance, *values)
+            return method()(instance, *values, **named)
 
         late.__name__ = name
         return late
