@@ -49,6 +49,7 @@ class _CompiledLate:
 
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
+
         @cache
         def method() -> Callable[..., Any]:
             return self._compile(name, *arguments, **options)
