@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import pairwise
@@ -182,8 +182,11 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     names = sorted(texts_in(categorical(top["model"])[called]))
     owner = top_predictions(activity)
     of_prediction = _model_indices(activity["model"], names)
-    parts = [_split(top, [_model_indices(top["model"], names)], len(names))]
+    parts: list[Iterable[pd.DataFrame]] = [_split(top, [_model_indices(top["model"], names)], len(names))]
     for frame in (trace.data, trace.compute, trace.hardware):
+        if frame.empty:
+            parts.append([frame] * len(names))
+            continue
         linked = _relink(frame, owner, activity)
         others = is_any(frame["attribution"], Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))

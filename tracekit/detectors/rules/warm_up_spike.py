@@ -44,7 +44,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     latency = latencies(view)
     answer = _judge_spikes(view, latency.without_waits_ns, options)
-    if isinstance(answer, tk.Finding) and not isinstance(_judge_spikes(view, latency.shortest_ns, options), tk.Finding):
+    if not isinstance(answer, tk.Finding) or np.array_equal(latency.without_waits_ns, latency.shortest_ns):
+        return answer
+    if not isinstance(_judge_spikes(view, latency.shortest_ns, options), tk.Finding):
         return view.unknown(
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
             "other work, and the recording does not show whether the prediction queued behind it.",
