@@ -152,7 +152,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
     models = models.union(facts.models) - set(foreign)
     redact_paths_and_ids = TextRedactor(models=models)
-    redact_all = _text_redactor(facts, models, _public_texts(report))
+    redact_all = _text_redactor(facts, models, _naming_texts(report))
 
     # Most texts of a report are those of its detectors, once for each model.
     @cache
@@ -251,12 +251,12 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
-def _public_texts(report: Report) -> set[str]:
-    """The texts of the report, but for those that are kept as they are."""
+def _naming_texts(report: Report) -> set[str]:
+    """The texts of the report that may name other processes."""
     texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:
-        if field not in KEPT_FIELDS:
+        if field not in KEPT_FIELDS and field not in FIXED_FIELDS:
             texts.add(text)
         return text
 
