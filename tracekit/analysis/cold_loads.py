@@ -154,7 +154,7 @@ def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int)
     """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
     `min_models` different models or instances. O(l log l + chains × preparations)."""
     times = Intervals.from_rows(loads)
-    if not len(times):
+    if len(times) < max(min_models, 1):
         return ()
     reach = np.maximum.accumulate(times.ends)
     chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))
