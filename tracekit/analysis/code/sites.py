@@ -215,7 +215,8 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
     count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls)
     durations = (calls["end"] - calls["start"]).to_numpy()
     models = calls["model"].dropna().unique()
-    busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
+    phases = [str(name) for name in _BUSY.get(Api(api), ()) if name in calls]
+    busy = zip(phases, calls[phases].to_numpy().sum(axis=0).tolist(), strict=True)
     enclosing = enclosing_phases(trace)
     return CallSite(
         api=api,
