@@ -115,7 +115,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     foreign = _foreign_models(trace)
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
-    names |= processes_in({text for frame in frames for text in _texts(frame, "label")})
+    names |= processes_in(text for frame in frames for text in _texts(frame, "label"))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
