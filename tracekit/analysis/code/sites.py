@@ -147,8 +147,11 @@ def _called(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     rows, activity = sites.index.to_numpy(), trace.activity
     spans = Intervals.from_rows(activity).where(rows)
     return sites.assign(
-        model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends
-    ).assign(resolution=activity["resolution_ns"].to_numpy()[rows])
+        model=activity["model"].array.take(rows).astype(object),
+        start=spans.starts,
+        end=spans.ends,
+        resolution=activity["resolution_ns"].to_numpy()[rows],
+    )
 
 
 def _elements(trace: Trace) -> pd.DataFrame:
