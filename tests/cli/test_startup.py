@@ -24,6 +24,14 @@ class Named(Point):
 @dataclass
 class Open:
     inner: object
+
+@dataclass(kw_only=True)
+class Keyed:
+    instance: int
+    name: int
+
+class Inherited(Named):
+    pass
 """
 BEHAVIOR = f"""{CLASSES}
 def refused(change):
@@ -42,6 +50,11 @@ for _ in range(2):
     print(refused(lambda: setattr(one, "name", "c")), refused(lambda: delattr(one, "x")), one.name)
     print(copy.deepcopy(one), pickle.loads(pickle.dumps(one)), dataclasses.replace(one, name="d"))
     print(Named.__eq__.__qualname__, Named.__lt__.__name__)
+    print(Keyed(instance=1, name=2), Inherited(3, name="e"))
+    try:
+        Keyed(4)
+    except TypeError as error:
+        print(error)
 """
 COMPILED = f"""{CLASSES}
 import builtins

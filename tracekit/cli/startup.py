@@ -19,9 +19,9 @@ def lighten() -> None:
     of a notebook are left as they are.
 
     numpy starts no threads for linear algebra. pandas starts as where pyarrow is not installed: a fourth sooner, and
-    frames of tracekit are made and searched no slower. Whoever else imports pyarrow gets it. Data classes compile what
-    few of them are asked for, such as comparisons, when one is: to compile it for hundreds of classes takes an eighth
-    of the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone.
+    frames of tracekit are made and searched no slower. Whoever else imports pyarrow gets it. Data classes compile a
+    method when it is first called, which most never are: to compile it for hundreds of classes takes an eighth of the
+    time of a short command. Python 3.13 compiles all of a class at once; there they are left alone.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "pandas" not in sys.modules:
