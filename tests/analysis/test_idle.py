@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
+from tracekit.trace.cache import Cache
 from tracekit.trace.frames import FIXED_CATEGORIES
-from tracekit.trace.trace import TraceCache
 
 MS = 1_000_000
 
@@ -27,7 +27,7 @@ def activity(*rows):
 
 def calls_of(rows):
     """What was asked of Core ML in a trace with these rows of the activity."""
-    return core_ml_calls(SimpleNamespace(activity=rows, cache=TraceCache()))
+    return core_ml_calls(SimpleNamespace(activity=rows, cache=Cache()))
 
 
 def test_only_time_without_any_activity_is_idle():

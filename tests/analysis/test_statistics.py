@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.statistics import covered_ns, duration_statistics, medians_of_others
+from tracekit.analysis.statistics import covered_ns, duration_statistics, medians_by_group, medians_of_others
 
 
 def of(durations, starts=None):
@@ -84,3 +84,8 @@ def test_the_median_of_the_others_leaves_each_value_out(values):
 def test_covered_time_counts_each_instant_once(frame):
     assert covered_ns(frame((0, 10), (5, 20)), frame((15, 30), (40, 41))) == 31
     assert covered_ns(frame()) == 0
+
+
+def test_each_group_has_its_median_and_one_without_values_has_none():
+    medians = medians_by_group(np.array([3, 10, 1, 2, 7]), np.array([0, 2, 0, 2, 0]), 4)
+    np.testing.assert_array_equal(medians, [3.0, np.nan, 6.0, np.nan])

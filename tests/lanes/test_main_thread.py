@@ -14,7 +14,7 @@ from tracekit.lanes.main_thread import main_thread_frame
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import start_recording
 from tracekit.testing.scenario import CORE_ML
-from tracekit.trace.trace import TraceCache
+from tracekit.trace.cache import Cache
 
 MS = 1_000_000
 
@@ -31,7 +31,7 @@ def trace(*times_ms: float, main=True, pid=7, weight=MS, target=7):
     )
     process = SimpleNamespace(pid=target)
     run = SimpleNamespace(target=SimpleNamespace(process=process))
-    return SimpleNamespace(cache=TraceCache(), samples=samples, run=run, sites=None)
+    return SimpleNamespace(cache=Cache(), samples=samples, run=run, sites=None)
 
 
 def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
@@ -48,7 +48,7 @@ def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
         trace(1, 2, main=False),
         trace(1, 2, main=pd.NA),
         trace(1, 2, pid=8),
-        SimpleNamespace(cache=TraceCache(), samples=None, sites=None),
+        SimpleNamespace(cache=Cache(), samples=None, sites=None),
     ],
 )
 def test_without_a_sample_of_the_main_thread_there_is_no_lane(without) -> None:

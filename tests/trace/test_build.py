@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 from hypothesis import given, settings
@@ -50,6 +52,14 @@ def test_each_core_ml_row_is_in_exactly_one_frame(make):
     assert_sound(trace)
     lanes = {name: list(getattr(trace, name)["row"]) for name in FRAMES[:4]}
     assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5]}
+
+
+def test_tables_of_hardware_are_read_once_where_calls_are_inferred(make):
+    recording, read = make.recording(make.coreml(), make.engine((0, 5, "ANE Exec"))), Counter()
+    tables = recording.tables
+    recording.tables = lambda schema, **attributes: read.update([schema]) or tables(schema, **attributes)
+    assert len(build_trace(recording).hardware) == 1
+    assert read["ane-hw-intervals"] == 1
 
 
 ROWS = st.lists(

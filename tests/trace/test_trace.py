@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tracekit.trace.build import build_trace
-from tracekit.trace.trace import TraceCache, cached_by_trace
+from tracekit.trace.cache import Cache
+from tracekit.trace.trace import cached_by_trace
 
 
 def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:
@@ -28,7 +29,7 @@ def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:
 
 
 def test_keys_are_apart_and_failures_are_not_kept() -> None:
-    cache = TraceCache()
+    cache = Cache()
 
     def fail() -> int:
         raise ZeroDivisionError
@@ -39,7 +40,7 @@ def test_keys_are_apart_and_failures_are_not_kept() -> None:
 
 
 def test_a_copy_begins_empty() -> None:
-    cache = TraceCache()
+    cache = Cache()
     cache.get("a", lambda: 1)
     assert copy.deepcopy(cache).get("a", lambda: 2) == 2
     assert cache.get("a", lambda: 2) == 1

@@ -20,7 +20,7 @@ from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
 from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
-from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
@@ -52,6 +52,7 @@ class ColdLoads:
     """Cold, and only the comparison with other loads says so."""
 
 
+@cached_by_trace
 def preparations(trace: Trace) -> pd.DataFrame:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
     return rows_where(trace.hardware, prepares(trace.hardware))
@@ -79,6 +80,9 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
 def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
+    if rows.empty:
+        none = np.zeros(len(loads), dtype=bool)
+        return none, none
     names_it = rows["model"].isin(texts_in(loads["model"])).to_numpy(dtype=bool)
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
@@ -147,7 +151,7 @@ def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int)
     """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
     `min_models` different models or instances. O(l log l + chains × preparations)."""
     times = Intervals.from_rows(loads)
-    if not len(times):
+    if len(times) < max(min_models, 1):
         return ()
     reach = np.maximum.accumulate(times.ends)
     chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))

@@ -72,6 +72,8 @@ def all_engine_waits(trace: Trace) -> tuple[IntArray, Intervals]:
     """Waits of the predictions of all models: labels of the app's predictions in `Trace.activity`, and when each
     waited. Rows in the stages of a pipeline are those of the app's own prediction. O(n log n), for each model whose
     work met other work on the engine."""
+    if not is_any(trace.hardware["kind"], Kind.ANE_EXEC).any():
+        return np.zeros(0, np.int64), Intervals.none()
     owner = top_predictions(trace.activity)
     data, compute, hardware = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
     predictions = rows_where(trace.activity, is_any(trace.activity["kind"], Kind.PREDICTION))

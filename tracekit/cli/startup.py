@@ -19,9 +19,9 @@ def lighten() -> None:
     of a notebook are left as they are.
 
     numpy starts no threads for linear algebra. pandas starts as where pyarrow is not installed: a fourth sooner, and
-    frames of tracekit are made and searched no slower. Whoever else imports pyarrow gets it. Data classes compile what
-    few of them are asked for, such as comparisons, when one is: to compile it for hundreds of classes takes an eighth
-    of the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone.
+    frames of tracekit are made and searched no slower. Whoever else imports pyarrow gets it. Data classes compile a
+    method when it is first called, which most never are: to compile it for hundreds of classes takes an eighth of the
+    time of a short command. Python 3.13 compiles all of a class at once; there they are left alone.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "pandas" not in sys.modules:
@@ -42,26 +42,24 @@ _COMPILE = "_create_fn"
 
 
 class _CompiledLate:
-    """Compiles methods of data classes when they are first called, but for `__init__`."""
+    """Compiles methods of data classes when they are first called."""
 
     def __init__(self, compile_method: Callable[..., Callable[..., Any]]) -> None:
         self._compile = compile_method
 
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
-        if name == "__init__":
-            return self._compile(name, *arguments, **options)
 
         @cache
         def method() -> Callable[..., Any]:
             return self._compile(name, *arguments, **options)
 
-        def late(instance: object, *values: object) -> Any:
+        def late(instance: object, /, *values: object, **named: object) -> Any:
             for each in type(instance).__mro__:
                 if each.__dict__.get(name) is late:
                     method().__qualname__ = late.__qualname__
                     setattr(each, name, method())
-            return method()(instance, *values)
+            return method()(instance, *values, **named)
 
         late.__name__ = name
         return late

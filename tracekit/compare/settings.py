@@ -4,7 +4,6 @@ to count, and what a build is held against.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -249,6 +248,9 @@ def line_of(path: Path, setting: Sequence[str | int]) -> int:
 
 def _holds(lines: Sequence[str], count: int, setting: Sequence[str | int]) -> bool:
     """Whether the first lines hold a setting; a value that they cut off belongs to them."""
+    # Only what a gate says of a setting looks for its line.
+    import tomllib
+
     for end in range(count, len(lines) + 1):
         try:
             document = tomllib.loads("".join(lines[:end]))

@@ -115,9 +115,10 @@ beyond the work of the hardware: as far as most of them, whose ends are sampled 
 def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
     """Begin and end of the work of the hardware for each call: shape (calls,) each, NaN where there is none."""
     linked, spans = or_minus_one(trace.hardware["prediction"]), Intervals.from_rows(trace.hardware)
-    by_call = pd.DataFrame({"begin": spans.starts, "end": spans.ends})[linked >= 0].groupby(linked[linked >= 0])
-    times = by_call.agg({"begin": "min", "end": "max"}).reindex(range(len(trace.activity)))
-    return times["begin"].to_numpy(np.float64), times["end"].to_numpy(np.float64)
+    begin, end = (np.full(len(trace.activity), np.nan) for _ in range(2))
+    np.fmin.at(begin, linked[linked >= 0], spans.starts[linked >= 0])
+    np.fmax.at(end, linked[linked >= 0], spans.ends[linked >= 0])
+    return begin, end
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,11 @@ from tracekit.detectors.selection import choose
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.detectors.views import ModelView
     from tracekit.trace.trace import Trace
 
 
@@ -96,20 +93,16 @@ def _outcomes(
     # Model by model: what is cut from the trace for one is let go before the next.
     for view in model_views(copied) if judging else ():
         own_options, left_out = of_model(view.name)
+        rows = rows_where(trace.activity, is_any(trace.activity["model"], view.name))
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
                 else NotEvaluated(view.name, "Its calls are known by their work on the hardware alone.", RECORD_CORE_ML)
-                if trace.inferred and CORE_ML in detector.needs and not stands_in(detector, _rows_of(view))
+                if trace.inferred and CORE_ML in detector.needs and not stands_in(detector, rows)
                 else _detect(detector, view, own_options[detector.id], view.name)
             )
     return outcomes
-
-
-def _rows_of(view: ModelView) -> pd.DataFrame:
-    activity = view.trace.activity
-    return activity[is_any(activity["model"], view.name)]
 
 
 _OWN = frozenset(map(id, DETECTORS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from itertools import pairwise
@@ -87,8 +87,6 @@ class ModelView(Seen):
     hardware: pd.DataFrame
     """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
     sure that is. Work of others is not among them."""
-    breakdowns: Breakdown
-    """Breakdown of the predictions of all models."""
 
     @property
     def model_file(self) -> ModelFile | None:
@@ -108,7 +106,7 @@ class ModelView(Seen):
     @cached_property
     def breakdown(self) -> Breakdown:
         """Breakdown of this model's predictions, in their order. O(predictions)."""
-        return self.breakdowns.of(self.predictions.index)
+        return breakdown(self.trace).of(self.predictions.index)
 
     @cached_property
     def warm(self) -> BoolArray:
@@ -184,18 +182,20 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     names = sorted(texts_in(categorical(top["model"])[called]))
     owner = top_predictions(activity)
     of_prediction = _model_indices(activity["model"], names)
-    parts = [_split(top, [_model_indices(top["model"], names)], len(names))]
+    parts: list[Iterable[pd.DataFrame]] = [_split(top, [_model_indices(top["model"], names)], len(names))]
     for frame in (trace.data, trace.compute, trace.hardware):
+        if frame.empty:
+            parts.append([frame] * len(names))
+            continue
         linked = _relink(frame, owner, activity)
         others = is_any(frame["attribution"], Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
-    breakdowns = breakdown(trace)
     for name, rows, data, compute, hardware in zip(names, *parts, strict=True):
         loads, compiles, predictions = (
             rows_where(rows, is_any(rows["kind"], *kinds))
             for kinds in (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
         )
-        yield ModelView(name, trace, loads, compiles, predictions, data, compute, hardware, breakdowns)
+        yield ModelView(name, trace, loads, compiles, predictions, data, compute, hardware)
 
 
 def unnamed_predictions(trace: Trace) -> int:

@@ -106,7 +106,9 @@ def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple
 
 def processes_in(texts: Iterable[str]) -> set[str]:
     """Names of the processes that texts quote."""
-    return {process_name(match.group()) for text in texts for match in QUOTED_PROCESS.finditer(text)}
+    # Thousands of labels quote the same few, with an address behind.
+    quoting = {text[text.find("(") : text.rfind(")") + 1] for text in texts}
+    return {process_name(quoted) for text in quoting for quoted in QUOTED_PROCESS.findall(text)}
 
 
 def process_name(quoted: str) -> str:

@@ -22,7 +22,7 @@ follows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
@@ -115,7 +115,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     foreign = _foreign_models(trace)
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
-    names |= processes_in({text for frame in frames for text in _texts(frame, "label")})
+    names |= processes_in(text for frame in frames for text in _texts(frame, "label"))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
@@ -152,7 +152,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
     models = models.union(facts.models) - set(foreign)
     redact_paths_and_ids = TextRedactor(models=models)
-    redact_all = _text_redactor(facts, models, _quoted_processes(report))
+    redact_all = _text_redactor(facts, models, _naming_texts(report))
 
     # Most texts of a report are those of its detectors, once for each model.
     @cache
@@ -178,16 +178,18 @@ def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
 
 def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str]) -> list[str]:
     """As `redact_text`, of several texts: one name is the same alias in all of them."""
-    return list(map(_text_redactor(facts, models, processes_in(texts)), texts))
+    return list(map(_text_redactor(facts, models, texts), texts))
 
 
-def _text_redactor(facts: PrivateFacts, models: Iterable[str], processes: set[str]) -> TextRedactor:
-    """Replaces all that is private in a text. `processes` are those that only texts name."""
-    foreign = alias_foreign_models(facts.foreign_models)
+def _text_redactor(facts: PrivateFacts, models: Iterable[str], texts: Collection[str]) -> TextRedactor:
+    """Replaces all that is private in these texts and in parts of them. Labels may quote processes that are in no
+    process column. A Mac runs hundreds of processes, and few occur in a report."""
+    foreign, together = alias_foreign_models(facts.foreign_models), "\n".join(texts)
+    aliases = alias_names({*facts.processes, *processes_in(texts)} - {facts.target or ""}, "process") | foreign
     return TextRedactor(
         models=set(models) - set(foreign),
         quotes=facts.quotes,
-        aliases=alias_names({*facts.processes, *processes} - {facts.target or ""}, "process") | foreign,
+        aliases={name: alias for name, alias in aliases.items() if name in together},
         target=facts.target,
     )
 
@@ -249,14 +251,14 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
-def _quoted_processes(report: Report) -> set[str]:
-    """Names that labels quote with a process id and that may be in no process column."""
+def _naming_texts(report: Report) -> set[str]:
+    """The texts of the report that may name other processes."""
     texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:
-        if field not in KEPT_FIELDS:
+        if field not in KEPT_FIELDS and field not in FIXED_FIELDS:
             texts.add(text)
         return text
 
     map_strings(report, collect)
-    return processes_in(texts)
+    return texts

@@ -126,9 +126,9 @@ class _Binding:
         return bound
 
     def recorded(self, instrument: str) -> bool:
-        """Whether all that an instrument of hardware recorded could be read, if it is no row."""
+        """Whether all that an instrument of hardware recorded could be read, if it is no row. Its tables were bound."""
         schemas = HARDWARE[instrument].schemas
-        states = [table.state for schema in schemas for table in self.recording.tables(schema)]
+        states = [table.state for table in self.recording.run.tables if table.schema in schemas]
         readable = TableState.ROWS in states or TableState.EMPTY in states
         return readable and TableState.UNREADABLE not in states and not self.failures.keys() & set(schemas)
 

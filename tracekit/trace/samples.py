@@ -20,6 +20,7 @@ from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
+from tracekit.trace.cache import Cache
 
 TIMED = ("time-profile", "time-sample")
 """Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""
@@ -61,6 +62,7 @@ class Samples:
     """Why the call stacks of a table could not be read, by schema."""
     unit: str | None = None
     """What samples are weighted by where they are not taken by time; a value of `COUNTED`."""
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
     def period_ns(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
+from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import COUNTED, Samples, SampleSource
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Contents, Run
 
 Facts = TypeVar("Facts")
-Value = TypeVar("Value")
 
 _COUNTED_SAMPLES: Final = "samples by cycles"
 """Key of the cache."""
@@ -80,25 +78,6 @@ class Joined(Generic[Facts]):
     """Why it is not used, or why that is in doubt, in one sentence."""
 
 
-class TraceCache:
-    """Answers about one trace, by key. A copy of it is empty: it belongs to another trace, or to another process."""
-
-    __slots__ = ("_answers",)
-
-    def __init__(self) -> None:
-        self._answers: dict[Hashable, Any] = {}
-
-    def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The answer under this key, worked out the first time it is asked for. What raises is asked again."""
-        if key not in self._answers:
-            self._answers[key] = compute()
-        answer: Value = self._answers[key]
-        return answer
-
-    def __reduce__(self) -> tuple[type[TraceCache], tuple[()]]:
-        return TraceCache, ()
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what is known of the run.
@@ -137,7 +116,7 @@ class Trace:
     Core ML recorded them."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
-    cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     def __repr__(self) -> str:
         """Short, and without what is private."""
@@ -197,11 +176,5 @@ class Trace:
         raise KeyError(instrument)
 
 
-def cached_by_trace(compute: Callable[[Trace], Value]) -> Callable[[Trace], Value]:
-    """The function, called once for each trace; its answer is kept as long as the trace is."""
-
-    @wraps(compute)
-    def answer(trace: Trace) -> Value:
-        return trace.cache.get(compute, lambda: compute(trace))
-
-    return answer
+cached_by_trace = cached
+"""The function, called once for each trace; its answer is kept as long as the trace is."""

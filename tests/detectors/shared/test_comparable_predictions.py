@@ -17,7 +17,7 @@ from tracekit.trace.build import build_trace
 
 MS = 1_000_000
 MODEL, OTHER = Model("Segmenter"), Model("Other")
-VIEW = ModelView("Segmenter", *[None] * 8)
+VIEW = ModelView("Segmenter", *[None] * 7)
 
 
 @pytest.fixture

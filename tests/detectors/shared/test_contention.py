@@ -11,7 +11,7 @@ from tracekit.detectors.outcomes import NotEvaluated, Passed
 from tracekit.detectors.shared.contention import ContentionWords, Met, slowdown_metrics, split_by_contact
 from tracekit.detectors.shared.options import ContentionOptions
 
-NET = ModelView("Net", *[None] * 8)
+NET = ModelView("Net", *[None] * 7)
 OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
 WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
 

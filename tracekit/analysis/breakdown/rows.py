@@ -95,7 +95,8 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     `predictions` are top-level rows of `Trace.activity`. O(n log n).
     """
     finder = _Finder(trace.activity, predictions)
-    for frame in (trace.data, trace.compute, trace.other, trace.hardware):
+    recorded = [frame for frame in (trace.data, trace.compute, trace.other) if len(frame)]
+    for frame in (*recorded, trace.hardware):
         finder.add(frame, _layers(frame))
     finder.add_waits(*all_engine_waits(trace))
     return finder.rows(), finder.shared_rows()

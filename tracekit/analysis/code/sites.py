@@ -147,8 +147,11 @@ def _called(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
     rows, activity = sites.index.to_numpy(), trace.activity
     spans = Intervals.from_rows(activity).where(rows)
     return sites.assign(
-        model=activity["model"].array.take(rows).astype(object), start=spans.starts, end=spans.ends
-    ).assign(resolution=activity["resolution_ns"].to_numpy()[rows])
+        model=activity["model"].array.take(rows).astype(object),
+        start=spans.starts,
+        end=spans.ends,
+        resolution=activity["resolution_ns"].to_numpy()[rows],
+    )
 
 
 def _elements(trace: Trace) -> pd.DataFrame:
@@ -215,7 +218,8 @@ def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) ->
     count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls)
     durations = (calls["end"] - calls["start"]).to_numpy()
     models = calls["model"].dropna().unique()
-    busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
+    phases = [str(name) for name in _BUSY.get(Api(api), ()) if name in calls]
+    busy = zip(phases, calls[phases].to_numpy().sum(axis=0).tolist(), strict=True)
     enclosing = enclosing_phases(trace)
     return CallSite(
         api=api,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -44,17 +46,23 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     latency = latencies(view)
     answer = _judge_spikes(view, latency.without_waits_ns, options)
-    if isinstance(answer, tk.Finding) and not isinstance(_judge_spikes(view, latency.shortest_ns, options), tk.Finding):
+    if not callable(answer):
+        return answer
+    if not np.array_equal(latency.without_waits_ns, latency.shortest_ns) and not callable(
+        _judge_spikes(view, latency.shortest_ns, options)
+    ):
         return view.unknown(
             "The first prediction after a load took longer than those that follow, but its compute unit also did "
             "other work, and the recording does not show whether the prediction queued behind it.",
             "Record the feature while no other model and no drawing uses that compute unit.",
         )
-    return answer
+    return answer()
 
 
-def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
-    """The answer for predictions that take so long, shape (predictions,)."""
+def _judge_spikes(
+    view: tk.ModelView, latency_ns: tk.IntArray, options: Options
+) -> tk.Outcome | Callable[[], tk.Finding]:
+    """The answer for predictions that take so long, shape (predictions,); what makes the finding where it is one."""
     rule = SpikeRule(
         options.ratio,
         options.min_extra_ms * 1e6,
@@ -76,7 +84,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
     late = chosen & ~(alone.surely | alone.perhaps)
     metrics = _metrics(calls, late, resumed.median_ns)
     if late.any():
-        return _finding(view, calls, late, metrics)
+        return partial(_finding, view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
         return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(int(slow_ns))}")

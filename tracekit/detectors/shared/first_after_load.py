@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.load_waits import after_gap
+from tracekit.analysis.statistics import medians_by_group
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
@@ -130,8 +130,7 @@ def _usual_by_use(uses: Uses, values: tk.FloatArray) -> tk.FloatArray:
     """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
     following = np.ones(len(values), np.bool_)
     following[uses.first] = False
-    medians = pd.Series(values[following]).groupby(uses.group[following]).median()
-    return np.asarray(medians.reindex(range(len(uses.load))), dtype=np.float64)
+    return medians_by_group(values[following], uses.group[following], len(uses.load))
 
 
 def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
@@ -143,10 +142,10 @@ def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: 
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
     more = paused & (work >= LARGER_WORK * _usual_by_use(uses, work)[uses.group])
     count = int(latency.kind.max(initial=0)) + 1
-    medians = pd.Series(latency_ns[paused]).groupby(latency.kind[paused]).median().reindex(range(count)).to_numpy()
+    medians = medians_by_group(latency_ns[paused], latency.kind[paused], count)
     some, larger = (np.bincount(latency.kind[chosen], minlength=count) > 0 for chosen in (paused, more))
     kind = latency.kind[index]
-    return Resumed(medians[kind].astype(np.float64), (some & ~larger)[kind], larger[kind])
+    return Resumed(medians[kind], (some & ~larger)[kind], larger[kind])
 
 
 _FEW_CALLS = 3

@@ -24,7 +24,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, reorder, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reorder, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -39,9 +39,8 @@ _PREPARE = "prepare"
 
 def prepares(hardware: pd.DataFrame) -> BoolArray:
     """Which rows compile a model for the Neural Engine or prepare it for the cache, less those of others. O(rows)."""
-    kind, label = hardware["kind"], categorical(hardware["label"])
-    says_so = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
-    chosen = is_any(kind, Kind.ANE_COMPILE) | (is_any(kind, Kind.ANE_LOAD) & says_so[label.codes])
+    chosen, loads = (is_any(hardware["kind"], kind) for kind in (Kind.ANE_COMPILE, Kind.ANE_LOAD))
+    chosen[loads] = [_PREPARE in str(text).casefold() for text in hardware["label"][loads]]
     result: BoolArray = chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN)
     return result
 

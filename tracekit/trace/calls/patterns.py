@@ -141,8 +141,7 @@ PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
     """Shape (frames,): the function of a frame begins with the pattern."""
     cells = categorical(stacks["function"])
-    find = re.compile(pattern).match
-    return flags(cells.codes, (find(each) is not None for each in cells.categories))
+    return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories)))
 
 
 def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:

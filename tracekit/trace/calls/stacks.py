@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from tracekit.trace.cache import cached
 from tracekit.trace.calls.patterns import (
     API,
     BINDING,
@@ -43,6 +44,7 @@ CALLED: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION)
 """Calls that stand on the Activity lane."""
 
 
+@cached
 def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
     """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
     Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
@@ -130,6 +132,7 @@ def _recursive(sampled: Samples) -> BoolArray:
     return result
 
 
+@cached
 def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
     without stacks. O(frames)."""
