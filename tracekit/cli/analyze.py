@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,8 +33,6 @@ from tracekit.report.serialize import to_json
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.request import Request
 
 ARCHIVE = "zip"

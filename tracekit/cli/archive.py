@@ -13,6 +13,7 @@ import json
 import platform
 import shlex
 import zipfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,8 +30,6 @@ from tracekit.trace.filter import model_names
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.api import Analysis
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline

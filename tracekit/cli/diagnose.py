@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
@@ -13,8 +14,6 @@ from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.render.blocks import Document
 
 

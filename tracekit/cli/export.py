@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfileobj
@@ -28,8 +29,6 @@ from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.recording.contents import Recording
 
 VIEWERS = ("perfetto", "chrome")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,6 @@ from tracekit.recording.places import check_usable, is_part_of_recording, would_
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.render.blocks import Document
 
     Data = Mapping[str, Callable[[], str | bytes]]

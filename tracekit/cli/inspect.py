@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.render.blocks import Document
 
 

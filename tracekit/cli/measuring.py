@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,8 +28,6 @@ from tracekit.trace.build import open_trace
 from tracekit.trace.filter import matching
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
 

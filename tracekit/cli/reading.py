@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,6 @@ from tracekit.config_file import find_config
 from tracekit.recording import Progress, XctraceOptions
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,8 +19,6 @@ from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.request import Request
 
 Item = TypeVar("Item")

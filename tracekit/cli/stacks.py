@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,8 +33,6 @@ from tracekit.trace.filter import matching, model_names, reach_ranges
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.arrays import BoolArray
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace

@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
@@ -19,8 +20,6 @@ from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.settings import CheckSettings, Floors
 

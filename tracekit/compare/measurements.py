@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
@@ -31,8 +32,6 @@ from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import Report, Result, TableInfo
     from tracekit.trace.trace import Trace

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from textual.message import Message
 
 from tracekit.request import ALL, Request, read_trace, shown_of_request
@@ -15,8 +16,6 @@ from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.compare.comparison import Comparison
     from tracekit.detectors.framework import Judgment
