@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +143,7 @@ class Outputs:
         self._form = form_of(arguments)
         self._files = files_of(arguments, arguments.path)
         self._config = config
-        self._lines: dict[tuple[str | int, ...], int] = {}
+        self._line_of = cache(line_of)
         if "sarif" in (self._form, *self._files.values()) and config is None:
             raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
 
@@ -166,11 +167,7 @@ class Outputs:
             raise failures[0]
 
     def _line(self, item: Item) -> int:
-        if self._config is None:
-            return 1
-        if item.setting not in self._lines:
-            self._lines[item.setting] = line_of(self._config, item.setting)
-        return self._lines[item.setting]
+        return 1 if self._config is None else self._line_of(self._config, item.setting)
 
     def _settings_file(self) -> str | None:
         """The file of settings as a path in the repository, with `/`; None where it is outside."""

@@ -10,8 +10,9 @@ it into another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,15 +83,25 @@ def choose_shown(
             raise unknown_process(trace, str(process), redact=redact)
         shown = only_process(shown, trace, process)
     if models:
-        names = model_names(trace)
-        chosen: set[str] = set()
-        for pattern in models:
-            matches = matching(names, pattern)
-            if not matches:
-                raise unknown_model(trace, pattern, redact=redact)
-            chosen |= matches
-        shown = only_models(shown, trace, chosen)
+        shown = only_models(shown, trace, chosen_models(trace, models, redact=redact))
     return within_limits(trace, shown)
+
+
+def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set[str]:
+    """Models that match any of some shell patterns. Raises `UsageError` for one that matches none; `redact` keeps
+    models that only other processes ran out of its text."""
+    return matching_any(model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
+
+
+def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[[str], UsageError]) -> set[str]:
+    """The names that match any of some shell patterns. Raises the `error` of one that matches none."""
+    known, chosen = frozenset(names), set[str]()
+    for pattern in patterns:
+        matches = matching(known, pattern)
+        if not matches:
+            raise error(pattern)
+        chosen |= matches
+    return chosen
 
 
 def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
