@@ -21,6 +21,7 @@ from tracekit.detectors.framework import Detector, Judgment, ListedDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome
 from tracekit.detectors.pages import Pattern
 from tracekit.errors import UnreadableRecording, UsageError, unknown
+from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
@@ -234,11 +235,8 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     if shown is None:
         return tuple(judgments)
     present = shown_model_names(trace, shown)
-    by_detector: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        by_detector.setdefault(judgment.detector.id, []).append(judgment)
     kept_judgments: list[Judgment] = []
-    for group in by_detector.values():
+    for group in grouped((judgment.detector.id, judgment) for judgment in judgments).values():
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
         kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown_outcome(shown))]
     return tuple(kept_judgments)

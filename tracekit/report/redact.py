@@ -213,8 +213,8 @@ def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:
 
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values, paths and ids replaced."""
-    redactor = TextRedactor()
-    return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else redactor(value) for key, value in attributes.items()}
+    private = PRIVATE_ATTRIBUTES.search
+    return {key: PRIVATE if private(key) else without_private(value) for key, value in attributes.items()}
 
 
 def without_private(text: str) -> str:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.characters import visible
+from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of, main_thread
 from tracekit.report.flame import Flame, flame_of
@@ -104,11 +105,8 @@ class Timeline:
 
     def findings(self, checks: Sequence[Result]) -> list[list[tuple[Result, Marked]]]:
         """The answers of each check of the report that found something, with where their evidence lies."""
-        by_id: dict[str, list[tuple[Result, Marked]]] = {}
-        for check, marked in zip(checks, self.evidence, strict=True):
-            if check.outcome == "finding":
-                by_id.setdefault(check.id, []).append((check, marked))
-        return list(by_id.values())
+        pairs = zip(checks, self.evidence, strict=True)
+        return list(grouped((pair[0].id, pair) for pair in pairs if pair[0].outcome == "finding").values())
 
     @property
     def rows(self) -> int:
