@@ -40,7 +40,9 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
     many models it looks at."""
-    evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("not_evaluated",)))
+    # Detectors with one of the outcomes for at least one model.
+    outcomes = (("passed", "finding"), ("not_evaluated",))
+    evaluated, skipped = ({check.id for check in checks if check.outcome in names} for names in outcomes)
     counts = [
         (0 if totals.findings else totals.passed, "passed"),
         (totals.not_evaluated, "not evaluated"),
@@ -51,11 +53,6 @@ def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
     findings = findings_in_words(totals)
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
-
-
-def _ids(checks: Sequence[Result], *outcomes: str) -> set[str]:
-    """Detectors with one of the outcomes for at least one model."""
-    return {check.id for check in checks if check.outcome in outcomes}
 
 
 def _skip_reason(checks: Sequence[Result]) -> str:

@@ -57,7 +57,10 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
     rest = longest_that_fits(ways, max(room - cell_len(left) - 2, 0))
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
-    look = "reverse" if on else _color(state, palette) or ""
+    change = change_words(state.comparison) if state.comparison is not None and not on else None
+    # What changed has a color where that is certain.
+    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
+    look = "reverse" if on else colors.get(change[1], "") if change is not None else ""
     return Text.assemble((left, "bold"), "  ", (claim, look), rest)
 
 
@@ -76,13 +79,6 @@ def _verdict(state: State) -> str:
         # What is certain comes first: at the end it may be cut.
         return f"{change[0]}; {findings}" if change[1] in CHANGED else f"{findings}; {change[0]}"
     return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
-
-
-def _color(state: State, palette: Palette) -> str | None:
-    """The color of what changed, where that is certain."""
-    change = change_words(state.comparison) if state.comparison is not None else None
-    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
-    return colors.get(change[1]) if change is not None else None
 
 
 def _name(session: Session, room: int) -> str:
