@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
@@ -22,8 +23,6 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
