@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Inexact
 
-ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
 
 
 def arrow(before: str, after: str) -> str:
     """`before → after`."""
-    return f"{before} {ARROW} {after}"
+    return f"{before} → {after}"
 
 
 def percent_change(ratio: float | None) -> str:

@@ -109,12 +109,12 @@ class Group:
     @property
     def savings_ns(self) -> int | None:
         """Time that their fixes save together at most, no ns counted twice; None where none has a cost."""
-        return _sum(check.own_savings_ns for check in self.results)
+        return sum_of_known(check.own_savings_ns for check in self.results)
 
     @property
     def extra_savings_ns(self) -> int | None:
         """The same beyond the findings above."""
-        return _sum(check.extra_savings_ns for check in self.results)
+        return sum_of_known(check.extra_savings_ns for check in self.results)
 
     @property
     def spent_ns(self) -> float | None:
@@ -126,7 +126,8 @@ class Group:
         return sum(cost.ns / cost.share for cost in costs if cost.share) or None
 
 
-def _sum(parts: Iterable[int | None]) -> int | None:
+def sum_of_known(parts: Iterable[int | None]) -> int | None:
+    """What is known added up; None where nothing is."""
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 

@@ -10,7 +10,7 @@ from typing import Final
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
-from tracekit.report.groups import count_checks, findings_in_words
+from tracekit.report.groups import count_checks, findings_in_words, sum_of_known
 from tracekit.report.report import Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
@@ -24,11 +24,10 @@ def summarize(checks: Sequence[Result]) -> Summary:
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
     judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
-    extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
         **asdict(totals),
         evaluated=evaluated,
-        savings_ns=sum(extra) if extra else None,
+        savings_ns=sum_of_known(check.extra_savings_ns for check in checks),
         verdict=_verdict(checks, totals) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
     )
 
