@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,8 +33,6 @@ from tracekit.report.serialize import to_json
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.request import Request
 
 ARCHIVE = "zip"
@@ -70,7 +69,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         archived = archive_of(arguments, analysis, timeline)
         if arguments.list:
             print_document(listing(next(iter(files)), analysis, timeline, archived))
-            return ExitStatus.UNUSABLE if tell_unreadable(report.recording.source, report.tables) else ExitStatus.DONE
+            return tell_unreadable(report.recording.source, report.tables)
         data[ARCHIVE] = partial(zip_of, archived)
     full, parts = bool(arguments.verbose or arguments.show), tuple(arguments.show) or PARTS
     deliver(
@@ -131,7 +130,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     entries: list[Analyzed] = []
     for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _result_of_lost):
         if folder is not None and entry.report is not None:
-            write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), _text(entry, form))
+            text = report_file(entry.report, form, entry.timeline)
+            write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), text)
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
@@ -167,10 +167,6 @@ def _name(entry: Analyzed, form: str, number: int, count: int) -> str:
     return f"{number:0{len(str(count))}d}-{stem}{ENDINGS[form][0]}"
 
 
-def _text(entry: Analyzed, form: str) -> str:
-    return "" if entry.report is None else report_file(entry.report, form, entry.timeline)
-
-
 def _json_of(entries: Sequence[Analyzed]) -> str:
     """A list of the reports; for one that could not be read, its name and the reason."""
 
@@ -194,20 +190,11 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
         return ExitStatus.UNUSABLE
     if not report.summary.evaluated:
         return ExitStatus.INCONCLUSIVE
-    reached = _findings_from(report, fail_on)
-    if reached and fail_on is not None:
-        if not quiet:
-            narrate(f"tracekit: {_gate_words(reached, fail_on)}")
-        return ExitStatus.GATE_FAILED
-    return ExitStatus.DONE
-
-
-def _findings_from(report: Report, fail_on: str | None) -> list[Result]:
-    """Findings of this severity or worse; none without a gate."""
-    if fail_on is None:
-        return []
-    severities = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return [check for check in report.results if check.severity in severities]
+    severities = () if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    reached = [check for check in report.results if check.severity in severities]
+    if reached and not quiet:
+        narrate(f"tracekit: {_gate_words(reached, severities[-1])}")
+    return ExitStatus.GATE_FAILED if reached else ExitStatus.DONE
 
 
 def _gate_words(reached: Sequence[Result], fail_on: str) -> str:

@@ -13,6 +13,7 @@ import json
 import platform
 import shlex
 import zipfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,13 +25,11 @@ from tracekit.documents.report import report_file
 from tracekit.recording.digest import Digest, digest_of
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
-from tracekit.report.redact import NEVER_INCLUDED, PrivateFacts, private_facts, redact_text, replacement_counts
+from tracekit.report.redact import NEVER_INCLUDED, private_facts, redact_text, replacement_counts
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.api import Analysis
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
@@ -66,10 +65,14 @@ def archive_of(arguments: Namespace, analysis: Analysis, timeline: Timeline) -> 
         _file("report.json", "the whole report, for scripts", as_json),
         _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
     ]
+    redaction: dict[str, Any] = {"applied": report.recording.redacted}
+    if report.recording.redacted:
+        replaced = replacement_counts(as_json, private_facts(analysis.trace))
+        redaction |= {"never_included": list(NEVER_INCLUDED), "replaced_in_report": replaced}
     manifest = {
         "tool": {"name": report.tool.name, "version": report.tool.version},
         "recording": {"name": report.recording.source, "digest": None if digest is None else asdict(digest)},
-        "redaction": _redaction(report, as_json, private_facts(analysis.trace)),
+        "redaction": redaction,
         "files": [
             {"name": each.name, "bytes": len(each.data), "sha256": hashlib.sha256(each.data).hexdigest()}
             for each in files
@@ -81,14 +84,6 @@ def archive_of(arguments: Namespace, analysis: Analysis, timeline: Timeline) -> 
 
 def _file(name: str, about: str, text: str) -> BugFile:
     return BugFile(name, about, text.encode("utf-8", "backslashreplace"))
-
-
-def _redaction(report: Report, as_json: str, facts: PrivateFacts) -> dict[str, Any]:
-    """What is not in the files, and how often something stands for a private text."""
-    if not report.recording.redacted:
-        return {"applied": False}
-    replaced = replacement_counts(as_json, facts)
-    return {"applied": True, "never_included": list(NEVER_INCLUDED), "replaced_in_report": replaced}
 
 
 def _evidence_csv(report: Report) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
-from tracekit.compare.baseline import Baseline, baseline_of, load_baseline, to_text
+from tracekit.compare.baseline import baseline_of, load_baseline, to_text
 from tracekit.compare.gate import Allowed, Gate, check, gate_of
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
@@ -74,7 +75,9 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     recordings, problems = _readable_and_others(arguments, request)
     settings, baseline, missing = request.settings, None, False
     try:
-        baseline, missing = _baseline(arguments, settings)
+        path = _baseline_path(arguments, settings)
+        missing = path is not None and arguments.allow_no_baseline and not path.exists()
+        baseline = None if path is None or missing else load_baseline(path)
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
@@ -116,15 +119,6 @@ def _gate_of_problem(subject: str, text: str) -> Gate:
     return gate_of([_problem(subject, text)])
 
 
-def _baseline(arguments: Namespace, settings: Config) -> tuple[Baseline | None, bool]:
-    """The baseline that is given, or that of the settings; None where neither names one, and where it may be missing
-    and is."""
-    path = _baseline_path(arguments, settings)
-    if path is None or (arguments.allow_no_baseline and not path.exists()):
-        return None, path is not None
-    return load_baseline(path), False
-
-
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
     """The file of the baseline: the one of the settings is relative to their file."""
     if arguments.baseline is not None:
@@ -142,7 +136,7 @@ class Outputs:
         self._form = form_of(arguments)
         self._files = files_of(arguments, arguments.path)
         self._config = config
-        self._lines: dict[tuple[str | int, ...], int] = {}
+        self._line_of = cache(line_of)
         if "sarif" in (self._form, *self._files.values()) and config is None:
             raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
 
@@ -166,11 +160,7 @@ class Outputs:
             raise failures[0]
 
     def _line(self, item: Item) -> int:
-        if self._config is None:
-            return 1
-        if item.setting not in self._lines:
-            self._lines[item.setting] = line_of(self._config, item.setting)
-        return self._lines[item.setting]
+        return 1 if self._config is None else self._line_of(self._config, item.setting)
 
     def _settings_file(self) -> str | None:
         """The file of settings as a path in the repository, with `/`; None where it is outside."""
@@ -184,25 +174,20 @@ class Outputs:
 
 
 def _write_for_runner(gate: Gate) -> list[TracekitError]:
-    """Step summary and outputs, in the files that the runner names."""
+    """Step summary and outputs, added to the files that the runner names. Returns what went wrong."""
     texts = {
         "GITHUB_STEP_SUMMARY": markdown_of(gate_document(gate), max_bytes=SUMMARY_BYTES),
         "GITHUB_OUTPUT": f"verdict={gate.verdict}\nexit-code={int(STATUS[gate.verdict])}\n",
     }
-    return [error for variable, text in texts.items() if (error := _append(variable, text)) is not None]
-
-
-def _append(variable: str, text: str) -> TracekitError | None:
-    """Add to the file that an environment variable names; nothing where it is not set. Returns what went wrong."""
-    name = os.environ.get(variable)
-    if not name:
-        return None
-    try:
-        with Path(name).open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except OSError as error:
-        return TracekitError(f"cannot write {variable}: {error.strerror or error}")
-    return None
+    failures = []
+    for variable, text in texts.items():
+        if name := os.environ.get(variable):
+            try:
+                with Path(name).open("a", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(text)
+            except OSError as error:
+                failures.append(TracekitError(f"cannot write {variable}: {error.strerror or error}"))
+    return failures
 
 
 def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from tracekit.errors import UsageError
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.render.blocks import Document
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
@@ -13,8 +13,7 @@ from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
+    from tracekit.cli.ending import ExitStatus
     from tracekit.render.blocks import Document
 
 
@@ -29,5 +28,4 @@ def run(arguments: Namespace) -> ExitStatus:
         return diagnosis_document(diagnosis, everything=arguments.verbose or form != "text")
 
     deliver(arguments, files, document, {"json": lambda: to_json(diagnosis)})
-    unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
-    return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
+    return tell_unreadable(analysis.report.recording.source, analysis.report.tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
@@ -11,8 +12,6 @@ from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.detectors.framework import ListedDetector
 
 LIST_WIDTH, WIDEST = 80, 100

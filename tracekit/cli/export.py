@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfileobj
@@ -28,12 +29,10 @@ from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.recording.contents import Recording
 
 VIEWERS = ("perfetto", "chrome")
-"""Forms of timelines, as `tracekit.report.viewers.registry.VIEWERS` has them."""
+"""Forms of timelines, as `tracekit.cli.viewers` writes them."""
 HELP = """\
 tracekit export run.trace                             list the tables
 tracekit export run.trace --folder tables             all tables, as --format
@@ -88,8 +87,7 @@ def _list(arguments: Namespace) -> ExitStatus:
         emit(tables_json(contents, arguments.run), utf8=True)
     else:
         print_document(tables_document(contents, arguments.run))
-    unread = [tell_unreadable(contents.source, each.tables) for each in contents.runs]
-    return ExitStatus.UNUSABLE if any(unread) else ExitStatus.DONE
+    return max((tell_unreadable(contents.source, each.tables) for each in contents.runs), default=ExitStatus.DONE)
 
 
 def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
@@ -148,19 +146,14 @@ def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None
         reader=arguments.reader,
         xctrace=xctrace_options(arguments, quiet=arguments.quiet),
     )
-    if not recording.contents.failures:
-        _check_schemas(recording, arguments.schema)
-    return recording
-
-
-def _check_schemas(recording: Recording, schemas: list[str]) -> None:
     tables = recording.run.tables
-    for schema in schemas:
+    for schema in arguments.schema if not recording.contents.failures else ():
         entries = [entry for entry in tables if entry.schema == schema]
         if not entries:
             raise unknown("table", schema, dict.fromkeys(entry.schema for entry in tables))
         if not any(is_readable(entry.state) for entry in entries):
             raise UnreadableRecording(f"table '{schema}' cannot be read: {entries[0].reason}")
+    return recording
 
 
 def _tell(written: WrittenFolder, where: Path) -> None:
@@ -179,4 +172,4 @@ def _tell(written: WrittenFolder, where: Path) -> None:
 def _status(arguments: Namespace, recording: Recording) -> ExitStatus:
     wanted = arguments.schema or {entry.schema for entry in recording.run.tables}
     unread = tell_unreadable(recording.contents.source, recording.run.tables, wanted)
-    return ExitStatus.UNUSABLE if recording.contents.failures or unread else ExitStatus.DONE
+    return ExitStatus.UNUSABLE if recording.contents.failures else unread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,6 @@ from tracekit.recording.places import check_usable, is_part_of_recording, would_
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.render.blocks import Document
 
     Data = Mapping[str, Callable[[], str | bytes]]
@@ -89,7 +88,12 @@ def deliver(
     if failures:
         raise failures[0]
     if getattr(arguments, "open", False):
-        _open_page(next(path for path, name in files.items() if name == "html"))
+        # No other run needs it.
+        import webbrowser
+
+        page = next(path for path, name in files.items() if name == "html")
+        if not webbrowser.open(page.resolve().as_uri()):
+            narrate(f"tracekit: no browser could be started; open {page} yourself")
 
 
 def _with_more(document: Document, more: str) -> Document:
@@ -103,14 +107,6 @@ def print_document(
     styled = form == "text" and has_color()
     shown = render(document, form, width=width(fallback), color=styled, verbose=verbose)
     emit(shown, styled=styled, utf8=form == "html")
-
-
-def _open_page(path: Path) -> None:
-    # No other run needs it.
-    import webbrowser
-
-    if not webbrowser.open(path.resolve().as_uri()):
-        narrate(f"tracekit: no browser could be started; open {path} yourself")
 
 
 def check_output(path: Path, inputs: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +27,6 @@ from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.compare.measurements import Measurements
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")

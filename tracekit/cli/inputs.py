@@ -148,15 +148,11 @@ def _kind(file: Path) -> str | None:
     for mark, kind in (("report", _REPORT), ("model", _MODEL_REPORT), ("performance", _PERFORMANCE)):
         if f'"urn:tracekit:{mark}:' in beginning:
             return kind
-    return _PERFORMANCE if _is_performance_report(file) else None
-
-
-def _is_performance_report(file: Path) -> bool:
     # Few files are asked, and most commands need none of this.
     from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes
     from tracekit.model_files.performance.read import report_in
 
     try:
-        return report_in(read_bytes(file, MAX_TEXT_BYTES), file) is not None
+        return None if report_in(read_bytes(file, MAX_TEXT_BYTES), file) is None else _PERFORMANCE
     except UnreadableModel:
-        return False
+        return None

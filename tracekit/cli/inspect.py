@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from pathlib import Path
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
@@ -24,36 +23,18 @@ from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from tracekit.render.blocks import Document
-
-
-@dataclass(frozen=True, slots=True)
-class _Inspected:
-    """What is to be shown, whatever was read."""
-
-    summary: str
-    """One line."""
-    document: Callable[[], Document]
-    json: Callable[[], str]
-    failed: bool = False
-    """Whether a check failed."""
-
 
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
     check_model(arguments.path)
     files = files_of(arguments, [arguments.path])
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
-    inspected = _model(subject, arguments) if isinstance(subject, ModelFile) else _performance(subject, arguments)
-    data = {"json": inspected.json}
-    deliver(arguments, files, lambda _: inspected.document(), data, brief=inspected.summary)
-    return ExitStatus.UNUSABLE if inspected.failed else ExitStatus.DONE
+    if isinstance(subject, ModelFile):
+        return _show_model(subject, arguments, files)
+    return _show_performance(subject, arguments, files)
 
 
-def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
+def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
     """A model with the answers of its checks."""
     refuse(arguments, "unit", "is for performance reports and compute plans; this is a model")
     target = parse_target(arguments.system) if arguments.system else None
@@ -66,15 +47,12 @@ def _model(model: ModelFile, arguments: Namespace) -> _Inspected:
         settings=project.settings_of(model.name) | dict(arguments.settings),
     )
     report = model_report(model, judgments, target, redact=arguments.redact)
-    return _Inspected(
-        summary(report),
-        lambda: model_file_document(report),
-        lambda: to_json(report),
-        failed=bool(report.summary.errors),
-    )
+    data = {"json": lambda: to_json(report)}
+    deliver(arguments, files, lambda _: model_file_document(report), data, brief=summary(report))
+    return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE
 
 
-def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
+def _show_performance(report: PerformanceReport, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
     """A performance report or compute plan."""
     # A model is inspected without pandas.
     from tracekit.documents.performance import performance_report_document
@@ -83,6 +61,6 @@ def _performance(report: PerformanceReport, arguments: Namespace) -> _Inspected:
     refuse(arguments, "system only skip set", "is for model files; this is a performance report")
     inspected = inspected_performance(report, redact=arguments.redact)
     unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
-    return _Inspected(
-        result(inspected), lambda: performance_report_document(inspected, unit), lambda: to_json(inspected)
-    )
+    data = {"json": lambda: to_json(inspected)}
+    deliver(arguments, files, lambda _: performance_report_document(inspected, unit), data, brief=result(inspected))
+    return ExitStatus.DONE

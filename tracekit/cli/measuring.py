@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,15 +21,12 @@ from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
-from tracekit.report.choice import plain
+from tracekit.report.choice import matching_any, plain
 from tracekit.report.timeline import timeline_of
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
-from tracekit.trace.filter import matching
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
 
@@ -62,18 +60,6 @@ class Measured:
         return [f"{Path(self.path).name}: {clause}" for clause in unread]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is wanted beside measurements."""
-
-    folder: Path | None = None
-    """Folder that paths are relative to; None: the current one."""
-    lanes: bool = False
-    performance: bool = False
-    """Whether performance reports are taken, too."""
-    report: bool = False
-
-
 def measure_all(
     paths: Sequence[str],
     arguments: Namespace,
@@ -87,8 +73,7 @@ def measure_all(
     not grow with the recordings."""
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
-    wanted = Wanted(folder, lanes, performance, report)
-    work = partial(measure_one, wanted=wanted)
+    work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
     return list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost))
 
 
@@ -96,17 +81,20 @@ def _result_of_lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
-def measure_one(path: str, *, request: Request, wanted: Wanted) -> Measured:
-    """Measure one recording. Whatever goes wrong is part of the result, so that the others go on."""
-    where = path if wanted.folder is None else str(wanted.folder / path)
+def measure_one(
+    path: str, *, request: Request, folder: Path | None, lanes: bool, performance: bool, report: bool
+) -> Measured:
+    """Measure one recording, as `measure_all`. Paths are relative to `folder`; None: to the current one. Whatever goes
+    wrong is part of the result, so that the others go on."""
+    where = path if folder is None else str(folder / path)
     name = Path(path).name
     try:
         check_recordings([where], reports=True)
         if path.endswith(REPORT):
-            return _of_json(path, where, request, wanted)
+            return _of_json(path, where, request, performance)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        return _of_recording(path, where, request, wanted)
+        return _of_recording(path, where, request, lanes=lanes, keep_report=report)
     except TracekitError as error:
         text = str(error).replace(where, path)
         # Of many recordings, which one is meant.
@@ -124,7 +112,7 @@ def _is_empty_folder(path: Path) -> bool:
         return False
 
 
-def _of_recording(path: str, where: str, request: Request, wanted: Wanted) -> Measured:
+def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
     trace = open_trace(
         where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
     )
@@ -134,13 +122,13 @@ def _of_recording(path: str, where: str, request: Request, wanted: Wanted) -> Me
     report = judge(trace, request, shown)
     check_models_known(report.tables)
     drawing = None
-    if wanted.lanes:
+    if lanes:
         drawing = Drawing(report, timeline_of(trace, report.results, shown=shown, functions=False))
-    return Measured(path, measure(trace, report, shown), drawing=drawing, report=report if wanted.report else None)
+    return Measured(path, measure(trace, report, shown), drawing=drawing, report=report if keep_report else None)
 
 
-def _of_json(path: str, where: str, request: Request, wanted: Wanted) -> Measured:
-    """A JSON report on a recording, or a performance report."""
+def _of_json(path: str, where: str, request: Request, performance: bool) -> Measured:
+    """A JSON report on a recording, or a performance report, where that is taken too."""
     try:
         return Measured(path, _of_report(where, request))
     except UnreadableRecording:
@@ -148,13 +136,11 @@ def _of_json(path: str, where: str, request: Request, wanted: Wanted) -> Measure
         report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
         if report is None:
             raise
-        if not wanted.performance:
+        if not performance:
             raise UsageError(
                 f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
             ) from None
-        for pattern in request.models:
-            if not matching({report.name}, pattern):
-                raise unknown("model", pattern, [report.name]) from None
+        matching_any([report.name], request.models, lambda pattern: unknown("model", pattern, [report.name]))
         return Measured(path, None, performance=report)
 
 

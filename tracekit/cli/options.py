@@ -134,11 +134,7 @@ def _names(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    names = _names(text)
-    for name in names:
-        if name not in PARTS:
-            raise unknown("part", name, PARTS)
-    return names
+    return list(map(one_of("part", PARTS), _names(text)))
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import textwrap
-from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any, NoReturn
 
 from tracekit._version import __version__
@@ -115,7 +115,10 @@ def program_help() -> str:
     lines += [f"  {command.examples[0].split(' --baseline')[0]:<{first}}{command.summary}" for command in words]
     lines += ["", "More commands:"]
     halves = [f"{command.name:<12}{command.summary}" for command in others]
-    lines += [f"  {left:<39}{right}".rstrip() for left, right in _pairs(halves)]
+    # Two beside one another, in columns.
+    half = (len(halves) + 1) // 2
+    pairs = zip_longest(halves[:half], halves[half:], fillvalue="")
+    lines += [f"  {left:<39}{right}".rstrip() for left, right in pairs]
     lines += [
         "",
         "Options, examples: tracekit COMMAND --help     Version: tracekit --version",
@@ -123,12 +126,6 @@ def program_help() -> str:
         "Exit status: 0 done, 1 failed (--fail-on or check), 2 error, 3 inconclusive",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _pairs(texts: list[str]) -> Iterable[tuple[str, str]]:
-    """Two beside one another, in columns."""
-    half = (len(texts) + 1) // 2
-    return zip(texts[:half], [*texts[half:], ""][:half], strict=True)
 
 
 def command_help(command: Command, *, everything: bool = False) -> str:

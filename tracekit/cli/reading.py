@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
+from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate
 from tracekit.config_file import find_config
 from tracekit.recording import Progress, XctraceOptions
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
@@ -73,16 +73,16 @@ def tell_done(name: str, number: int, count: int, quiet: bool = False) -> None:
         narrate(f"tracekit: {number} of {count} done: {name}")
 
 
-def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> bool:
-    """Name the tables of a recording that could not be read on standard error; whether there are any. Those of an
-    instrument count, or of the given schemas."""
+def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> ExitStatus:
+    """Name the tables of a recording that could not be read on standard error; `UNUSABLE` where there are any, else
+    `DONE`. Those of an instrument count, or of the given schemas."""
     # A model is inspected without pandas.
     from tracekit.trace.coverage import unreadable_tables
 
     clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)
     for clause in clauses:
         narrate(f"tracekit: {source}: {clause}")
-    return bool(clauses)
+    return ExitStatus.UNUSABLE if clauses else ExitStatus.DONE
 
 
 @contextmanager
@@ -126,16 +126,10 @@ class _LateBar:
             self._task = self._bar.add_task("Reading", total=progress.total_bytes)
             self._bar.start()
         if self._task is not None:
-            self._bar.update(
-                self._task,
-                completed=progress.done_bytes,
-                total=progress.total_bytes,
-                description=visible(f"{self._label} {self._words(progress)}".strip()),
-            )
-
-    def _words(self, progress: Progress) -> str:
-        is_read = progress.total_bytes is not None and progress.done_bytes >= progress.total_bytes
-        return self._then if self._then and is_read else progress.source
+            done, total = progress.done_bytes, progress.total_bytes
+            words = self._then if self._then and total is not None and done >= total else progress.source
+            said = visible(f"{self._label} {words}".strip())
+            self._bar.update(self._task, completed=done, total=total, description=said)
 
     def close(self) -> None:
         """Remove the bar."""

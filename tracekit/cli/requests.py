@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.inputs import check_recordings
@@ -18,23 +19,13 @@ from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.request import Request
 
 Item = TypeVar("Item")
-Taken = TypeVar("Taken", contravariant=True)
-Result = TypeVar("Result", covariant=True)
+Result = TypeVar("Result")
 
 _ASKED = frozenset(signature(request_of).parameters)
 """Arguments of commands that have the name of what they ask for."""
-
-
-class Work(Protocol[Taken, Result]):
-    """What is done with each recording. Can be sent to another process."""
-
-    def __call__(self, item: Taken, /, *, request: Request) -> Result:
-        """The result, also where it failed."""
 
 
 def request_from(arguments: Namespace, **more: Any) -> Request:
@@ -66,7 +57,7 @@ def analyze_with_progress(paths: Sequence[str], request: Request, *, quiet: bool
 
 
 def results_of(
-    work: Work[Item, Result],
+    work: Callable[..., Result],
     items: Sequence[Item],
     name_of: Callable[[Item], str],
     arguments: Namespace,
@@ -74,7 +65,8 @@ def results_of(
     lost: Callable[[Item], Result],
 ) -> Iterator[Result]:
     """The result of each recording, in their order, as soon as it is there: read one after another, `--jobs` at a time
-    or on the cluster of `--dask`. `lost` gives the result of one whose process died. Shows how far it has come where a
+    or on the cluster of `--dask`. `work` takes an item and a `request`, gives the result also where it failed, and can
+    be sent to another process; `lost` gives the result of one whose process died. Shows how far it has come where a
     person is looking, unless `--quiet`."""
     address, quiet = getattr(arguments, "dask", None), arguments.quiet
     if len(items) < 2 or (arguments.jobs < 2 and address is None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.sites import of_sites
 from tracekit.analysis.code.tree import CallTree, Frames, call_tree
-from tracekit.cli.ending import ExitStatus
+from tracekit.characters import lower_first
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import MAIN_THREAD, refuse
@@ -24,17 +25,16 @@ from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
 from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
-from tracekit.report.choice import Part, ranges_of, unknown_model
+from tracekit.report.choice import Part, chosen_models, ranges_of
 from tracekit.report.flame import fit_to_leave, flame_in
 from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
-from tracekit.trace.filter import matching, model_names, reach_ranges
+from tracekit.trace.filter import reach_ranges
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.arrays import BoolArray
+    from tracekit.cli.ending import ExitStatus
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 
@@ -51,7 +51,8 @@ def run(arguments: Namespace) -> ExitStatus:
         )
         sampled = trace.profiled
     if sampled is None:
-        raise UsageError(_why_none(trace))
+        entry = trace.coverage_of(CALL_STACKS)
+        raise UsageError("; ".join(filter(None, (entry.conclusion.rstrip("."), lower_first(entry.advice.rstrip("."))))))
     if sampled.unit is not None:
         refuse(
             arguments,
@@ -84,13 +85,7 @@ def run(arguments: Namespace) -> ExitStatus:
         "speedscope": lambda: as_speedscope(tree(), trace.contents.source),
     }
     deliver(arguments, files, document, data, whole=not files)
-    return ExitStatus.UNUSABLE if tell_unreadable(trace.contents.source, tables_of(trace)) else ExitStatus.DONE
-
-
-def _why_none(trace: Trace) -> str:
-    entry = trace.coverage_of(CALL_STACKS)
-    why, advice = entry.conclusion.rstrip("."), entry.advice.rstrip(".")
-    return f"{why}; {advice[0].lower()}{advice[1:]}" if advice else why
+    return tell_unreadable(trace.contents.source, tables_of(trace))
 
 
 def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
@@ -123,19 +118,11 @@ def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: 
             raise unknown("thread", arguments.thread, (MAIN_THREAD, *samples[label].astype(str).unique()))
         chosen &= (named | numbered).to_numpy(np.bool_)
     if arguments.models:
-        names = {name for pattern in arguments.models for name in _models_like(trace, pattern, redact=arguments.redact)}
+        names = chosen_models(trace, arguments.models, redact=arguments.redact)
         chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if arguments.finding is not None:
         chosen &= _of_finding(trace, arguments.finding)
     return chosen
-
-
-def _models_like(trace: Trace, pattern: str, *, redact: bool) -> frozenset[str]:
-    """Models with this name. Raises `UsageError` where none has it."""
-    names = matching(model_names(trace), pattern)
-    if not names:
-        raise unknown_model(trace, pattern, redact=redact)
-    return frozenset(names)
 
 
 def _of_finding(trace: Trace, name: str) -> BoolArray:

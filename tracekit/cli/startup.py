@@ -8,10 +8,8 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec
+from typing import Any
 
 
 def lighten() -> None:

@@ -9,22 +9,25 @@ from __future__ import annotations
 import secrets
 import webbrowser
 from argparse import Namespace
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, size_words
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file, make_folder
-from tracekit.report.viewers.registry import VIEWERS
-from tracekit.report.viewers.tracks import tracks_of
+from tracekit.report.viewers.tracks import Tracks, tracks_of
 from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.cli.ending import ExitStatus
 
 PAGE = "https://ui.perfetto.dev"
 HOST, PORT = "127.0.0.1", 9001
@@ -36,7 +39,7 @@ _BLOCK = 1 << 20
 
 def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitStatus:
     """Write the timeline to a file, else to a temporary one, and open it where that is wanted."""
-    write = VIEWERS[form]()
+    write = writer_of(form)
     path = file or Path(mkdtemp(prefix="tracekit-"), "timeline.json")
     check_output(path, arguments.path)
     # Findings by the config file that applies here, as `tracekit analyze` has them. No viewer gets call stacks.
@@ -51,8 +54,19 @@ def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitS
         narrate(f"tracekit: wrote {path} with {count}{size_words(path.stat().st_size)}")
     if arguments.open:
         open_in_perfetto(path)
-    unread = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
-    return ExitStatus.UNUSABLE if unread else ExitStatus.DONE
+    return tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+
+
+def writer_of(form: str) -> Callable[[Tracks, BinaryIO], None]:
+    """What writes a file of this form. Raises `TracekitError` where a package for it is not installed."""
+    if form == "chrome":
+        from tracekit.report.viewers.chrome import write_chrome
+
+        return write_chrome
+    from tracekit.report.viewers.perfetto import check_available, write_perfetto
+
+    check_available()
+    return write_perfetto
 
 
 class _Server(HTTPServer):

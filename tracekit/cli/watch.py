@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,8 +28,6 @@ from tracekit.render.text import styled_line
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.compare.measurements import Measurements
 
     Mark = tuple[int, ...]

@@ -18,7 +18,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
@@ -55,7 +55,7 @@ def in_processes(
     waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
     results: dict[int, Result] = {}
     retried = set[int]()
-    with _Workers(work) as workers:
+    with closing(_Workers(work)) as workers:
         for number in range(len(items)):
             while number not in results:
                 while waiting and not died and workers.busy < jobs:
@@ -74,7 +74,7 @@ def in_processes(
 
 
 class _Workers:
-    """Processes of this machine, started as they are needed. The end of the context is theirs."""
+    """Processes of this machine, started as they are needed."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         self._work = work
@@ -82,10 +82,8 @@ class _Workers:
         self._idle: list[_Process] = []
         self._at_work = DefaultSelector()
 
-    def __enter__(self) -> _Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End them all."""
         self._at_work.close()
         for process in self._all:
             process.let_go()

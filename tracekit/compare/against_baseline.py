@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
@@ -19,8 +20,6 @@ from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.settings import CheckSettings, Floors
 
@@ -50,7 +49,12 @@ def compare_with_baseline(
         if strict.latency.answer is not model.latency.answer:
             dropped = {one.name for one in changed[rank:]}
             break
-    models = tuple(_without_answer(model) if model.name in dropped else model for model in comparison.models)
+    models = tuple(
+        replace(model, latency=replace(model.latency, answer=Answer.INCONCLUSIVE, reason=Reason.WIDE))
+        if model.name in dropped
+        else model
+        for model in comparison.models
+    )
     notes = tuple(note for note in comparison.notes if note != EACH_BY_ITSELF)
     return replace(comparison, models=models, notes=notes)
 
@@ -76,10 +80,6 @@ def _strength(model: ModelComparison) -> float:
         return 0.0
     width = math.log(change.high / change.low)
     return abs(math.log(change.ratio)) / width if width else math.inf
-
-
-def _without_answer(model: ModelComparison) -> ModelComparison:
-    return replace(model, latency=replace(model.latency, answer=Answer.INCONCLUSIVE, reason=Reason.WIDE))
 
 
 def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: str | None = None) -> Item:

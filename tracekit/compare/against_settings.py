@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit.compare.figures import Figure, ModelFigures, figure_text, missing, with_basis
@@ -13,8 +14,6 @@ from tracekit.report.report import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from tracekit.compare.measurements import CheckResult, Measurements
 
 

@@ -101,6 +101,8 @@ def compare(
         for name in (mapping.get(entry.name, entry.name) for entry in recording.models)
     )
     back = {new: old for old, new in renamed.items()}
+    environments = [recording.environment for recording in (*before, *after)]
+    gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
     models = [
         compare_model(of_model(before, back.get(name, name)), of_model(after, name), floor=floors.of(name))
         for name in names
@@ -111,7 +113,7 @@ def compare(
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),
         unfair=environment_differences(before, after),
-        not_recorded=_environment_gaps((*before, *after)),
+        not_recorded=(*gaps, *NEVER_RECORDED),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
         inferred=(_is_inferred(before), _is_inferred(after)),
@@ -154,13 +156,6 @@ def environment_differences(
             words = [" / ".join(sorted(values)) for values in sides]
             differences.append(EnvironmentDifference(LABELS[field.name], *words))
     return tuple(differences)
-
-
-def _environment_gaps(recordings: Sequence[Measurements]) -> tuple[str, ...]:
-    """What at least one recording does not show of its environment."""
-    environments = [recording.environment for recording in recordings]
-    unknown = (name for name in LABELS if any(getattr(one, name) is None for one in environments))
-    return (*(LABELS[name] for name in unknown), *NEVER_RECORDED)
 
 
 def _order(model: ModelComparison) -> tuple[bool, float, str]:

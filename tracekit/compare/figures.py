@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
-from tracekit.compare.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact, of_model
+from tracekit.compare.measurements import EXACT, Measurements, ModelMeasurements, least_exact, of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.detectors.inference import from_stacks
 from tracekit.units import format_count
@@ -81,19 +81,15 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
         return None
     values = [value for _, value in measured]
     is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
-    exactness = _exactness(name, least_exact(entry.inexact for entry, _ in measured))
+    inexact = least_exact(entry.inexact for entry, _ in measured)
+    # Without Core ML's rows, calls that overlap may be missing too.
+    at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
+    exactness = inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
     if len(values) > 1:
         return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
     warm = measured[0][0].latency_ns
     low, high = median_interval(warm) if name == "p50" else (None, None)
     return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, *exactness)
-
-
-def _exactness(name: str, inexact: Inexact) -> tuple[int, bool, int]:
-    """How far a figure may be off, whether it is a lower bound, and the resolution of a duration."""
-    # Without Core ML's rows, calls that overlap may be missing too.
-    at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
-    return inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES
 
 if TYPE_CHECKING:
@@ -70,13 +71,9 @@ Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
 
 
 def _outcomes(recording: Measurements, renamed: Mapping[str, str]) -> Outcomes:
-    outcomes: Outcomes = {}
-    for result in recording.checks:
-        if not recording.core_ml and result.outcome == "not_applicable":
-            result = replace(result, outcome="not_evaluated")  # noqa: PLW2901
-        model = None if result.model is None else renamed.get(result.model, result.model)
-        outcomes.setdefault((result.id, model), []).append(result)
-    return outcomes
+    unseen = {} if recording.core_ml else {"not_applicable": "not_evaluated"}
+    checks = (replace(each, outcome=unseen.get(each.outcome, each.outcome)) for each in recording.checks)
+    return grouped(((each.id, renamed.get(each.model or "", each.model)), each) for each in checks)
 
 
 def _results(side: Iterable[Outcomes], check: str, *models: str | None) -> list[CheckResult]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit.compare.against_baseline import (
@@ -20,8 +21,6 @@ from tracekit.compare.settings import CheckSettings, Floors
 from tracekit.compare.verdict import Item, Verdict
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.measurements import Measurements
 

@@ -160,7 +160,9 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     values = [sample_quantiles(side, level)[0] for side in (before, after)]
     if min(counts) < 4:
         return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
-    change, width = _interval(_estimate(logs[0], level), _estimate(logs[1], level), confidence)
+    ends = _estimate(logs[0], level), _estimate(logs[1], level)
+    change = ends[1].center - ends[0].center
+    width = half_width([each.error for each in ends], [each.degrees for each in ends], confidence)
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
     is_median = level == 0.5
@@ -225,12 +227,6 @@ def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
     (center,) = sample_quantiles(logs, quantile)
     return _Estimate(center, error, max(len(logs) / block - 1, 1.0))
-
-
-def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[float, float]:
-    """Difference after less before, and half the width of its interval (Welch and Satterthwaite)."""
-    width = half_width((before.error, after.error), (before.degrees, after.degrees), confidence)
-    return after.center - before.center, width
 
 
 def _change(

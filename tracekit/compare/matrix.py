@@ -6,7 +6,6 @@ A row does not know what its figures were measured from, so that other sources t
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -283,20 +282,13 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
     told = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
     if not differing or len(set(told)) < len(told):
-        told = _distinct_names([source.name for source in sources])
+        names = [source.name for source in sources]
+        nth = [names[:at].count(name) + 1 for at, name in enumerate(names)]
+        told = [f"{name} ({at})" if names.count(name) > 1 else name for name, at in zip(names, nth, strict=True)]
     return [
         differences if label is None else _label_text(label, source)
         for source, label, differences in zip(sources, given, told, strict=True)
     ]
-
-
-def _distinct_names(names: Sequence[str]) -> list[str]:
-    total, seen = Counter(names), Counter[str]()
-    numbered = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(name if total[name] == 1 else f"{name} ({seen[name]})")
-    return numbered
 
 
 def _label_text(label: str, source: Source) -> str:

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
@@ -21,20 +22,18 @@ from tracekit.analysis.quantities import Population, Sample, latencies, quantiti
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
 from tracekit.errors import UnreadableRecording, unknown
-from tracekit.report.choice import LEFT_OUT
+from tracekit.report.choice import LEFT_OUT, matching_any
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.filter import Shown, matching
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import Report, Result, TableInfo
+    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 
@@ -243,13 +242,8 @@ def check_models_known(tables: Sequence[TableInfo]) -> None:
 
 def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurements:
     """What is measured of the models that match any of some patterns. Raises `UsageError` for one that matches none."""
-    names = {model.name for model in recording.models}
-    chosen: set[str] = set()
-    for pattern in patterns:
-        matches = matching(names, pattern)
-        if not matches:
-            raise unknown("model", pattern, sorted(names))
-        chosen |= matches
+    names = sorted(model.name for model in recording.models)
+    chosen = matching_any(names, patterns, lambda pattern: unknown("model", pattern, names))
     return replace(
         recording,
         models=tuple(model for model in recording.models if model.name in chosen),

@@ -129,7 +129,11 @@ def compare_model(
     floor_of_latency, floor_of_loads = _raised(floor, latency_error_ns), _raised(floor, load_error_ns)
 
     def known(change: LatencyChange, error_ns: int) -> LatencyChange:
-        return _as_known(change, error_ns, max(side.resolution_ns for side in inexact))
+        """Not unchanged where calls are known to so little that most changes would go unnoticed."""
+        times = [value for value in (change.before_ns, change.after_ns) if value is not None]
+        if change.answer is Answer.UNCHANGED and error_ns > _LARGEST_ERROR * min(times):
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
+        return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
         return known(
@@ -170,14 +174,6 @@ _LARGEST_ERROR: Final = 0.5
 def _raised(floor: Floor, error_ns: int) -> Floor:
     """The floor, or how far both sides together may be off: smaller differences are no change."""
     return replace(floor, absolute_ns=max(floor.absolute_ns, error_ns))
-
-
-def _as_known(change: LatencyChange, error_ns: int, resolution_ns: int) -> LatencyChange:
-    """Not unchanged where calls are known to so little that most changes would go unnoticed."""
-    known = [value for value in (change.before_ns, change.after_ns) if value is not None]
-    if change.answer is Answer.UNCHANGED and error_ns > _LARGEST_ERROR * min(known):
-        change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
-    return replace(change, resolution_ns=resolution_ns)
 
 
 def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:

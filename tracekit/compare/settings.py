@@ -5,8 +5,11 @@ to count, and what a build is held against.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -256,14 +259,9 @@ def _holds(lines: Sequence[str], count: int, setting: Sequence[str | int]) -> bo
             document = tomllib.loads("".join(lines[:end]))
         except ValueError:
             continue
-        return any(_has(document, (*prefix, *setting)) for prefix in _PREFIXES)
+        for prefix in _PREFIXES:
+            with suppress(KeyError, IndexError, TypeError):
+                reduce(getitem, (*prefix, *setting), document)
+                return True
+        break
     return False
-
-
-def _has(value: Any, keys: Sequence[str | int]) -> bool:
-    for key in keys:
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return True

@@ -89,12 +89,12 @@ def from_plain(plain: object) -> Measurements:
     if len({model.name for model in models}) < len(models):
         raise MalformedError("models")
     return Measurements(
-        source=_value(record, "source", _is_text),
-        identity=_value(record, "identity", _is_text, optional=True),
+        source=_value(record, "source", str),
+        identity=_value(record, "identity", str, optional=True),
         environment=Environment(
-            **{field.name: _value(environment, field.name, _is_text, optional=True) for field in fields(Environment)}
+            **{field.name: _value(environment, field.name, str, optional=True) for field in fields(Environment)}
         ),
-        core_ml=_value(record, "core_ml", _is_bool),
+        core_ml=_value(record, "core_ml", bool),
         models=models,
         checks=tuple(map(_check_from_plain, _list(record, "checks"))),
     )
@@ -104,7 +104,9 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
     """One model; lists of more than `listed` numbers are deflated."""
 
     def pack(values: IntArray) -> list[int] | str:
-        return _pack(values, listed)
+        if len(values) <= listed:
+            return [int(value) for value in values]
+        return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
 
     return {
         "name": model.name,
@@ -134,12 +136,6 @@ def _parts_to_plain(parts: Parts | None) -> dict[str, Any] | None:
     return {"degrees": parts.degrees, "means": means}
 
 
-def _pack(values: IntArray, listed: int) -> list[int] | str:
-    if len(values) <= listed:
-        return [int(value) for value in values]
-    return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
-
-
 def _model_from_plain(plain: object) -> ModelMeasurements:
     record = _dict(plain, "models")
     latencies = _durations(record, "latencies")
@@ -150,7 +146,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
     warm[first] = False
     units = _dict(record.get("units"), "units")
     return ModelMeasurements(
-        name=_value(record, "name", _is_text),
+        name=_value(record, "name", str),
         predictions=_value(record, "predictions", _is_count),
         latencies_ns=latencies,
         warm=warm,
@@ -170,8 +166,8 @@ def _inexact_from_plain(plain: object) -> Inexact:
     if plain is None:
         return EXACT
     record = _dict(plain, "inexact")
-    fits = {field.name: _is_bool if field.name == "loads_at_least" else _is_count for field in fields(Inexact)}
-    return Inexact(**{name: _value(record, name, fit) for name, fit in fits.items()})
+    names = (field.name for field in fields(Inexact))
+    return Inexact(**{name: _value(record, name, bool if name == "loads_at_least" else _is_count) for name in names})
 
 
 def _parts_from_plain(plain: object) -> Parts | None:
@@ -188,16 +184,16 @@ def _part(name: str, plain: object) -> PartMean:
     if plain is None:
         return PartMean(name, 0.0, 0.0, True)
     record = _dict(plain, name)
-    return PartMean(name, _number(record, "mean_ns"), _number(record, "error_ns"), _value(record, "complete", _is_bool))
+    return PartMean(name, _number(record, "mean_ns"), _number(record, "error_ns"), _value(record, "complete", bool))
 
 
 def _check_from_plain(plain: object) -> CheckResult:
     record = _dict(plain, "checks")
     outcome = _value(record, "outcome", tuple(OUTCOMES).__contains__)
     return CheckResult(
-        id=_value(record, "id", _is_text),
-        title=_value(record, "title", _is_text),
-        model=_value(record, "model", _is_text, optional=True),
+        id=_value(record, "id", str),
+        title=_value(record, "title", str),
+        model=_value(record, "model", str, optional=True),
         outcome=outcome,
         severity=_value(record, "severity", SEVERITIES.__contains__, optional=outcome != "finding"),
         savings_ns=_value(record, "savings_ns", _is_count, optional=True),
@@ -240,20 +236,13 @@ def _list(record: dict[str, Any], key: str) -> list[Any]:
     return values
 
 
-def _value(record: dict[str, Any], key: str, fits: Callable[[Any], bool], *, optional: bool = False) -> Any:
-    """What stands under a key. Raises `MalformedError` where it does not fit."""
+def _value(record: dict[str, Any], key: str, fits: type | Callable[[Any], bool], *, optional: bool = False) -> Any:
+    """What stands under a key. Raises `MalformedError` where it does not fit, or is not of the type."""
     value = record.get(key)
-    if not fits(value) and not (optional and value is None):
+    fitting = isinstance(value, fits) if isinstance(fits, type) else fits(value)
+    if not fitting and not (optional and value is None):
         raise MalformedError(key)
     return value
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_bool(value: object) -> bool:
-    return isinstance(value, bool)
 
 
 def _is_count(value: Any) -> bool:

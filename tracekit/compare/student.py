@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray
+from tracekit.arrays import FloatArray
 
 _TINY = 1e-300
 _STEPS = 500

@@ -13,15 +13,15 @@ from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_duration, format_error
 
 if TYPE_CHECKING:
+    from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Inexact
 
-ARROW = "→"
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
 
 
 def arrow(before: str, after: str) -> str:
     """`before → after`."""
-    return f"{before} {ARROW} {after}"
+    return f"{before} → {after}"
 
 
 def percent_change(ratio: float | None) -> str:
@@ -124,6 +124,12 @@ def margin(inexact: Inexact) -> str:
         return ""
     differs = latency_ns and load_ns and format_error(load_ns) != format_error(latency_ns)
     return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
+
+
+def finding_models(change: FindingChange) -> str:
+    """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
+    named = [name for name in change.models if name is not None]
+    return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
 
 
 def share(value: float) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.detectors.outcomes import Finding, Severity, severity_of
+from tracekit.grouping import grouped
 
 if TYPE_CHECKING:
     from tracekit.arrays import FloatArray, IntArray
@@ -61,10 +62,7 @@ def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
     they bring about, and then what fixing the findings of a detector would save together, largest first. The findings
     of a detector in the same way. O(n log n) in the intervals, for each detector that found something.
     """
-    groups: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        if isinstance(judgment.outcome, Finding):
-            groups.setdefault(judgment.detector.id, []).append(judgment)
+    groups = grouped((each.detector.id, each) for each in judgments if isinstance(each.outcome, Finding))
     for group in groups.values():
         group.sort(key=lambda entry: (*_weight(_finding(entry)), entry.outcome.model or ""))
     own = {name: savings([_finding(entry) for entry in group]) for name, group in groups.items()}

@@ -40,7 +40,7 @@ UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "befor
 FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
-    columns.words("models", lambda one: _finding_models(one) or columns.RECORDING, drop=1),
+    columns.words("models", lambda one: words.finding_models(one) or columns.RECORDING, drop=1),
     columns.words("details", lambda one: _finding_details(one) or ABSENT),
 )
 
@@ -175,12 +175,6 @@ def _total(pairs: Iterable[Pair]) -> Pair:
     return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
 
 
-def _finding_models(change: FindingChange) -> str:
-    """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
-    named = [name for name in change.models if name is not None]
-    return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
-
-
 def _finding_details(change: FindingChange) -> str:
     """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
     after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
@@ -201,7 +195,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
     counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
     if new := statuses[FindingStatus.NEW]:
-        where = f" ({models})" if (models := _finding_models(new[0])) else ""
+        where = f" ({models})" if (models := words.finding_models(new[0])) else ""
         worst = ", ".join(filter(None, (f"{new[0].id}{where}", _finding_details(new[0]))))
         yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({new[0].severity}): {worst}"
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
@@ -50,10 +51,7 @@ def lanes(
 
 def _empty_lanes(timeline: Timeline) -> Html | None:
     """Why some lanes show nothing; None where all show something."""
-    reasons: dict[str, list[str]] = {}
-    for lane in timeline.lanes:
-        if lane.words:
-            reasons.setdefault(lane.words, []).append(lane.title)
+    reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
     lines = [tag("li", f"{', '.join(titles)}: {words}") for words, titles in reasons.items()]
     return tag("div", tag("p", "Lanes without events"), tag("ul", *lines), class_="empty-lanes") if lines else None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
+from tracekit.grouping import grouped
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import model_words as words
@@ -122,7 +123,5 @@ def _stages(model: ModelInfo) -> Iterator[str]:
 
 def _remedies(checks: Sequence[Result]) -> list[Remedy]:
     """Which checks were not evaluated, and what helps."""
-    remedies: dict[str, list[str]] = {}
-    for check in with_outcome(checks, "not_evaluated"):
-        remedies.setdefault(check.record, []).append(check.id)
+    remedies = grouped((check.record, check.id) for check in with_outcome(checks, "not_evaluated"))
     return [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in remedies.items()]

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, words
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Role, Section, items, section, table
 from tracekit.trace.events import Level
 
@@ -65,9 +66,7 @@ def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
 
 def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     """Statistics by model and event, in the order in which models first occur; None without rows."""
-    by_model: dict[str | None, list[EventRow]] = {}
-    for row in aggregation:
-        by_model.setdefault(row.model, []).extend(event_rows(row))
+    by_model = grouped((row.model, line) for row in aggregation for line in event_rows(row))
     rows = [row for of_model in by_model.values() for row in of_model]
     columns: tuple[Column[EventRow], ...] = (
         names("model", lambda row: row.model, "unattributed", drop=1, heading=True),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import visible
 from tracekit.documents.columns import words
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Document, Role, items, present, table
 from tracekit.report.formatting import STATE_WORDS, word_list
 from tracekit.report.redact import public_attributes
@@ -79,9 +80,7 @@ def _schema(row: dict[str, Any]) -> str:
 def reasons_in(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Schemas by the reason that they have in common, as words: a few are named, more are counted. What to do about a
     reason follows its first semicolon, and differs from table to table."""
-    schemas: dict[str, list[str]] = {}
-    for schema, reason in pairs:
-        schemas.setdefault(visible(reason.partition("; ")[0]), []).append(visible(schema))
+    schemas = grouped((visible(reason.partition("; ")[0]), visible(schema)) for schema, reason in pairs)
     return {
         reason: word_list(dict.fromkeys(names)) if len(names) <= MAX_NAMED else f"{len(names)} tables"
         for reason, names in schemas.items()

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import Column, Line, Table, plain
-from tracekit.render.layout import CONSOLE
-
-if TYPE_CHECKING:
-    from tracekit.render.layout import Layout
+from tracekit.render.layout import CONSOLE, Layout
 
 GAP = 2
 NAME_ROOM = 12

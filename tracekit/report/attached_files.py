@@ -4,6 +4,7 @@ recorded."""
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
@@ -15,7 +16,7 @@ from tracekit.errors import UsageError
 from tracekit.model_files.versions import Target, parse_target
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
-from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo, Result
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
 from tracekit.report.results import result_of
 from tracekit.report.time_breakdown import is_hardware_alone
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -60,11 +61,8 @@ def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileResult, ..
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
         return ()
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
-    return tuple(_check(result_of(judgment)) for judgment in judgments)
-
-
-def _check(check: Result) -> ModelFileResult:
-    return ModelFileResult(*(getattr(check, field.name) for field in fields(ModelFileResult)))
+    shown = attrgetter(*(field.name for field in fields(ModelFileResult)))
+    return tuple(ModelFileResult(*shown(result_of(judgment))) for judgment in judgments)
 
 
 def _target(system: str) -> Target | None:

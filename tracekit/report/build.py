@@ -35,7 +35,7 @@ from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:
     from tracekit.detectors.selection import ModelChecks
-    from tracekit.recording.contents import Run, TableEntry
+    from tracekit.recording.contents import TableEntry
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace
 
@@ -133,7 +133,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         device_model=run.device.model,
         device_name=run.device.name,
         os_version=run.device.os_version,
-        target=_target(run),
+        target=process.name if process else ALL_PROCESSES if run.target.kind == "all-processes" else None,
         target_pid=process.pid if process else None,
         target_kind=run.target.kind,
         arguments=run.target.arguments,
@@ -154,12 +154,6 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         ),
         redacted=False,
     )
-
-
-def _target(run: Run) -> str | None:
-    if run.target.process is not None:
-        return run.target.process.name
-    return ALL_PROCESSES if run.target.kind == "all-processes" else None
 
 
 def finding_info(group: Group) -> FindingInfo:

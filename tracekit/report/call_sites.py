@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
+from tracekit.grouping import grouped
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
@@ -151,11 +153,10 @@ _OTHERWISE: Final = {Api.BETWEEN: "between calls, in", Api.ELEMENT: "in"}
 
 def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
     """Places of several models as one list: calls from one place are added up."""
-    by_place: dict[tuple[object, ...], list[CallSite]] = {}
-    total: dict[str, int] = {}
-    for site in sites:
-        by_place.setdefault((site.api, site.function, site.file, site.line), []).append(site)
-        total[site.api] = total.get(site.api, 0) + (site.samples if site.calls is None else site.calls)
+    listed, total = list(sites), Counter[str]()
+    for site in listed:
+        total[site.api] += site.samples if site.calls is None else site.calls
+    by_place = grouped(((site.api, site.function, site.file, site.line), site) for site in listed)
     sites_by_place = [_one_site(group, total[group[0].api]) for group in by_place.values()]
     return tuple(sorted(sites_by_place, key=lambda site: (-site.share, site.first_ns)))
 
@@ -202,9 +203,7 @@ def _share_words(site: CallSite, min_share: float, left_out: str | None = None) 
         units = {each.what: f"in {each.what} code" for each in shown if each.what in set(Unit)}
         parts = [f"{units.get(each.what, each.what)} {format_percent(each.samples / site.samples)}" for each in shown]
         return f"CPU time {', '.join(parts)}" if parts else ""
-    inside: dict[str | None, list[Busy]] = {}
-    for each in shown:
-        inside.setdefault(None if each.within == left_out else each.within, []).append(each)
+    inside = grouped((None if each.within == left_out else each.within, each) for each in shown)
 
     def words(enclosing: str | None) -> str:
         return ", ".join(map(phase_words, inside.get(enclosing, ())))

@@ -10,8 +10,9 @@ it into another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from tracekit.detectors.framework import Detector, Judgment, ListedDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome
 from tracekit.detectors.pages import Pattern
 from tracekit.errors import UnreadableRecording, UsageError, unknown
+from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
@@ -82,15 +84,25 @@ def choose_shown(
             raise unknown_process(trace, str(process), redact=redact)
         shown = only_process(shown, trace, process)
     if models:
-        names = model_names(trace)
-        chosen: set[str] = set()
-        for pattern in models:
-            matches = matching(names, pattern)
-            if not matches:
-                raise unknown_model(trace, pattern, redact=redact)
-            chosen |= matches
-        shown = only_models(shown, trace, chosen)
+        shown = only_models(shown, trace, chosen_models(trace, models, redact=redact))
     return within_limits(trace, shown)
+
+
+def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set[str]:
+    """Models that match any of some shell patterns. Raises `UsageError` for one that matches none; `redact` keeps
+    models that only other processes ran out of its text."""
+    return matching_any(model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
+
+
+def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[[str], UsageError]) -> set[str]:
+    """The names that match any of some shell patterns. Raises the `error` of one that matches none."""
+    known, chosen = frozenset(names), set[str]()
+    for pattern in patterns:
+        matches = matching(known, pattern)
+        if not matches:
+            raise error(pattern)
+        chosen |= matches
+    return chosen
 
 
 def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
@@ -223,11 +235,8 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     if shown is None:
         return tuple(judgments)
     present = shown_model_names(trace, shown)
-    by_detector: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        by_detector.setdefault(judgment.detector.id, []).append(judgment)
     kept_judgments: list[Judgment] = []
-    for group in by_detector.values():
+    for group in grouped((judgment.detector.id, judgment) for judgment in judgments).values():
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
         kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown_outcome(shown))]
     return tuple(kept_judgments)

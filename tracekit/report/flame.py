@@ -37,7 +37,7 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or sampled.samples.empty:
         return None
-    chosen = _of_process(sampled, target.pid)
+    chosen: BoolArray = (sampled.samples["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)
     if shown is not None and shown.ranges is not None:
         chosen &= in_ranges(shown.ranges, sampled.samples["time_ns"].to_numpy(np.int64))
     tree = call_tree(sampled, chosen)
@@ -54,12 +54,6 @@ def flame_in(sampled: Samples, chosen: BoolArray, tree: CallTree) -> Flame:
     times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
     order = np.argsort(times, kind="stable")
     return Flame(times[order], tree.leaf[stack[rows[order]]], tree)
-
-
-def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
-    """Samples of one process: shape (samples,)."""
-    is_of_process: BoolArray = (sampled.samples["pid"] == pid).fillna(value=False).to_numpy(dtype=bool)
-    return is_of_process
 
 
 def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool) -> CallTree:

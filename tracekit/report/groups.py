@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tracekit.detectors.pages import Pattern
+from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
 from tracekit.units import format_count
 
@@ -89,9 +90,8 @@ class Group:
     @property
     def fix(self) -> str:
         """Markdown: the fix, or that of each model where they differ."""
-        models: dict[str, list[str]] = {}
-        for check in self.results:
-            models.setdefault(check.fix, []).append("`" + (check.model or "").replace("`", "'") + "`")
+        names = ((check.fix, "`" + (check.model or "").replace("`", "'") + "`") for check in self.results)
+        models = grouped(names)
         if len(models) == 1:
             return self.first.fix
         return "\n\n".join(f"{', '.join(names)}:\n\n{fix}" for fix, names in models.items())
@@ -109,12 +109,12 @@ class Group:
     @property
     def savings_ns(self) -> int | None:
         """Time that their fixes save together at most, no ns counted twice; None where none has a cost."""
-        return _sum(check.own_savings_ns for check in self.results)
+        return sum_of_known(check.own_savings_ns for check in self.results)
 
     @property
     def extra_savings_ns(self) -> int | None:
         """The same beyond the findings above."""
-        return _sum(check.extra_savings_ns for check in self.results)
+        return sum_of_known(check.extra_savings_ns for check in self.results)
 
     @property
     def spent_ns(self) -> float | None:
@@ -126,7 +126,8 @@ class Group:
         return sum(cost.ns / cost.share for cost in costs if cost.share) or None
 
 
-def _sum(parts: Iterable[int | None]) -> int | None:
+def sum_of_known(parts: Iterable[int | None]) -> int | None:
+    """What is known added up; None where nothing is."""
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 
@@ -175,10 +176,7 @@ class Remedy(NamedTuple):
 
 def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
     """Findings by detector, the detector with the worst one first."""
-    groups: dict[str, list[Result]] = {}
-    for check in checks:
-        if check.outcome == "finding":
-            groups.setdefault(check.id, []).append(check)
+    groups = grouped((check.id, check) for check in with_outcome(checks, "finding"))
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
@@ -188,16 +186,11 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
     `together` takes as one the reasons of the same checks that ask for the same: they differ in the numbers of each
     model.
     """
-    groups: dict[tuple[str, str], list[Result]] = {}
-    for check in checks:
-        if check.outcome == "not_evaluated":
-            groups.setdefault((check.summary, check.record), []).append(check)
+    groups = grouped(((check.summary, check.record), check) for check in with_outcome(checks, "not_evaluated"))
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
     if not together:
         return tuple(reasons)
-    alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
-    for entry in reasons:
-        alike.setdefault((frozenset(check.id for check in entry.results), entry.record), []).append(entry)
+    alike = grouped(((frozenset(check.id for check in entry.results), entry.record), entry) for entry in reasons)
     return tuple(
         replace(group[0], results=tuple(check for entry in group for check in entry.results), alike=len(group) - 1)
         for group in alike.values()

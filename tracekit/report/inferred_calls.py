@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.report.formatting import exact_moment
 from tracekit.trace.events import BOUNDS, Origin
 from tracekit.units import format_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INFERRED_FROM = {Origin.CALL_STACKS: "call stacks", Origin.HARDWARE: "hardware rows"}
 RECORDED_AS = ("recorded as", "Core ML's signpost")

@@ -85,7 +85,7 @@ def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
     answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
     from_files = _together(answers, report, {file.model for file in files}, "model file")
     reports = [entry for entry in report.performance_reports if entry.model is not None]
-    timed = [_BY_REPORT[pattern](entry) for entry in reports] if pattern in _BY_REPORT else []
+    timed = [_by_report(entry, pattern) for entry in reports]
     from_reports = _together(timed, report, {entry.model for entry in reports}, "performance report")
     if from_files is None or from_reports is None:
         return from_files or from_reports
@@ -171,31 +171,16 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]
 }
 
 
-def _plan(entry: PerformanceReportInfo) -> FileAnswer | None:
-    if not entry.units:
-        return None
-    where = f"({entry.made_on})"
-    # A plan of another device may exist where one of the recorded device does not.
-    return _of_report(entry, False if entry.same_device else None, [f"a compute plan was made {where}."])
-
-
-def _speed(entry: PerformanceReportInfo) -> FileAnswer | None:
-    return _of_report(entry, None, [words for words in (entry.timed, entry.planned) if words])
-
-
-def _load_time(entry: PerformanceReportInfo) -> FileAnswer | None:
-    loads = [] if entry.load_ns is None else [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
-    return _of_report(entry, None, loads)
-
-
-_BY_REPORT: dict[Pattern, Callable[[PerformanceReportInfo], FileAnswer | None]] = {
-    Pattern.NO_COMPUTE_PLAN: _plan,
-    Pattern.SLOW_FIRST_LOAD: _load_time,
-    Pattern.SLOW_PREDICTIONS: _speed,
-}
-
-
-def _of_report(entry: PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer | None:
+def _by_report(entry: PerformanceReportInfo, pattern: Pattern) -> FileAnswer | None:
+    """What a performance report says to a leaf."""
+    there, sentences = None, list[str]()
+    if pattern == Pattern.NO_COMPUTE_PLAN and entry.units:
+        # A plan of another device may exist where one of the recorded device does not.
+        there, sentences = False if entry.same_device else None, [f"a compute plan was made ({entry.made_on})."]
+    if pattern == Pattern.SLOW_FIRST_LOAD and entry.load_ns is not None:
+        sentences = [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
+    if pattern == Pattern.SLOW_PREDICTIONS:
+        sentences = [words for words in (entry.timed, entry.planned) if words]
     return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
 
 

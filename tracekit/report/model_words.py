@@ -157,18 +157,11 @@ def _features(function: FunctionInfo) -> Iterator[tuple[str, str]]:
             yield "", format_count(len(entries) - FEATURES, f"more {role}")
 
 
-def target_words(report: ModelReport) -> str:
-    """Whether the model loads on the system that was asked about."""
-    target = report.target
-    if target is None:
-        return ""
-    if target.loads is None:
-        return f"unknown whether it loads on {target.system}"
-    return f"loads on {target.system}" if target.loads else f"does not load on {target.system}"
-
-
 def summary(report: ModelReport) -> str:
-    """Counts of the checks in one line."""
-    counts = report.summary
-    parts = [format_count(counts.findings, "finding") if counts.findings else "No findings", target_words(report)]
-    return " · ".join(filter(None, (*parts, checks_in_words(count_checks(report.results)))))
+    """Counts of the checks in one line, and whether the model loads on the system that was asked about."""
+    counts, target = report.summary, report.target
+    parts = [format_count(counts.findings, "finding") if counts.findings else "No findings"]
+    if target is not None:
+        answers = {None: "unknown whether it loads", True: "loads", False: "does not load"}
+        parts.append(f"{answers[target.loads]} on {target.system}")
+    return " · ".join((*parts, checks_in_words(count_checks(report.results))))

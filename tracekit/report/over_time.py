@@ -60,7 +60,8 @@ def trend(model: ModelSummary) -> str:
 
 def _trend_sentence(latency_trend: LatencyTrend, resolution_ns: int) -> str:
     drift, correlation = latency_trend.trend.last_to_first_third, latency_trend.trend.correlation
-    if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
+    apart = drift is not None and (drift >= SLOWER or drift <= 1 / SLOWER)
+    if drift is not None and apart and correlation is not None and abs(correlation) >= TREND:
         return f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f}x as long as the first"
     if len(latency_trend.levels) > 1:
         steps = [
@@ -79,10 +80,6 @@ def _trend_sentence(latency_trend: LatencyTrend, resolution_ns: int) -> str:
     return "stable latency"
 
 
-def _apart(ratio: float) -> bool:
-    return ratio >= SLOWER or ratio <= 1 / SLOWER
-
-
 def _of_pace(text: Callable[[Throughput], str]) -> Callable[[ModelSummary], str]:
     return lambda model: formatting.ABSENT if model.throughput is None else text(model.throughput)
 
@@ -91,16 +88,16 @@ def _of_flight(text: Callable[[InFlight], str]) -> Callable[[ModelSummary], str]
     return lambda model: formatting.ABSENT if model.in_flight is None else text(model.in_flight)
 
 
+def _duration(time: Callable[[ModelSummary], float | None]) -> Callable[[ModelSummary], str]:
+    return lambda model: formatting.duration(time(model), model.resolution_ns)
+
+
 def _of_latency(name: str) -> Callable[[ModelSummary], str]:
-    return lambda model: formatting.duration(model.quantities.get(name), model.resolution_ns)
+    return _duration(lambda model: model.quantities.get(name))
 
 
 def _of_times(time: Callable[[Throughput], float | None]) -> Callable[[ModelSummary], str]:
-    def text(model: ModelSummary) -> str:
-        pace = model.throughput
-        return formatting.ABSENT if pace is None else formatting.duration(time(pace), model.resolution_ns)
-
-    return text
+    return _duration(lambda model: None if model.throughput is None else time(model.throughput))
 
 
 def _share(part: float | None, whole: float) -> str:

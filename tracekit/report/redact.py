@@ -105,14 +105,18 @@ class PrivateFacts:
 def private_facts(trace: Trace) -> PrivateFacts:
     """Private facts of a run, from its description and from all its frames."""
     # What only cleans texts needs no frames.
+    from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
+    from tracekit.trace.frames import is_any
 
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
     frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
-    foreign = _foreign_models(trace)
+    # The target did not use them.
+    of_others = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
+    foreign = tuple(sorted(_texts(of_others, "model") - set(trace.models["name"])))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
     names |= processes_in(text for frame in frames for text in _texts(frame, "label"))
@@ -135,15 +139,6 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
         foreign_models=tuple(sorted({*first.foreign_models, *second.foreign_models})),
         models=tuple(sorted({*first.models, *second.models})),
     )
-
-
-def _foreign_models(trace: Trace) -> tuple[str, ...]:
-    """Models of foreign hardware rows that the target did not use."""
-    from tracekit.trace.events import Attribution
-    from tracekit.trace.frames import is_any
-
-    foreign = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
-    return tuple(sorted(_texts(foreign, "model") - set(trace.models["name"])))
 
 
 def redact(report: Report, facts: PrivateFacts) -> Report:
@@ -215,8 +210,8 @@ def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:
 
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values, paths and ids replaced."""
-    redactor = TextRedactor()
-    return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else redactor(value) for key, value in attributes.items()}
+    private = PRIVATE_ATTRIBUTES.search
+    return {key: PRIVATE if private(key) else without_private(value) for key, value in attributes.items()}
 
 
 def without_private(text: str) -> str:

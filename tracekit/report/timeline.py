@@ -15,6 +15,7 @@ import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.characters import visible
+from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of, main_thread
 from tracekit.report.flame import Flame, flame_of
@@ -104,11 +105,8 @@ class Timeline:
 
     def findings(self, checks: Sequence[Result]) -> list[list[tuple[Result, Marked]]]:
         """The answers of each check of the report that found something, with where their evidence lies."""
-        by_id: dict[str, list[tuple[Result, Marked]]] = {}
-        for check, marked in zip(checks, self.evidence, strict=True):
-            if check.outcome == "finding":
-                by_id.setdefault(check.id, []).append((check, marked))
-        return list(by_id.values())
+        pairs = zip(checks, self.evidence, strict=True)
+        return list(grouped((pair[0].id, pair) for pair in pairs if pair[0].outcome == "finding").values())
 
     @property
     def rows(self) -> int:
@@ -261,7 +259,7 @@ def _evidence_marks(
     drawn: Sequence[DrawnLane],
 ) -> Iterator[Marked]:
     """All evidence of each check, on the lanes that those intervals of it are on whose row is known. O(n log n)."""
-    for check, positions in zip(checks, _places(trace, checks, lanes, kept), strict=True):
+    for check, numbers in zip(checks, _lanes_of_evidence(trace, checks, lanes, kept), strict=True):
         listed = np.array([(entry.start_ns, entry.end_ns) for entry in check.evidence], np.int64).reshape(-1, 2)
         known = len(check.marked) > len(listed)
         starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
@@ -269,7 +267,7 @@ def _evidence_marks(
         starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
         where = np.full(len(starts), -1, np.int64)
         rows = np.full(len(starts), -1, np.int64)
-        for number in sorted({lane for lane, _ in positions if lane >= 0}):
+        for number in numbers:
             lane_rows = _rows_at(drawn[number], starts, ends)
             on_lane = (where < 0) & (lane_rows >= 0)
             where[on_lane], rows[on_lane] = number, lane_rows[on_lane]
@@ -286,12 +284,12 @@ def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     return wanted.merge(rows, how="left", on=["start", "end", "nth"])["row"].fillna(-1).to_numpy(np.int64)
 
 
-def _places(
+def _lanes_of_evidence(
     trace: Trace, checks: Sequence[Result], lanes: Sequence[LaneRows], kept: Sequence[IntArray]
-) -> list[tuple[tuple[int, int], ...]]:
-    """Lane and row of each interval of evidence."""
-    wanted = {(entry.table, entry.row) for check in checks for entry in check.evidence}
-    located: dict[tuple[str, int], tuple[int, int]] = {}
+) -> list[list[int]]:
+    """For each check the lanes that its listed evidence is on, by their positions, ascending."""
+    wanted = {entry.row for check in checks for entry in check.evidence}
+    located: dict[tuple[str, int], int] = {}
     for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
         if lane.events is None or not positions.size:
             continue
@@ -299,13 +297,9 @@ def _places(
         frame = getattr(trace, name) if name in EVENT_FRAMES else trace.context.get(name)
         if frame is None or not {"table", "row"} <= set(frame.columns):
             continue
-        tables = frame["table"].astype("category").cat
-        rows = frame["row"].to_numpy()[lane.events.index[positions]]
-        codes = tables.codes.to_numpy()[lane.events.index[positions]]
-        names = tables.categories.tolist()
-        candidates = np.flatnonzero(np.isin(rows, [row for _, row in wanted]))
-        for index in candidates.tolist():
-            key = (str(names[codes[index]]), int(rows[index]))
-            if key in wanted:
-                located[key] = (number, index)
-    return [tuple(located.get((entry.table, entry.row), (-1, -1)) for entry in check.evidence) for check in checks]
+        at = lane.events.index[positions]
+        at = at[np.isin(frame["row"].to_numpy()[at], [*wanted])]
+        sources = zip(frame["table"].iloc[at].astype(str), map(int, frame["row"].iloc[at]), strict=True)
+        located |= dict.fromkeys(sources, number)
+    places = ([located.get((entry.table, entry.row)) for entry in check.evidence] for check in checks)
+    return [sorted({lane for lane in each if lane is not None}) for each in places]

@@ -10,7 +10,7 @@ from typing import Final
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
-from tracekit.report.groups import count_checks, findings_in_words
+from tracekit.report.groups import count_checks, findings_in_words, sum_of_known
 from tracekit.report.report import Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
@@ -24,11 +24,10 @@ def summarize(checks: Sequence[Result]) -> Summary:
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
     judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
-    extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
         **asdict(totals),
         evaluated=evaluated,
-        savings_ns=sum(extra) if extra else None,
+        savings_ns=sum_of_known(check.extra_savings_ns for check in checks),
         verdict=_verdict(checks, totals) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
     )
 
@@ -40,7 +39,9 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
     many models it looks at."""
-    evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("not_evaluated",)))
+    # Detectors with one of the outcomes for at least one model.
+    outcomes = (("passed", "finding"), ("not_evaluated",))
+    evaluated, skipped = ({check.id for check in checks if check.outcome in names} for names in outcomes)
     counts = [
         (0 if totals.findings else totals.passed, "passed"),
         (totals.not_evaluated, "not evaluated"),
@@ -51,11 +52,6 @@ def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
     findings = findings_in_words(totals)
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
-
-
-def _ids(checks: Sequence[Result], *outcomes: str) -> set[str]:
-    """Detectors with one of the outcomes for at least one model."""
-    return {check.id for check in checks if check.outcome in outcomes}
 
 
 def _skip_reason(checks: Sequence[Result]) -> str:

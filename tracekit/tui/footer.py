@@ -33,13 +33,9 @@ ALWAYS = tuple(
 def keys_that_fit(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
     """As many keys as fit, from the left, and those that are never left out."""
     shown = list(keys)
-    while shown and sum(map(_size, (*shown, *ALWAYS))) > width:
+    while shown and sum(cell_len(key.sign) + cell_len(key.words) + 3 for key in (*shown, *ALWAYS)) > width:
         shown.pop()
     return [*shown, *ALWAYS]
-
-
-def _size(key: FooterKey) -> int:
-    return cell_len(key.sign) + cell_len(key.words) + 3
 
 
 class KeysFooter(ActionLine):

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from textual.message import Message
 
+from tracekit.grouping import grouped
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.filter import EVENT_FRAMES, narrow
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.compare.comparison import Comparison
     from tracekit.detectors.framework import Judgment
@@ -122,11 +122,9 @@ def _by_number(frame: pd.DataFrame) -> Iterator[_Numbered]:
 
 
 def _rows(check: Result, finding: Finding | None, frames: Mapping[str, Sequence[_Numbered]]) -> dict[str, IntArray]:
-    wanted: dict[str, list[int]] = {}
-    for entry in check.evidence:
-        wanted.setdefault(entry.table, []).append(entry.row)
     columns = None if finding is None else finding.all_evidence
-    known = wanted if columns is None else columns.rows_by_table()
+    listed = ((entry.table, entry.row) for entry in check.evidence)
+    known = grouped(listed) if columns is None else columns.rows_by_table()
     rows = {}
     for name, tables in frames.items():
         parts = [index[np.isin(numbers, known[table])] for table, numbers, index in tables if table in known]

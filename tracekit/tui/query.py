@@ -116,10 +116,9 @@ def filter_text(chosen: EventFilter) -> str:
     """What to type for a filter; the inverse of `parse_filter`."""
     parts = [shlex.quote(word) for word in chosen.text.split()]
     parts += ["model:" + shlex.quote(chosen.model) if chosen.model else "model:"] if chosen.model is not None else []
-    parts += [f"kind:{chosen.kind}"] if chosen.kind is not None else []
-    parts += [f"device:{chosen.device}"] if chosen.device is not None else []
-    parts += [f">{_shortest(chosen.min_ns)}"] if chosen.min_ns is not None else []
-    parts += [f"<{_shortest(chosen.max_ns)}"] if chosen.max_ns is not None else []
+    named = (("kind", chosen.kind), ("device", chosen.device))
+    parts += [f"{name}:{value}" for name, value in named if value is not None]
+    parts += [f"{sign}{_shortest(ns)}" for sign, ns in ((">", chosen.min_ns), ("<", chosen.max_ns)) if ns is not None]
     return " ".join(parts)
 
 
@@ -179,16 +178,12 @@ def _shortest(ns: int) -> str:
     return f"{ns}ns"
 
 
-def _duration_text(ns: int) -> str:
-    """A duration as one would read it, exactly: `8 ms`."""
-    return re.sub(r"(?<=\d)(?=[a-z])", " ", _shortest(ns))
-
-
 def filter_words(chosen: EventFilter) -> str:
     """A filter as the first line and the headings show it."""
     parts = [chosen.text] if chosen.text else []
     parts += [chosen.model or "unattributed"] if chosen.model is not None else []
     parts += [part for part in (chosen.kind, chosen.device) if part is not None]
-    parts += [f"≥ {_duration_text(chosen.min_ns)}"] if chosen.min_ns is not None else []
-    parts += [f"≤ {_duration_text(chosen.max_ns)}"] if chosen.max_ns is not None else []
-    return ", ".join(parts)
+    bounds = (("≥", chosen.min_ns), ("≤", chosen.max_ns))
+    # As one would read it: `8 ms`.
+    durations = ((sign, re.sub(r"(?<=\d)(?=[a-z])", " ", _shortest(ns))) for sign, ns in bounds if ns is not None)
+    return ", ".join((*parts, *(f"{sign} {text}" for sign, text in durations)))

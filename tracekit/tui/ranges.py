@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, hardware_titles
 from tracekit.analysis.latency import warm_mask
@@ -18,8 +19,6 @@ from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.tui.state import EventFilter, RowRef, Session, State
     from tracekit.tui.viewport import Span

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
@@ -24,8 +25,6 @@ from tracekit.trace.frames import is_any
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.compare.comparison import Comparison

@@ -95,18 +95,12 @@ class Changes(CompositorUpdate):
 
     def render_segments(self, console: Console) -> str:
         """What to send to the terminal."""
-        pieces = _pieces(self._update)
-        if pieces is None:
-            self._terminal.forget()
-            return self._update.render_segments(console)
-        return self._terminal.write(pieces, console)
-
-
-def _pieces(update: CompositorUpdate) -> Iterator[tuple[int, int, Strip]] | None:
-    """The strips of an update with their lines and columns; None for one of a kind that is not known."""
-    if isinstance(update, LayoutUpdate):
-        return _of_layout(update)
-    return _of_chops(update) if isinstance(update, ChopsUpdate) else None
+        if isinstance(self._update, LayoutUpdate):
+            return self._terminal.write(_of_layout(self._update), console)
+        if isinstance(self._update, ChopsUpdate):
+            return self._terminal.write(_of_chops(self._update), console)
+        self._terminal.forget()
+        return self._update.render_segments(console)
 
 
 def _of_layout(update: LayoutUpdate) -> Iterator[tuple[int, int, Strip]]:

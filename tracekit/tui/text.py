@@ -150,13 +150,10 @@ def _breaks(text: str, room: int) -> Iterator[int]:
         first, after = word.span()
         while cell_len(text[first:after]) > room:
             full = first + max(len(chop_cells(text[first:after], room)[0]), 1)
-            last = (_last_end(part, text[first:after], full - first) for part in _PART_ENDS)
+            ends = ([match.end() for match in part.finditer(text[first:after])] for part in _PART_ENDS)
+            last = (max((end for end in each if end <= full - first), default=0) for each in ends)
             first = next((first + end for end in last if end > room // 2), full)
             yield first
-
-
-def _last_end(part: re.Pattern[str], word: str, max_end: int) -> int:
-    return max((end for match in part.finditer(word) if (end := match.end()) <= max_end), default=0)
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

@@ -16,8 +16,9 @@ import pytest
 
 from support.trace_processor import LOSSES, ask, engine
 from tracekit.api import Analysis, analysis_of
+from tracekit.cli.export import VIEWERS
+from tracekit.cli.viewers import writer_of
 from tracekit.report.timeline import DrawnLane, Timeline
-from tracekit.report.viewers.registry import VIEWERS
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.request import Request
 from tracekit.trace.events import Kind
@@ -54,7 +55,7 @@ def test_every_interval_arrives_with_its_exact_times(form: str, concurrent: Anal
     engine()
     tracks = tracks_of(concurrent.report, with_hard_rows(concurrent.timeline()))
     stream = io.BytesIO()
-    VIEWERS[form]()(tracks, stream)
+    writer_of(form)(tracks, stream)
     losses, slices, flows, counted, works = ask(
         stream.getvalue(),
         [
@@ -128,7 +129,7 @@ def test_perfetto_knows_the_time_of_day_at_the_start(concurrent: Analysis) -> No
     for date, known in ((concurrent.report.recording.start_date, True), ("yesterday", False), (None, False)):
         tracks = replace(tracks_of(concurrent.report, concurrent.timeline()), started=date)
         stream = io.BytesIO()
-        VIEWERS["perfetto"]()(tracks, stream)
+        writer_of("perfetto")(tracks, stream)
         clocks = next(
             packet.clock_snapshot.clocks
             for packet in Trace.FromString(stream.getvalue()).packet

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import tracekit.detectors as tk
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
 """Tables of Core AI and Foundation Models, which run models without Core ML."""

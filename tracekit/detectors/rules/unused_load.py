@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import NO_LOAD
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _MAX_NAMES = 5
 """Models that a sentence names before it only counts the rest."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.latency import modes
@@ -19,8 +20,6 @@ from tracekit.detectors.shared.comparable_latency import due_to_work, latencies
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, is_narrow
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.detectors.shared.comparable_predictions import Calls
 
 

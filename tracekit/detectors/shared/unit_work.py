@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.intervals import CoveredTime
 
 _PARTS = {

@@ -20,10 +20,8 @@ _CATEGORY = "tracekit"
 def write_chrome(tracks: Tracks, stream: BinaryIO) -> None:
     """Write all tracks, event by event. Memory: some numbers per slice. O(n log n)."""
     stream.write(b'{"displayTimeUnit":"ns","otherData":' + _json(dict(tracks.facts)) + b',"traceEvents":[')
-    separator = b"\n"
-    for event in _events(tracks):
-        stream.write(separator + event)
-        separator = b",\n"
+    for number, event in enumerate(_events(tracks)):
+        stream.write((b",\n" if number else b"\n") + event)
     stream.write(b"\n]}\n")
 
 

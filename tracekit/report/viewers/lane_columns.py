@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, LOOKS
@@ -24,8 +25,6 @@ from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.units import format_error
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report

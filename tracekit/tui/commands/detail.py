@@ -24,24 +24,17 @@ def show_pane(app: StateApp, name: str) -> None:
     app.browse.focus_pane()
 
 
-show_findings = action_of("pane_findings", "Show findings and all other checks.", partial(show_pane, name="findings"))
-show_aggregation = action_of(
-    "pane_aggregation",
-    "Show statistics by lane, event and model, for the range or the whole recording.",
-    partial(show_pane, name="aggregation"),
-)
-show_events = action_of("pane_events", "List the events.", partial(show_pane, name="events"))
-show_predictions = action_of(
-    "pane_predictions", "List the predictions and where their time went.", partial(show_pane, name="predictions")
-)
-show_models = action_of("pane_models", "Show the models.", partial(show_pane, name="models"))
-show_facts = action_of("pane_facts", "Show recording details and coverage.", partial(show_pane, name="facts"))
-show_compare = action_of(
-    "pane_compare", "Compare findings and numbers of the two recordings.", partial(show_pane, name="compare")
-)
-show_code = action_of(
-    "pane_code", "Show the call tree of the range or the selected event.", partial(show_pane, name="code")
-)
+_SHOWN = {
+    "findings": "Show findings and all other checks.",
+    "aggregation": "Show statistics by lane, event and model, for the range or the whole recording.",
+    "events": "List the events.",
+    "predictions": "List the predictions and where their time went.",
+    "models": "Show the models.",
+    "facts": "Show recording details and coverage.",
+    "compare": "Compare findings and numbers of the two recordings.",
+    "code": "Show the call tree of the range or the selected event.",
+}
+PANES = [action_of(f"pane_{name}", words, partial(show_pane, name=name)) for name, words in _SHOWN.items()]
 
 
 @action("frames")

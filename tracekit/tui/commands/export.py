@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 @action("copy_row")
 def copy_row(app: StateApp) -> None:
     """Copy the row or event as Markdown."""
-    from tracekit.tui import export
-
     row = _row(app)
     if row is None:
         app.say("No row to copy; go to a list with tab, or select an event with n.")
@@ -50,34 +49,30 @@ def copy_row(app: StateApp) -> None:
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
     about = _about_row(state, compared=compared)
-    _copy(app, lambda: export.row_markdown(traces, titles, texts, about), "the row")
+    _copy(app, lambda export: export.row_markdown(traces, titles, texts, about), "the row")
 
 
 @action("copy_finding")
 def copy_finding(app: StateApp) -> None:
     """Copy the finding as Markdown, with the recording, its device and system."""
-    from tracekit.tui import export
-
     session, ref = app.state.session, finding_here(app.state)
     check = session.check(ref) if ref is not None else None
     if ref is None or check is None:
         app.say(NO_FINDING)
         return
-    _copy(app, lambda: export.finding_markdown(session, ref.check), f"the check {check.id}")
+    _copy(app, lambda export: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
 
 @action("copy_statistics")
 def copy_statistics(app: StateApp) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
-    from tracekit.tui import export
-
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         app.say(NOT_YET)
         return
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
     named = len(app.state.sessions) > 1
-    _copy(app, lambda: export.statistics_markdown(session, span, chosen, named=named), about)
+    _copy(app, lambda export: export.statistics_markdown(session, span, chosen, named=named), about)
 
 
 @action("save_range")
@@ -104,7 +99,10 @@ def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
     return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
 
 
-def _copy(app: StateApp, make: Callable[[], str], what: str) -> None:
+def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
+    """Copy what is made with `tracekit.tui.export`."""
+    from tracekit.tui import export
+
     def show(text: str) -> None:
         if not text:
             app.say("No events start in the range; nothing to copy.")
@@ -112,7 +110,7 @@ def _copy(app: StateApp, make: Callable[[], str], what: str) -> None:
         app.copy_to_clipboard(text)
         app.say(longest_that_fits(_words_of_copy(what, text), app.size.width - 2))
 
-    in_background(app, make, show)
+    in_background(app, lambda: make(export), show)
 
 
 def _about_row(state: State, *, compared: bool) -> str:

@@ -63,10 +63,7 @@ def ask_filter(app: StateApp) -> None:
 
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))
-
-    def complete(text: str) -> str:
-        return complete_last_word(text, known, model)
-
+    complete = partial(complete_last_word, known=known, model=model)
     check = _problem(lambda text: parse_filter(text, known))
     app.push_screen(
         AskScreen("Search and filter", filter_hint(known), check, filter_text(before), apply_text, complete), take

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
@@ -214,10 +215,10 @@ def _together(report: Report) -> list[tuple[int, ...]]:
     A finding has its own. Others share that of their detector and outcome, and checks that were not evaluated, or had
     nothing to look at, share one where all of them give the same reason.
     """
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for index, check in enumerate(report.results):
-        key: tuple[str, ...] = (str(index),) if check.outcome == "finding" else (check.outcome, check.id)
-        rows.setdefault(key, []).append(index)
+    rows = grouped(
+        ((check.outcome, str(index) if check.outcome == "finding" else check.id), index)
+        for index, check in enumerate(report.results)
+    )
     merged: dict[tuple[str, ...], list[int]] = {}
     for key, indices in rows.items():
         checks = [report.results[index] for index in indices]
@@ -233,7 +234,5 @@ _REASONED = ("not_evaluated", "not_applicable")
 
 def _each(report: Report, indices: Sequence[int]) -> list[tuple[int, ...]]:
     """The checks of a shared row one by one; of several detectors, those of each together."""
-    by_id: dict[str, list[int]] = {}
-    for index in indices:
-        by_id.setdefault(report.results[index].id, []).append(index)
+    by_id = grouped((report.results[index].id, index) for index in indices)
     return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(index,) for index in indices]

@@ -105,22 +105,17 @@ class Rows(Protocol):
     @property
     def columns(self) -> Sequence[ListColumn[Any]]:
         """Columns from left to right."""
-        ...
 
     def __len__(self) -> int:
         """Number of rows."""
-        ...
 
     def record(self, row: int) -> Any:
         """What the columns make the cells of a row from."""
-        ...
 
     @property
     def sort(self) -> Sort:
         """What the rows are sorted by."""
-        ...
 
     @property
     def empty(self) -> str:
         """What to say where there are no rows."""
-        ...

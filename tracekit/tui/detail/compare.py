@@ -52,12 +52,8 @@ class ComparePane(ListPane[Compared]):
             return None
         sort = state.sorts.get(self.PANE)
         if state.measure is None:
-            return records_of(
-                state.comparison.findings,
-                FINDING_COLUMNS,
-                _fitting(sort, FINDING_COLUMNS, BY_STATUS),
-                "No findings in either recording.",
-            )
+            by = _fitting(sort, FINDING_COLUMNS, BY_STATUS)
+            return records_of(state.comparison.findings, FINDING_COLUMNS, by, "No findings in either recording.")
         if state.measure == LATENCY:
             by = _fitting(sort, ANSWER_COLUMNS, BY_MODEL)
             return records_of(state.comparison.models, ANSWER_COLUMNS, by, "No models.")

@@ -14,7 +14,7 @@ from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn
-from tracekit.units import format_count, format_estimate
+from tracekit.units import format_estimate
 
 if TYPE_CHECKING:
     from tracekit.compare.models import ModelComparison
@@ -48,11 +48,6 @@ def _savings(change: FindingChange, *, after: bool) -> str:
     return change.severity if change.status in statuses else ABSENT
 
 
-def _models(change: FindingChange) -> str:
-    names = [name for name in change.models if name is not None]
-    return ABSENT if not names else names[0] if len(names) == 1 else format_count(len(names), "model")
-
-
 def _status(change: FindingChange) -> Span:
     roles = {FindingStatus.NEW: Role.BAD, FindingStatus.FIXED: Role.GOOD}
     return Span(change.status, roles.get(change.status, Role.PLAIN))
@@ -61,7 +56,7 @@ def _status(change: FindingChange) -> Span:
 FINDING_COLUMNS: tuple[ListColumn[FindingChange], ...] = (
     ListColumn("status", _status, lambda change: list(FindingStatus).index(change.status), words=True),
     ListColumn("finding", lambda change: change.id, words=True, width=0, max_width=16),
-    ListColumn("model", _models, words=True, drop=1),
+    ListColumn("model", lambda change: words.finding_models(change) or ABSENT, words=True, drop=1),
     ListColumn("before", lambda change: _savings(change, after=False), lambda change: change.savings_before_ns),
     ListColumn("after", lambda change: _savings(change, after=True), lambda change: change.savings_after_ns),
 )

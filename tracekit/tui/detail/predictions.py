@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
@@ -22,7 +23,6 @@ from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    import pandas as pd
     from textual.message import Message
 
     from tracekit.arrays import IntArray

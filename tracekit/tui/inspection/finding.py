@@ -74,11 +74,10 @@ def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
 
 def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
-    length = entry.duration_ns
     yield "event", entry.label
     yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)
-    yield "duration", exact(length)
+    yield "duration", exact(entry.duration_ns)
     yield "keys", ". , to step · F to finding"
 
 

@@ -21,7 +21,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
 
@@ -43,16 +42,11 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     yield bar_text(row.bar, palette, monochrome=monochrome)
     yield slices(row)
     yield ""
-    yield facts([("phase", _phase(calls, position)), *_work(summary, parts.handoffs)])
+    phase = UNKNOWN if calls.inferred[position] else "first after a load" if calls.first[position] else "warm"
+    yield facts([("phase", phase), *_work(summary, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
-
-
-def _phase(calls: Calls, position: int) -> str:
-    if calls.inferred[position]:
-        return UNKNOWN
-    return "first after a load" if calls.first[position] else "warm"
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

@@ -51,17 +51,17 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
         left = cut(_VERSUS.join(shorten(name, each + spare) for name in names), room)
     if on:
         left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
-    rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
+    # The verdict, else its first clauses, else its beginning.
+    ends = [match.start() for match in re.finditer(_CLAUSE_END, verdict)]
+    ways = [verdict, *(verdict[:end] for end in reversed(ends)), verdict]
+    rest = longest_that_fits(ways, max(room - cell_len(left) - 2, 0))
     shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
-    look = "reverse" if on else _color(state, palette) or ""
+    change = change_words(state.comparison) if state.comparison is not None and not on else None
+    # What changed has a color where that is certain.
+    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
+    look = "reverse" if on else colors.get(change[1], "") if change is not None else ""
     return Text.assemble((left, "bold"), "  ", (claim, look), rest)
-
-
-def _as_much_as_fits(verdict: str, room: int) -> str:
-    """The verdict, else its first clauses, else its beginning."""
-    ends = [match.start() for match in re.finditer(_CLAUSE_END, verdict)]
-    return longest_that_fits([verdict, *(verdict[:end] for end in reversed(ends)), verdict], room)
 
 
 def _claim(verdict: str) -> str:
@@ -79,13 +79,6 @@ def _verdict(state: State) -> str:
         # What is certain comes first: at the end it may be cut.
         return f"{change[0]}; {findings}" if change[1] in CHANGED else f"{findings}; {change[0]}"
     return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
-
-
-def _color(state: State, palette: Palette) -> str | None:
-    """The color of what changed, where that is certain."""
-    change = change_words(state.comparison) if state.comparison is not None else None
-    colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
-    return colors.get(change[1]) if change is not None else None
 
 
 def _name(session: Session, room: int) -> str:
@@ -174,12 +167,6 @@ def _selection_words(session: Session, ref: EventRef) -> tuple[str, str]:
     return visible(" · ".join([*named, format_duration(span.span_ns)])), f" · at {moment(span.start_ns)}"
 
 
-def _from_mark(mark: Span, here: Span) -> str:
-    """How long the range would be that ends here."""
-    ends = (mark.start_ns, mark.end_ns, here.start_ns, here.end_ns)
-    return f"range {format_duration(max(ends) - min(ends))}, v to finish"
-
-
 def status_line(state: State, here: Span, width: int) -> str:
     """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range.
 
@@ -198,7 +185,8 @@ def status_line(state: State, here: Span, width: int) -> str:
     if not state.inspector and state.selection.event is not None:
         parts["selected"], parts["when"] = _selection_words(state.session, state.selection.event)
     if state.mark is not None:
-        parts["range"] = _from_mark(state.mark, here)
+        ends = (state.mark.start_ns, state.mark.end_ns, here.start_ns, here.end_ns)
+        parts["range"] = f"range {format_duration(max(ends) - min(ends))}, v to finish"
     elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
     for expendable in ("", "grouping", "cursor", "span", "when", "edges", "range"):

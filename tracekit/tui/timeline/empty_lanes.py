@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from tracekit.grouping import grouped
 from tracekit.report.formatting import visible
 
 
@@ -15,9 +16,7 @@ def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> t
     A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded, no
     events"): where the lines do not hold all, the last reasons give way to the number of their lanes.
     """
-    titles: dict[str, list[str]] = {}
-    for title, why in lanes:
-        titles.setdefault(why, []).append(visible(title))
+    titles = grouped((why, visible(title)) for title, why in lanes)
     described = [f"{', '.join(of_reason)}: {why}" for why, of_reason in titles.items()]
     left = [len(of_reason) for of_reason in titles.values()]
     for count in range(len(described), 0, -1):

@@ -90,12 +90,8 @@ def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: 
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
     brackets = {max(high - 1, opens + 1): "]", opens: "["} if look.monochrome else {}
-
-    def look_of(column: int) -> tuple[bool, bool]:
-        return low <= column < high, has_evidence[column]
-
     line = [_name(state, look)]
-    for (inside, marked), run in groupby(range(columns), look_of):
+    for (inside, marked), run in groupby(range(columns), lambda at: (low <= at < high, has_evidence[at])):
         color = palette.accent if marked else palette.text if inside else palette.dim
         text = "".join(brackets.get(column, blocks[column]) for column in run)
         line.append(Segment(text, style(color, palette.range if inside else palette.gutter)))

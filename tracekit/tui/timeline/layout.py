@@ -134,7 +134,9 @@ def arrange(
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
     # Where the number of rows changes with the view, pinned lanes stay where they are.
     between, below = ([], blank) if placed.steady else (blank, [])
-    lines = (*HEADER, *shown, *between, *pinned, *_strips(count), *below)[:height]
+    latency = [ScreenLine(Line.LATENCY, part=part, parts=count - 1) for part in range(count - 1)]
+    over_time = [ScreenLine(Line.IN_FLIGHT), *latency][:count]
+    lines = (*HEADER, *shown, *between, *pinned, *over_time, *below)[:height]
     first_of_lane = {
         lane: number - (number in headings or (number > 0 and scrolled[number - 1].line is Line.HEADING))
         for lane, number in reversed(numbers)
@@ -204,11 +206,6 @@ def _rows_that_remain(rows: Sequence[int], candidates: Sequence[int], lanes: int
     while counts and others + sum(counts.values()) > room and max(counts.values()) > 1:
         counts[max(counts, key=lambda index: (counts[index], index))] -= 1
     return {index: count for index, count in counts.items() if count < rows[index]}
-
-
-def _strips(count: int) -> list[ScreenLine]:
-    latency = [ScreenLine(Line.LATENCY, part=part, parts=count - 1) for part in range(count - 1)]
-    return [ScreenLine(Line.IN_FLIGHT), *latency][:count]
 
 
 def _headings(lanes: Sequence[TimelineLane], lines: Sequence[ScreenLine]) -> dict[int, ScreenLine]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -29,10 +29,6 @@ from tracekit.tui.viewport import (
     time_of,
     zoom,
 )
-
-if TYPE_CHECKING:
-    from textual import events
-
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
@@ -119,13 +115,26 @@ class Timeline(Widget, can_focus=True):
             with_focus_sign(line, palette_of(self.app.current_theme)) if self.has_focus else line, self.size.width
         )
 
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Zoom in, pan to earlier times, or scroll the lanes."""
-        self._wheel(event, up=True)
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp | events.MouseScrollDown) -> None:
+        """Zoom in, pan to earlier times, or scroll the lanes; down, zoom out and so on."""
+        up = isinstance(event, events.MouseScrollUp)
+        spot = self.renderer.at(event.x, event.y)
+        state = self._state
+        if state is None:
+            return
+        if event.shift:
+            self._pan(event, -1 if up else 1)
+            return
+        event.stop()
+        if spot.column < 0:
+            self.renderer.scroll(-1 if up else 1)
+            self.refresh()
+            return
+        columns = self.renderer.columns
+        at = time_of(state.view, columns, spot.column)
+        self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Zoom out, pan to later times, or scroll the lanes."""
-        self._wheel(event, up=False)
+    on_mouse_scroll_down = on_mouse_scroll_up
 
     def on_mouse_scroll_left(self, event: events.MouseScrollLeft) -> None:
         """Pan to earlier times."""
@@ -198,23 +207,6 @@ class Timeline(Widget, can_focus=True):
             selected = Selected(Selection(event=ref), reveal=False)
             selected.recording = self._session
             self.post_message(selected)
-
-    def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, *, up: bool) -> None:
-        spot = self.renderer.at(event.x, event.y)
-        state = self._state
-        if state is None:
-            return
-        if event.shift:
-            self._pan(event, -1 if up else 1)
-            return
-        event.stop()
-        if spot.column < 0:
-            self.renderer.scroll(-1 if up else 1)
-            self.refresh()
-            return
-        columns = self.renderer.columns
-        at = time_of(state.view, columns, spot.column)
-        self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
 
     def _look(self, view: Viewport) -> None:
         """Ask for another view."""
