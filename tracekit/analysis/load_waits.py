@@ -11,7 +11,7 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import SETUP_KINDS, Level
+from tracekit.trace.events import BOUNDS, SETUP_KINDS, Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -72,21 +72,28 @@ def next_call(
     """
     times = Intervals.from_rows(work)
     starts = predictions["start_ns"].to_numpy()
-    before, after = (np.searchsorted(starts, time, side="left") for time in (times.starts, times.ends))
+    before, after = (np.searchsorted(starts, time, side="left") for time in (times.starts, _sure_ends(work)))
     following = np.append(starts, _NEVER)[after]
     waits = (before == after) & (following - times.ends <= max_delay_ns)
     if setup is not None and len(starts) and not waits.all():
         late = np.flatnonzero((before == after) & ~waits & (following < _NEVER))
-        ready = _ready(times.where(late), Intervals.from_rows(setup), starts, max_delay_ns)
+        ready = _ready(times.where(late), setup, starts, max_delay_ns)
         waits[late] = following[late] - ready <= max_delay_ns
     return np.where(waits, after, -1).astype(np.int64)
 
 
-def _ready(work: Intervals, setup: Intervals, calls: IntArray, max_delay_ns: int) -> IntArray:
+def _sure_ends(rows: pd.DataFrame) -> IntArray:
+    """Until when rows last for sure: the earliest end of inferred calls."""
+    ends = Intervals.from_rows(rows).ends
+    return np.minimum(ends, rows[BOUNDS[2]].to_numpy()) if BOUNDS[2] in rows else ends
+
+
+def _ready(work: Intervals, setup: pd.DataFrame, calls: IntArray, max_delay_ns: int) -> IntArray:
     """When the chain of setup work ends in which each row of work stands: shape (work,), its own end where it stands
     alone. Setup during which one of the `calls` starts holds up none of them."""
-    holds_up = np.searchsorted(calls, setup.starts, side="left") == np.searchsorted(calls, setup.ends, side="left")
-    steps = setup.where(holds_up).joined(work)
+    times = Intervals.from_rows(setup)
+    begun, over = (np.searchsorted(calls, time, side="left") for time in (times.starts, _sure_ends(setup)))
+    steps = times.where(begun == over).joined(work)
     # Rows that follow each other closely enough touch once each is made longer by that time.
     chains = Intervals(steps.starts, steps.ends + max_delay_ns).union()
     chain = np.searchsorted(chains.starts, work.ends, side="right") - 1
@@ -96,12 +103,13 @@ def _ready(work: Intervals, setup: Intervals, calls: IntArray, max_delay_ns: int
 
 @cached_by_trace
 def setup_work(trace: Trace) -> pd.DataFrame:
-    """Start and duration of what an app works through before it can use its models: loads, compilations and first
+    """Start, duration and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
     chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)
     chosen &= is_any(activity["level"], Level.TOP)
-    return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in ("start_ns", "duration_ns")})
+    columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]
+    return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in columns})
 
 
 @cached_by_trace

@@ -64,10 +64,13 @@ class Variant(NamedTuple):
     """The answers that it must confirm."""
     single: bool = False
     """Only those that rest on single calls (`counts`)."""
+    joined: bool = False
+    """Only those that tell predictions after a load from others (`joins`)."""
 
     def is_asked(self, detector: AnyDetector, outcome: Outcome) -> bool:
         """Whether a detector's answer needs its confirmation."""
-        return isinstance(outcome, self.settles) and (detector.counts or not self.single)
+        asked = (detector.counts or not self.single) and (detector.joins or not self.joined)
+        return asked and isinstance(outcome, self.settles)
 
 
 def variants(trace: Trace) -> Iterator[Variant]:
@@ -75,8 +78,9 @@ def variants(trace: Trace) -> Iterator[Variant]:
 
     An answer must be the same for short and for long calls: what samples tell is off by at most a sampling period, each
     time by chance, and all together by half of one; where none tells when a call begins or ends, all may be at their
-    bounds. What rests on single calls must be the same for the most alike ones, model by model. What was not found must
-    be there neither for the shortest and the longest calls nor for the least alike.
+    bounds. What rests on single calls must be the same for the most alike ones, model by model; what tells those after
+    a load from others, for the longest. What was not found must be there neither for the shortest and the longest calls
+    nor for the least alike.
 
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
@@ -86,11 +90,13 @@ def variants(trace: Trace) -> Iterator[Variant]:
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
     least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
+    longest = _with_times(trace, follows, *bounds.times(1.0))
+    yield Variant(longest, Finding, single=True, joined=True)
+    yield Variant(longest, Passed)
     for settles, times in (
         (Finding | Passed, told.times(np.where(told.wide, 0.0, less))),
         (Finding | Passed, told.times(np.where(told.wide, 1.0, less + 0.5))),
         (Passed, bounds.times(0.0)),
-        (Passed, bounds.times(1.0)),
         (Passed, bounds.times(least)),
     ):
         yield Variant(_with_times(trace, follows, *times), settles)

@@ -87,6 +87,8 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it; None
     where that call may have been one to warm the model up."""
     chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
+    if "end_min_ns" in chain.loads:
+        chain_row["end_min_ns"] = chain.loads["end_min_ns"].max()
     if hung_share(chain_row, trace)[0] >= max(options.hung_share, 1e-9):
         return True
     near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]

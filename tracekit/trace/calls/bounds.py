@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.trace.calls.work import Work
 
 _VISIBLE: Final = 2
-"""Samples between calls, from which on none is overlooked (heuristic)."""
+"""Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""
 _BEGUN: Final = 0.9
 """Share of calls of which the beginning is sampled, from which on each is seen to begin (heuristic)."""
 _TWICE: Final = 1.7
@@ -131,11 +131,13 @@ def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) ->
         api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
         if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
-        between = outside[firsts[1:]] - outside[afters[:-1]]
+        silent = line.time[np.minimum(firsts[1:], len(line.time) - 1)] - line.time[np.maximum(afters[:-1] - 1, 0)]
+        silent[silent <= line.gap_ns] = 0
+        between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
         # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
         edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
-        again = (firsts[1:] == afters[:-1]).any() or any(_begins_again(each) for each in executes)
+        again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or any(_begins_again(each) for each in executes)
         # Calls that their beginning tells from the one before say nothing of others.
         opens = [calls[number].first for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
         begun = len(opens) >= _CAUGHT and (progress[opens] == BEGUN).mean() >= _BEGUN
