@@ -103,7 +103,7 @@ def _ready(work: Intervals, setup: pd.DataFrame, calls: IntArray, max_delay_ns: 
 
 @cached_by_trace
 def setup_work(trace: Trace) -> pd.DataFrame:
-    """Start, duration and bounds of what an app works through before it can use its models: loads, compilations and first
+    """Times and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
     chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)

@@ -117,9 +117,10 @@ def _begins(line: Timeline, place: int) -> bool:
     return bool(begun or line.on_cpu[place])
 
 
-def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> list[bool]:
+def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined]) -> list[bool]:
     """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
-    neither what lies between calls nor how they begin and end is seen often enough."""
+    neither what lies between calls nor how they begin and end is seen often enough; and of what may be the stages of a
+    pipeline, where calls are seen to begin in its midst."""
     progress = line.kinds["progress"].to_numpy()[line.stack]
     outside = np.concatenate(([0], np.cumsum(line.key < 0)))
     by_site: dict[int, list[int]] = {}
@@ -135,9 +136,13 @@ def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) ->
         silent[silent <= line.gap_ns] = 0
         between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
+        begun_again = any(_begins_again(each) for each in executes)
+        if begun_again:
+            for number in numbers:
+                result[number] = len(set(work.model[calls[number].work].tolist())) > 1
         # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
         edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
-        again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or any(_begins_again(each) for each in executes)
+        again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or begun_again
         # Calls that their beginning tells from the one before say nothing of others.
         opens = [calls[number].first for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
         begun = len(opens) >= _CAUGHT and (progress[opens] == BEGUN).mean() >= _BEGUN
@@ -148,7 +153,7 @@ def mistakable_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) ->
         visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
         longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
         for number, length in zip(numbers, lengths, strict=True):
-            result[number] = bool(length > max(longest, 1) and not calls[number].work)
+            result[number] |= bool(length > max(longest, 1) and not calls[number].work)
     return result
 
 

@@ -110,7 +110,7 @@ def _framed(
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
     alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], sampled)]
-    mistakable = mistakable_calls(line, pieces, stacked)
+    mistakable = mistakable_calls(line, pieces, work, stacked)
     bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
     start = bounds[:, 1] - np.minimum(half, (bounds[:, 1] - bounds[:, 0]) // 2)

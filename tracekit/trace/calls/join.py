@@ -7,7 +7,8 @@ are one call, which may end with the first: its `sure` end is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,8 @@ LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
 SHORT: Final = 0.75
 """Times the usual length of a call up to which it is short (heuristic)."""
+_AT_ONCE_NS: Final = 100_000
+"""No thread returns from a prediction and begins the next one in so short a time (heuristic)."""
 _DOUBT: Final = 2
 """Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
 (heuristic)."""
@@ -61,8 +64,9 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     opens = np.flatnonzero(pieces.follows == APART)
     owners = owners_of(line, pieces, work, opens)
     calls: list[Joined] = []
+    threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
-        calls += _calls_of(line, pieces, work, owners, chain)
+        calls += _calls_of(line, pieces, work, owners, chain, threads[int(pieces.key[chain[0]])])
     alone = np.flatnonzero(~owners.possible & ~owners.foreign).tolist()
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
 
@@ -95,8 +99,10 @@ def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
     return result
 
 
-def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range) -> Iterator[Joined]:
-    """The calls that a chain of pieces makes up."""
+def _calls_of(
+    line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain: range, threads: int
+) -> Iterator[Joined]:
+    """The calls that a chain of pieces makes up, of a place that so many threads call."""
     key = int(pieces.key[chain[0]])
     is_complete = key in owners.sites.all_have and chain[0] not in owners.doubtful
     own = np.flatnonzero(owners.chain == chain[0])
@@ -113,13 +119,13 @@ def _calls_of(line: Timeline, pieces: Pieces, work: Work, owners: Owners, chain:
         else:
             is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
         if is_next:
-            done = list(_cut(line, work, later, own, call, low, edge))
+            done = list(_cut(line, work, later, own, call, low, edge, threads))
             yield from done
             own = np.setdiff1d(own, [each for one in done for each in one.work])
             low = int(pieces.ends[piece - 1])
             call = _begun(pieces, chain, piece, low)
         call.after = int(pieces.last[piece]) + 1
-    yield from _cut(line, work, later, own, call, low, high)
+    yield from _cut(line, work, later, own, call, low, high, threads)
 
 
 def _begun(pieces: Pieces, chain: range, piece: int, low_ns: int) -> Joined:
@@ -146,7 +152,7 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
 
 
 def _cut(
-    line: Timeline, work: Work, later: set[int], own: IntArray, call: Joined, low: int, high: int
+    line: Timeline, work: Work, later: set[int], own: IntArray, call: Joined, low: int, high: int, threads: int
 ) -> Iterator[Joined]:
     """A call as several where the hardware worked for several predictions, not counting those of models that work
     `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
@@ -163,8 +169,10 @@ def _cut(
         yield call
         return
     progress = line.kinds["progress"].to_numpy()
-    first = call.first
+    first, begin, queued = call.first, low, _queued(work, leads, threads)
     for index, lead in enumerate(leads):
+        if queued[index]:
+            low = begin if index < threads else int(work.ends[leads[index - threads]])
         following = leads[index + 1] if index + 1 < len(leads) else None
         until = high if following is None else int(work.starts[following])
         mine = [
@@ -182,6 +190,8 @@ def _cut(
         last, after = (call.first + int(x) for x in np.searchsorted(line.time[call.first : call.after], [done, until]))
         begun = last + np.flatnonzero(progress[line.stack[last:after]] == BEGUN)
         is_known = len(begun) > 0
+        if queued[index + 1]:
+            until = int(work.starts[leads[index + threads]]) if index + threads < len(leads) else high
         yield Joined(
             first,
             max(int(begun[0]) if is_known else last, first),
@@ -192,3 +202,13 @@ def _cut(
         )
         low = max(done, int(line.time[begun[0] - 1])) if is_known and begun[0] > call.first else done
         first = int(begun[0]) if is_known else after
+
+
+def _queued(work: Work, leads: Sequence[int], threads: int) -> BoolArray:
+    """Whether the hardware goes from one prediction to the next at once, as it does only where another thread asked
+    before the first one was done."""
+    if threads < 2:
+        return np.zeros(len(leads), np.bool_)
+    apart = work.starts[leads[1:]] - work.ends[leads[:-1]]
+    result: BoolArray = np.append(False, apart < _AT_ONCE_NS)
+    return result
