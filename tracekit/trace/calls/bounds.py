@@ -25,6 +25,8 @@ _VISIBLE: Final = 2
 """Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""
 _BEGUN: Final = 0.9
 """Share of calls of which the beginning is sampled, from which on each is seen to begin (heuristic)."""
+_LASTS: Final = 2
+"""Samples in which a call begins, from which on no beginning is overlooked (heuristic)."""
 _TWICE: Final = 1.7
 """Times the length of short calls from which on one may be two (heuristic)."""
 _CAUGHT: Final = 6
@@ -144,8 +146,9 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
         again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or begun_again
         # Calls that their beginning tells from the one before say nothing of others.
-        opens = [calls[number].first for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
-        begun = len(opens) >= _CAUGHT and (progress[opens] == BEGUN).mean() >= _BEGUN
+        opens = [calls[number] for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
+        begins = np.array([(progress[call.first : call.after] == BEGUN).sum() for call in opens])
+        begun = (begins >= _LASTS).all() or (len(begins) >= _CAUGHT and (begins > 0).mean() >= _BEGUN)
         caught = (edges >= _CAUGHT and not again) or begun
         if caught:
             continue

@@ -159,17 +159,21 @@ def _likely_sites(
     """Models and the sites that call them, as far as their work may tell."""
     misfits = _misfits(line, pieces, work, near, chain_of)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
-    total = Counter(pieces.key.tolist())
+    total = Counter(pieces.key[np.unique(chain_of)].tolist())
     half = line.period_ns // 2
+    # Chains may hold many calls: of the pieces with any work, nearly all have that of the model.
     close: dict[tuple[int, int], set[int]] = {}
+    worked: dict[int, set[int]] = {}
     for index, options in near.items():
         for piece in options:
             close.setdefault((int(work.model[index]), int(pieces.key[piece])), set()).add(piece)
+            worked.setdefault(int(pieces.key[piece]), set()).add(piece)
     strong: dict[int, set[int]] = {}
     most: Counter[int] = Counter()
     for (model, key), each in misfits.items():
         most[model] = max(most[model], len(each))
-        if len(close[model, key]) >= _NAMED_SHARE * total[key]:
+        nearly_all = len(close[model, key]) >= _NAMED_SHARE * len(worked[key])
+        if nearly_all and len(each) >= _NAMED_SHARE * total[key]:
             strong.setdefault(key, set()).add(model)
     # A place whose calls have work of one model alone is where that is called from.
     home: dict[int, set[int]] = {}
