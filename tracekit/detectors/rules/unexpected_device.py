@@ -101,7 +101,7 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
     """The finding. It has no cost: no recording shows how fast the expected unit would be."""
     unit, count = tk.DEVICE_NAMES[expected], tk.format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
-    rows = pd.concat([frame for frame in others if len(frame)])
+    rows = pd.concat([frame for frame in others if len(frame)] or [view.predictions])
     usual_order = device_runs_of(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware["attribution"].eq(tk.Attribution.CONTAINED).any()

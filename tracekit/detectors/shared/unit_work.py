@@ -13,6 +13,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
+from tracekit.trace.calls.patterns import Unit
 
 if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime
@@ -28,7 +29,7 @@ class Work:
     """What is known of the time that units worked for a model's predictions, in ns."""
 
     known_ns: dict[tk.Device, int]
-    """What rows show."""
+    """What rows show, or samples of a thread that computes."""
     open_ns: dict[tk.Device, int]
     """What the unit may have worked beyond that: time without any known work in predictions of which that is not
     known."""
@@ -70,6 +71,8 @@ def known_work(view: tk.ModelView) -> Work:
     for device, (executed, requested, _) in _PARTS.items():
         known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
         unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
+    on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
+    known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(_sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
     still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
@@ -85,6 +88,15 @@ def known_work(view: tk.ModelView) -> Work:
 
 def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
     return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
+
+
+def _sampled_ns(view: tk.ModelView) -> tk.IntArray:
+    """Time of each prediction in which call stacks show its thread compute for it, of what Core ML did not record."""
+    if view.trace.sites is None or Unit.CPU not in view.trace.sites:
+        return np.zeros(len(view.predictions), np.int64)
+    samples = view.trace.sites[Unit.CPU].reindex(view.predictions.index, fill_value=0).to_numpy(np.int64)
+    result: tk.IntArray = samples * view.predictions["resolution_ns"].to_numpy(np.int64)
+    return result
 
 
 def _unattributed_ns(view: tk.ModelView, lane: tk.Lane) -> tk.IntArray:
