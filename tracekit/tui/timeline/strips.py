@@ -61,6 +61,8 @@ class PredictionsOverTime:
     """The duration in ns of the longest in flight, 0 where none is."""
     inferred: bool
     """Whether they are known from hardware alone: they took longer than that."""
+    resolution_ns: int
+    """To how much durations are known."""
 
     def strip(self, line: Line, parts: int, bounds: IntArray) -> Strip:
         """A strip of `parts` lines, with a column between each two neighboring edges."""
@@ -75,7 +77,10 @@ class PredictionsOverTime:
             about = visible(model) if model is not None else "all models"
             return f"   {about}" if line.part == 1 else "", ""
         sign = " ≥ " if self.inferred else " "
-        exact, rough = (f"{sign}{text(largest) if largest else '–'}" for text in (format_duration, format_estimate))
+        exact, rough = (
+            f"{sign}{text if largest else '–'}"
+            for text in (format_duration(largest, self.resolution_ns), format_estimate(largest))
+        )
         ways = ((" Latency, max", exact), (" Latency", exact))
         return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
 
@@ -94,7 +99,8 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
     times, time_index = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
     longest = _longest(time_index[: len(rows)], time_index[len(rows) :], predicted.durations, len(times))
-    return PredictionsOverTime(in_flight, _steps(times, longest), inferred)
+    resolution_ns = int(activity["resolution_ns"].to_numpy()[rows].max())
+    return PredictionsOverTime(in_flight, _steps(times, longest), inferred, resolution_ns)
 
 
 def _steps(times: IntArray, values: IntArray) -> Steps:
