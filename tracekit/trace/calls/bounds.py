@@ -155,8 +155,12 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         lengths = afters - firsts
         visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
         longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
-        for number, length in zip(numbers, lengths, strict=True):
-            result[number] |= bool(length > max(longest, 1) and not calls[number].work)
+        seen = np.array([(progress[first:after] == BEGUN).any() for first, after in zip(firsts, afters, strict=True)])
+        # So many beginnings would be seen in a call if it were several like the others.
+        hidden = lengths * (seen.sum() - seen) / np.maximum(lengths.sum() - lengths, 1)
+        for number, length, missed in zip(numbers, lengths, hidden, strict=True):
+            several = length > max(longest, 1) and missed < _CAUGHT and not calls[number].work
+            result[number] |= bool(several)
     return result
 
 
