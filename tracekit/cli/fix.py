@@ -1,0 +1,144 @@
+"""`tracekit fix MODEL FINDING…`: write a model again without what was found in it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_output, deliver, files_of
+from tracekit.cli.inputs import check_model
+from tracekit.cli.output import narrate
+from tracekit.cli.reading import config_of
+from tracekit.config import load_config
+from tracekit.detectors.pages import unknown_check
+from tracekit.documents.model_fix import model_fix_document, offers_document
+from tracekit.errors import TracekitError, UsageError
+from tracekit.model_files.facts import Kind
+from tracekit.model_files.fixing.outputs import compare_outputs
+from tracekit.model_files.fixing.programs import Wanted
+from tracekit.model_files.fixing.remedies import RECORDED, REMEDIES, SHAPES, UNFIXABLE, check_fixable, check_shapes
+from tracekit.model_files.profiling.core_ml import coremltools
+from tracekit.model_files.read import read_model
+from tracekit.recording.places import check_usable
+from tracekit.recording.writing.files import make_folder
+from tracekit.report.model_fix import Fixing, fix_summary, model_fix, offers_of, offers_summary
+from tracekit.report.serialize import to_json
+
+MODELS = (".mlpackage", ".mlmodel")
+_STRANGE = re.compile(r"\W+", re.ASCII)
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Fix what is named, or say what could be."""
+    check_model(arguments.path)
+    model = read_model(arguments.path)
+    check_fixable(model)
+    project = load_config(config_of(arguments)).model_checks
+    settings = project.settings_of(model.name) | dict(arguments.settings)
+    targets = [Path(path) for path in arguments.output if path.endswith(MODELS)]
+    arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
+    files = files_of(arguments, [arguments.path])
+    if not arguments.findings and not arguments.functions:
+        if targets:
+            raise UsageError(f"name what to fix: `tracekit fix {arguments.path}` lists it")
+        offers = offers_of(model, arguments.path, settings)
+        data = {"json": lambda: to_json(offers)}
+        deliver(arguments, files, lambda _: offers_document(offers), data, brief=offers_summary(offers))
+        return ExitStatus.DONE
+    findings = _findings(arguments.findings)
+    if len(targets) != 1:
+        raise UsageError("give the one model to write, as in: -o Fixed.mlpackage")
+    target = targets[0]
+    if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
+        raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
+    _check_target(target, Path(arguments.path), force=arguments.force)
+    wanted = Wanted(_by_name(arguments.shapes), arguments.weights)
+    if SHAPES in findings:
+        check_shapes(model, wanted.shapes)
+
+    def tell(text: str) -> None:
+        if not arguments.quiet:
+            narrate(f"tracekit: {text}")
+
+    try:
+        make_folder(target.parent)
+        with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
+            fixing = Fixing(Path(name), Path(arguments.path), model, coremltools(), settings, [])
+            if arguments.functions:
+                tell("putting the models together")
+                fixing.join(_functions(arguments))
+            for finding in findings:
+                tell(f"working on {finding}")
+                fixing.apply(finding, wanted)
+            compared = compare_outputs((model, Path(arguments.path)), (fixing.model, fixing.path))
+            _publish(fixing.path, target, Path(name))
+    except OSError as error:
+        raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
+    tell(f"wrote {target}")
+    fix = model_fix(model, fixing, target.name, settings, compared)
+    paths = (arguments.path, str(target))
+    data = {"json": lambda: to_json(fix)}
+    deliver(arguments, files, lambda _: model_fix_document(fix, paths), data, whole=True, brief=fix_summary(fix))
+    return ExitStatus.DONE
+
+
+def _findings(names: Sequence[str]) -> list[str]:
+    """The checks of model files that are meant, in the order in which they are fixed. Raises `UsageError`."""
+    known = (*REMEDIES, *UNFIXABLE)
+    meant = [RECORDED.get(name, name) for name in names]
+    for name in meant:
+        if name not in known:
+            raise unknown_check(name, (*known, *RECORDED))
+    return sorted(set(meant), key=known.index)
+
+
+def _by_name(shapes: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, list[tuple[int, ...]]]:
+    """Shapes of each input, each once."""
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for name, sizes in shapes:
+        listed = found.setdefault(name, [])
+        listed += [] if sizes in listed else [sizes]
+    return found
+
+
+def _functions(arguments: Namespace) -> dict[str, Path]:
+    """Models by the names of their functions. Raises `UsageError`."""
+    found: dict[str, Path] = {}
+    for given in (arguments.path, *arguments.functions):
+        name, equals, path = given.partition("=") if given is not arguments.path else ("", "", given)
+        file = Path(path if equals else given)
+        name = name if equals else _STRANGE.sub("_", file.stem)
+        if not name.isidentifier() or name in found:
+            raise UsageError(f"--add-function {given}: give it a name of its own, as in: --add-function encode=FILE")
+        found[name] = file
+    return found
+
+
+def _check_target(target: Path, source: Path, *, force: bool) -> None:
+    """Raise `UsageError` for a path that the model cannot be written to."""
+    check_usable(target)
+    if target.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"cannot write {target}: it is the model itself, which stays as it is; choose another name")
+    if not target.exists():
+        check_output(target, [str(source)])
+    elif not force:
+        raise UsageError(f"cannot write {target}: it already exists; choose another name, or pass --force")
+    elif target.is_dir() and not (target / "Manifest.json").is_file():
+        raise UsageError(f"cannot write {target}: it is a folder, and no model")
+
+
+def _publish(written: Path, target: Path, folder: Path) -> None:
+    """Put the model in its place, whole; what it replaces goes only then. Raises `OSError`."""
+    before = folder / "replaced"
+    if target.exists():
+        target.rename(before)
+    try:
+        written.rename(target)
+    except OSError:
+        if before.exists():
+            before.rename(target)
+        raise
