@@ -168,21 +168,21 @@ COMMANDS = (
     ),
     Command(
         "fix",
-        "write a model without a finding",
+        "fix a model file",
         (
             "tracekit fix Model.mlpackage",
             "tracekit fix Model.mlpackage interface-conversion -o Fixed.mlpackage",
-            "tracekit fix A.mlpackage --add-function B.mlpackage -o Both.mlpackage",
+            "tracekit fix A.mlpackage --function B.mlpackage -o Both.mlpackage",
         ),
-        "Lists the findings that coremltools can mend in the model file; with FINDING, writes the mended model to -o, on "
-        "any machine. The model itself is never changed. Says what changed, what must change in the app, and how to "
-        "verify.",
+        "Lists the findings that can be fixed in the model file; with FINDING, writes the fixed model to -o with "
+        "coremltools, on any machine. The model itself is never changed. Says what changed, what must change in the "
+        "app, and how to verify.",
         (
             Argument("path", "MODEL", "a .mlpackage or .mlmodel"),
             Argument("findings", "FINDING", "a check, as inspect or analyze names it", "*"),
         ),
-        "output shape weights add-function force open format json quiet",
-        f"set {_SETTINGS}",
+        "output shape weights function force format json quiet",
+        f"open set {_SETTINGS}",
         "tracekit.cli.fix:run",
         REPORT_FORMS,
         files=("package", "model"),

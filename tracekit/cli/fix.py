@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tracekit.cli.ending import ExitStatus
@@ -25,7 +25,7 @@ from tracekit.model_files.profiling.core_ml import coremltools
 from tracekit.model_files.read import read_model
 from tracekit.recording.places import check_usable
 from tracekit.recording.writing.files import make_folder
-from tracekit.report.model_fix import Fixing, fix_summary, model_fix, offers_of, offers_summary
+from tracekit.report.model_fix import ModelFix, apply, join, model_fix, offers_of
 from tracekit.report.serialize import to_json
 
 MODELS = (".mlpackage", ".mlmodel")
@@ -34,31 +34,33 @@ _STRANGE = re.compile(r"\W+", re.ASCII)
 
 def run(arguments: Namespace) -> ExitStatus:
     """Fix what is named, or say what could be."""
-    check_model(arguments.path)
-    model = read_model(arguments.path)
+    source = arguments.path
+    check_model(source)
+    model = read_model(source)
     check_fixable(model)
     project = load_config(config_of(arguments)).model_checks
     settings = project.settings_of(model.name) | dict(arguments.settings)
     targets = [Path(path) for path in arguments.output if path.endswith(MODELS)]
     arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
-    files = files_of(arguments, [arguments.path])
+    files = files_of(arguments, [source])
     if not arguments.findings and not arguments.functions:
         if targets:
-            raise UsageError(f"name what to fix: `tracekit fix {arguments.path}` lists it")
-        offers = offers_of(model, arguments.path, settings)
-        data = {"json": lambda: to_json(offers)}
-        deliver(arguments, files, lambda _: offers_document(offers), data, brief=offers_summary(offers))
+            raise UsageError(f"name what to fix; `tracekit fix {source}` lists it")
+        fix = ModelFix(model.source, offers_of(model, source, settings))
+        deliver(arguments, files, lambda _: offers_document(fix), {"json": lambda: to_json(fix)})
         return ExitStatus.DONE
     findings = _findings(arguments.findings)
     if len(targets) != 1:
-        raise UsageError("give the one model to write, as in: -o Fixed.mlpackage")
-    target = targets[0]
+        raise UsageError("give one model to write, as in: -o Fixed.mlpackage")
+    (target,) = targets
     if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
         raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
-    _check_target(target, Path(arguments.path), force=arguments.force)
-    wanted = Wanted(_by_name(arguments.shapes), arguments.weights)
+    _check_target(target, Path(source), force=arguments.force)
+    given = dict.fromkeys(arguments.shapes)
+    shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
     if SHAPES in findings:
-        check_shapes(model, wanted.shapes)
+        check_shapes(model, shapes)
+    wanted, functions = Wanted(shapes, arguments.weights), _functions(arguments)
 
     def tell(text: str) -> None:
         if not arguments.quiet:
@@ -67,22 +69,25 @@ def run(arguments: Namespace) -> ExitStatus:
     try:
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
-            fixing = Fixing(Path(name), Path(arguments.path), model, coremltools(), settings, [])
-            if arguments.functions:
-                tell("putting the models together")
-                fixing.join(_functions(arguments))
-            for finding in findings:
-                tell(f"working on {finding}")
-                fixing.apply(finding, wanted)
-            compared = compare_outputs((model, Path(arguments.path)), (fixing.model, fixing.path))
-            _publish(fixing.path, target, Path(name))
+            tools, path, after, changes = coremltools(), Path(source), model, []
+            for number, finding in enumerate([""] * bool(arguments.functions) + findings):
+                tell(f"working on {finding or 'one package'}")
+                written = Path(name, f"{number}", target.name)
+                written.parent.mkdir()
+                if finding:
+                    change, after = apply(finding, after, path, written, wanted, settings, tools)
+                else:
+                    change, after = join(functions, written, tools)
+                path = written
+                changes.append(change)
+            compared = compare_outputs((model, Path(source)), (after, path))
+            _publish(path, target, Path(name, "replaced"))
     except OSError as error:
         raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
     tell(f"wrote {target}")
-    fix = model_fix(model, fixing, target.name, settings, compared)
-    paths = (arguments.path, str(target))
+    fix = model_fix(model, after, tuple(changes), settings, compared)
     data = {"json": lambda: to_json(fix)}
-    deliver(arguments, files, lambda _: model_fix_document(fix, paths), data, whole=True, brief=fix_summary(fix))
+    deliver(arguments, files, lambda _: model_fix_document(fix, source, str(target)), data)
     return ExitStatus.DONE
 
 
@@ -96,15 +101,6 @@ def _findings(names: Sequence[str]) -> list[str]:
     return sorted(set(meant), key=known.index)
 
 
-def _by_name(shapes: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, list[tuple[int, ...]]]:
-    """Shapes of each input, each once."""
-    found: dict[str, list[tuple[int, ...]]] = {}
-    for name, sizes in shapes:
-        listed = found.setdefault(name, [])
-        listed += [] if sizes in listed else [sizes]
-    return found
-
-
 def _functions(arguments: Namespace) -> dict[str, Path]:
     """Models by the names of their functions. Raises `UsageError`."""
     found: dict[str, Path] = {}
@@ -113,7 +109,7 @@ def _functions(arguments: Namespace) -> dict[str, Path]:
         file = Path(path if equals else given)
         name = name if equals else _STRANGE.sub("_", file.stem)
         if not name.isidentifier() or name in found:
-            raise UsageError(f"--add-function {given}: give it a name of its own, as in: --add-function encode=FILE")
+            raise UsageError(f"--function {given}: give it a name of its own, as in: --function encode=FILE")
         found[name] = file
     return found
 
@@ -131,14 +127,14 @@ def _check_target(target: Path, source: Path, *, force: bool) -> None:
         raise UsageError(f"cannot write {target}: it is a folder, and no model")
 
 
-def _publish(written: Path, target: Path, folder: Path) -> None:
+def _publish(written: Path, target: Path, replaced: Path) -> None:
     """Put the model in its place, whole; what it replaces goes only then. Raises `OSError`."""
-    before = folder / "replaced"
-    if target.exists():
-        target.rename(before)
+    existed = target.exists()
+    if existed:
+        target.rename(replaced)
     try:
         written.rename(target)
     except OSError:
-        if before.exists():
-            before.rename(target)
+        if existed:
+            replaced.rename(target)
         raise

@@ -160,7 +160,7 @@ def _rename(text: str) -> tuple[str, str]:
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     name, _, sizes = text.rpartition("=")
     parts = sizes.split("x")
-    if not name or not all(part.isascii() and part.isdigit() and 0 < int(part[:10]) for part in parts):
+    if not name or not all(part.isascii() and part.isdigit() and int(part[:10]) > 0 for part in parts):
         raise UsageError(f"--shape {text}: expected INPUT=SIZES, such as x=1x224")
     return name, tuple(int(part[:10]) for part in parts)
 
@@ -235,14 +235,16 @@ OPTIONS: dict[str, Option] = {
         default=50,
     ),
     "shape": Option(
-        "shape that the app uses, such as x=1x224 (repeatable)", "INPUT=SIZES", dest="shapes", type=_shape, many="append"
+        "shape the app uses, as in x=1x224 (repeatable)",
+        "INPUT=SIZES",
+        dest="shapes",
+        type=_shape,
+        many="append",
     ),
     "weights": Option(
         "8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", default=COMPRESSIONS[0], choices=COMPRESSIONS
     ),
-    "add-function": Option(
-        "add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"
-    ),
+    "function": Option("add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"),
     # Call stacks
     "finding": Option("only samples behind the finding of this check", "CHECK"),
     "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),

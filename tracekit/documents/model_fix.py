@@ -5,83 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracekit.documents import columns
 from tracekit.render import blocks
-from tracekit.render.blocks import Column, Line, Paragraph, Role, Span, items, present, section, table
+from tracekit.render.blocks import Line, Paragraph, Role, Span, items, present, section
 from tracekit.report.formatting import command, word_list
-from tracekit.report.model_fix import fix_summary, offers_summary
-from tracekit.units import format_bytes
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.report.model_fix import Change, ModelFix, Offer, Offers, Side
-
-SIDES: tuple[Column[tuple[str, str, str]], ...] = (
-    columns.words("", lambda row: row[0]),
-    columns.words("before", lambda row: row[1]),
-    columns.words("after", lambda row: row[2]),
-)
+    from tracekit.report.model_fix import Change, ModelFix, Offer
 
 
-def offers_document(offers: Offers) -> blocks.Document:
-    """Findings with the command that mends each."""
+def offers_document(fix: ModelFix) -> blocks.Document:
+    """Findings with the command that fixes each."""
+    fixable = sum(bool(offer.command) for offer in fix.offers)
     return blocks.Document(
-        title=offers.source,
-        verdict=offers_summary(offers),
-        tone=Role.OPEN if offers.offers else Role.GOOD,
-        blocks=tuple(map(_offer, offers.offers)),
+        title=fix.source,
+        verdict=f"{format_count(len(fix.offers), 'finding')}, {fixable} of them fixable in {fix.source}",
+        tone=Role.OPEN if fix.offers else Role.GOOD,
+        blocks=tuple(map(_offer, fix.offers)),
     )
 
 
 def _offer(offer: Offer) -> blocks.Card:
-    said = present(
-        Paragraph(offer.summary),
-        Paragraph(Span(offer.command, Role.CODE), lead="fix") if offer.command else None,
-        Paragraph(f"not in the file: {offer.reason}", lead="fix") if offer.reason else None,
-    )
-    return blocks.Card("FIX" if offer.command else "SOURCE", Role.OPEN, offer.finding, "", said)
+    how: Line = Span(offer.command, Role.CODE) if offer.command else f"not in the file: {offer.reason}"
+    label = "FIXABLE" if offer.command else "NOT HERE"
+    return blocks.Card(label, Role.OPEN, offer.finding, "", (Paragraph(offer.summary), Paragraph(how, lead="fix")))
 
 
-def model_fix_document(fix: ModelFix, paths: tuple[str, str]) -> blocks.Document:
-    """What was changed; `paths` are those of the model that was given and of the one that was written, as typed."""
-    before, after = fix.before, fix.after
+def model_fix_document(fix: ModelFix, source: str, target: str) -> blocks.Document:
+    """What was changed in the model at `source`, and written to `target`."""
+    fixed, partly = ([each.finding for each in fix.changes if bool(each.left) is left] for left in (False, True))
+    parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))
     return blocks.Document(
-        title=after.source,
-        verdict=fix_summary(fix),
-        tone=Role.GOOD if all(change.fixed for change in fix.changes) else Role.OPEN,
-        context=(Paragraph(f"{after.source}, written from {before.source}, which is unchanged", Role.DIM),),
+        title=target,
+        verdict=" · ".join(words.format(word_list(names)) for names, words in parts if names),
+        tone=Role.OPEN if partly or fix.new_findings else Role.GOOD,
+        context=(Paragraph(f"{target}, written from {source}, which is unchanged", Role.DIM),),
         blocks=present(
             *map(_change, fix.changes),
-            section("Before and after", table("Before and after", SIDES, list(_rows(before, after)))),
             section("In the app", items(fix.app)),
-            section("Verify", items(_verify(fix, paths))),
+            section("Verify", items(_verify(fix, source, target))),
         ),
     )
 
 
 def _change(change: Change) -> blocks.Card:
-    said = present(
-        items(change.changed),
-        Paragraph(change.left, lead="left") if change.left else None,
-    )
-    return blocks.Card("FIXED" if change.fixed else "PART", Role.GOOD, change.finding or "functions", change.title, said)
+    left = Paragraph(change.left, lead="left") if change.left else None
+    label = "IN PART" if change.left else "FIXED"
+    return blocks.Card(label, Role.GOOD, change.finding, change.title, present(items(change.changed), left))
 
 
-def _rows(before: Side, after: Side) -> Iterator[tuple[str, str, str]]:
-    for name, words in (
-        ("loads on", lambda side: side.systems),
-        ("size", lambda side: format_bytes(side.bytes or 0)),
-        ("weights", lambda side: format_bytes(side.weight_bytes or 0)),
-        ("operations", lambda side: f"{sum(side.operations.values()):,}"),
-        ("findings", lambda side: word_list(side.findings) or "none"),
-    ):
-        yield name, words(before), words(after)
-
-
-def _verify(fix: ModelFix, paths: tuple[str, str]) -> Iterator[Line]:
-    for path in paths:
-        yield Span(command("inspect", path), Role.CODE)
+def _verify(fix: ModelFix, *paths: str) -> Iterator[Line]:
+    yield from (Span(command("inspect", path), Role.CODE) for path in paths)
     if fix.not_compared:
         yield f"outputs not compared: {fix.not_compared}"
-    for name, difference in fix.differences.items():
-        yield f"output `{name}`: largest difference {difference:.2g} on made-up inputs"
-    yield "compare results on inputs of the app: made-up ones say little about accuracy"
+    for name, difference in (fix.differences or {}).items():
+        yield f"output `{name}`: largest difference {difference:.2g}, on random inputs"
+    yield "compare results on inputs of the app"

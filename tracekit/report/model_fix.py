@@ -1,39 +1,35 @@
-"""What `tracekit fix` does and says: a model written again, step by step, each step judged by the check that found it.
+"""What `tracekit fix` does and says: a model written again, step by step, each judged by the check that found it.
 
-Keys are those of the JSON. Nothing here touches the model that was given.
+Keys are those of the JSON. The model that was given is only read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit._version import __version__
 from tracekit.detectors.model_runner import run_model_detectors
-from tracekit.detectors.outcomes import Finding, Outcome
+from tracekit.detectors.outcomes import Finding
 from tracekit.errors import TracekitError
-from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.fixing import programs
 from tracekit.model_files.fixing.kept import changes_beside
-from tracekit.model_files.fixing.remedies import HALF, REMEDIES, check_fixable, fix_command, problem_of
+from tracekit.model_files.fixing.remedies import REMEDIES, check_fixable, fix_command, problem_of
 from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import release_of
 from tracekit.report.formatting import word_list
-from tracekit.report.model_words import feature_shape, feature_type, systems
-from tracekit.report.report import ToolInfo
-from tracekit.units import format_bytes, format_count
+from tracekit.report.model_words import feature_shape, feature_type
+from tracekit.units import format_bytes
 
 if TYPE_CHECKING:
     from tracekit.detectors.options import Settings
-    from tracekit.model_files.fixing.programs import Wanted
-
-SCHEMA_VERSION = 1
+    from tracekit.model_files.facts import ModelFile
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A finding of the model, and what can be done about it in the file."""
+    """A finding of a model, and what can be done about it in the file."""
 
     finding: str
     summary: str
@@ -48,225 +44,125 @@ class Change:
     """What was done about a finding."""
 
     finding: str
-    """Empty where models were put together."""
+    """`functions` where models were put together."""
     title: str
-    fixed: bool
-    """Whether the check finds nothing in the model that was written."""
     changed: tuple[str, ...]
     left: str
-    """What the check still finds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """The model before or after."""
-
-    source: str
-    systems: str
-    bytes: int | None
-    weight_bytes: int | None
-    operations: dict[str, int]
-    findings: tuple[str, ...]
+    """What the check still finds; empty where it finds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFix:
-    """What was changed, what it means for the app, and how to check it."""
+    """What can be changed, or was; then what that means for the app."""
 
-    schema_version: int
-    tool: ToolInfo
-    changes: tuple[Change, ...]
-    app: tuple[str, ...]
+    source: str
+    offers: tuple[Offer, ...]
+    """Empty where something was changed."""
+    changes: tuple[Change, ...] = ()
+    new_findings: tuple[str, ...] = ()
+    app: tuple[str, ...] = ()
     """What must change in the app."""
-    before: Side
-    after: Side
-    differences: dict[str, float]
+    differences: Mapping[str, float] | None = None
     """Largest absolute difference of each output, where both models ran."""
-    not_compared: str
+    not_compared: str = ""
     """Why the outputs were not compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """The findings of a model."""
-
-    schema_version: int
-    tool: ToolInfo
-    source: str
-    offers: tuple[Offer, ...]
-
-
-def offers_of(model: ModelFile, path: str, settings: Settings) -> Offers:
+def offers_of(model: ModelFile, path: str, settings: Settings) -> tuple[Offer, ...]:
     """What can be done about each finding of the model at a path. O(operations)."""
-    return Offers(
-        SCHEMA_VERSION,
-        ToolInfo("tracekit", __version__, None),
-        model.source,
-        tuple(
-            Offer(name, found.summary, fix_command(name, model, path), problem_of(name, model))
-            for name, found in _findings(model, settings).items()
-        ),
+    found = findings_of(model, settings).items()
+    return tuple(
+        Offer(name, summary, fix_command(name, model, path), problem_of(name, model)) for name, summary in found
     )
 
 
-def _findings(model: ModelFile, settings: Settings) -> dict[str, Finding]:
+def findings_of(model: ModelFile, settings: Settings) -> dict[str, str]:
+    """What each check found in a model."""
     judgments = run_model_detectors(model, settings=settings)
-    return {each.detector.id: each.outcome for each in judgments if isinstance(each.outcome, Finding)}
+    return {each.detector.id: each.outcome.summary for each in judgments if isinstance(each.outcome, Finding)}
 
 
-def _outcome(finding: str, model: ModelFile, settings: Settings) -> Outcome:
-    (judgment,) = run_model_detectors(model, only=[finding], settings=settings)
-    return judgment.outcome
+def join(functions: Mapping[str, Path], target: Path, tools: Any) -> tuple[Change, ModelFile]:
+    """Put models into one package, each as a function; `tools` is coremltools. Raises `TracekitError`."""
+    models = {name: read_model(path) for name, path in functions.items()}
+    for model in models.values():
+        check_fixable(model)
+    programs.write_joined(functions, target, tools)
+    joined = read_model(target)
+    if {each.name: each.features for each in joined.functions} != {n: m.main.features for n, m in models.items()}:
+        raise TracekitError("the models cannot be put together: coremltools would change an interface")
+    sizes = sum(model.weights.bytes or 0 for model in models.values()), joined.weights.bytes or 0
+    return Change("functions", f"one package with {word_list(models)}", (_arrow("weights", *sizes),), ""), joined
 
 
-@dataclass(slots=True)
-class Fixing:
-    """A model on its way: each step writes it into a folder of its own."""
-
-    folder: Path
-    """For what lies between the first and the last model; it is empty at first."""
-    path: Path
-    model: ModelFile
-    tools: Any
-    """coremltools."""
-    settings: Settings
-    changes: list[Change]
-
-    def join(self, functions: Mapping[str, Path]) -> None:
-        """Put models into one package, each as a function. Raises `TracekitError`."""
-        from tracekit.model_files.fixing.programs import write_joined
-
-        models = {name: read_model(path) for name, path in functions.items()}
-        for model in models.values():
-            check_fixable(model)
-        target = self._target()
-        write_joined(functions, target, self.tools)
-        joined = read_model(target)
-        kept = {function.name: function for function in joined.functions}
-        for name, model in models.items():
-            if name not in kept or kept[name].features != model.main.features:
-                raise TracekitError(f"coremltools changed the interface of {model.source}; nothing was written")
-        separate = sum(model.weights.bytes or 0 for model in models.values())
-        title = f"one package with the functions {word_list(models)}"
-        weights = f"weights {format_bytes(separate)} → {format_bytes(joined.weights.bytes or 0)}"
-        self.changes.append(Change("", title, True, (weights,), ""))
-        self.path, self.model = target, joined
-
-    def apply(self, finding: str, wanted: Wanted) -> None:
-        """Do what is to be done about a finding. Raises `TracekitError` where that cannot be, where the model does not
-        have it, and where more would change than was asked for."""
-        from tracekit.model_files.fixing.programs import write_fixed
-
-        found = _outcome(finding, self.model, self.settings)
-        if not isinstance(found, Finding):
-            why = getattr(found, "summary", "") or getattr(found, "reason", "")
-            raise TracekitError(f"{self.model.source} has no finding '{finding}': {why.rstrip('.')}")
-        problem = problem_of(finding, self.model)
-        if not problem and finding == HALF and any(each.technique for each in self.model.weights.tensors or ()):
-            problem = "its weights are compressed for Float32; compress them after this, not before"
-        if problem:
-            raise TracekitError(f"'{finding}' cannot be fixed in {self.model.source}: {problem}")
-        target = self._target()
-        write_fixed(finding, self.model, self.path, target, wanted, self.tools)
+def apply(
+    finding: str, model: ModelFile, path: Path, target: Path, wanted: programs.Wanted, settings: Settings, tools: Any
+) -> tuple[Change, ModelFile]:
+    """Do what is to be done about a finding of the model at a path. Raises `TracekitError` where that cannot be, where
+    the model does not have it, and where more would change than was asked for."""
+    if finding not in findings_of(model, settings):
+        raise TracekitError(f"{model.source} has no finding '{finding}'; `tracekit inspect` lists what it has")
+    problem = problem_of(finding, model)
+    after = model
+    if not problem:
+        programs.write_fixed(finding, model, path, target, wanted, tools)
         after = read_model(target)
-        beside = changes_beside(self.model, after, REMEDIES[finding].may_change)
-        if beside:
-            raise TracekitError(
-                f"'{finding}' cannot be fixed in {self.model.source}: coremltools would change {word_list(beside)} too"
-            )
-        changed = tuple(_changed(self.model, after))
-        still = _outcome(finding, after, self.settings)
-        if not changed:
-            raise TracekitError(
-                f"'{finding}' cannot be fixed in {self.model.source}: coremltools leaves it as it is "
-                f"({_operation_words(after)})"
-            )
-        left = still.summary if isinstance(still, Finding) else ""
-        self.changes.append(Change(finding, REMEDIES[finding].title, not left, changed, left))
-        self.path, self.model = target, after
-
-    def _target(self) -> Path:
-        folder = self.folder / f"{len(self.changes)}"
-        folder.mkdir()
-        suffix = ".mlpackage" if self.path.is_dir() else self.path.suffix
-        return folder / f"{self.path.stem}{suffix}"
-
-
-def _operation_words(model: ModelFile) -> str:
-    """`2 conv, 1 relu`: operations that may be what could not be changed."""
-    return ", ".join(f"{count} {name}" for name, count in model.counts[:4]) or "no operations"
+        beside = changes_beside(model, after, REMEDIES[finding].may_change)
+        problem = f"coremltools would change {word_list(beside)} too" if beside else ""
+    changed = tuple(_changed(model, after))
+    if problem or not changed:
+        kinds = ", ".join(name for name, _ in model.counts[:4])
+        raise TracekitError(
+            f"'{finding}' cannot be fixed in {model.source}: {problem or f'coremltools changes nothing ({kinds})'}"
+        )
+    return Change(finding, REMEDIES[finding].title, changed, findings_of(after, settings).get(finding, "")), after
 
 
 def _changed(before: ModelFile, after: ModelFile) -> Iterator[str]:
     """What differs, in words."""
     for old, new in zip(before.functions, after.functions, strict=True):
         where = f" of {old.name}" if len(before.functions) > 1 else ""
-        for role, was, now in (("input", old.inputs, new.inputs), ("output", old.outputs, new.outputs)):
-            for one, other in zip(was, now, strict=True):
-                for words in (feature_type, feature_shape):
-                    if words(one) != words(other):
-                        yield f"{role} `{one.name}`{where}: {words(one)} → {words(other)}"
+        for one, other in zip(old.features, new.features, strict=True):
+            for words in (feature_type, feature_shape):
+                if words(one) != words(other):
+                    yield f"`{one.name}`{where}: {words(one)} → {words(other)}"
         if old.precision != new.precision:
             types = (word_list(each or ("no floats",)) for each in (old.precision, new.precision))
             yield f"computes{where} in {' → '.join(types)}"
-    counts, now_counts = dict(before.counts), dict(after.counts)
-    for name in sorted(counts.keys() | now_counts.keys()):
-        if counts.get(name, 0) != now_counts.get(name, 0):
-            yield f"`{name}` operations: {counts.get(name, 0):,} → {now_counts.get(name, 0):,}"
-    sizes = before.weights.bytes, after.weights.bytes
-    if None not in sizes and sizes[0] != sizes[1]:
-        yield f"weights: {' → '.join(format_bytes(size or 0) for size in sizes)}"
+    counts, other_counts = dict(before.counts), dict(after.counts)
+    for name in sorted(counts.keys() | other_counts.keys()):
+        if counts.get(name) != other_counts.get(name):
+            yield f"`{name}` operations: {counts.get(name, 0):,} → {other_counts.get(name, 0):,}"
+    if before.weights.bytes != after.weights.bytes:
+        yield _arrow("weights", before.weights.bytes or 0, after.weights.bytes or 0)
+
+
+def _arrow(what: str, *sizes: int) -> str:
+    return f"{what}: {' → '.join(map(format_bytes, sizes))}"
 
 
 def model_fix(
-    before: ModelFile, fixing: Fixing, output: str, settings: Settings, compared: tuple[dict[str, float], str]
+    before: ModelFile,
+    after: ModelFile,
+    changes: tuple[Change, ...],
+    settings: Settings,
+    compared: tuple[dict[str, float], str],
 ) -> ModelFix:
     """The report on what was done. O(operations)."""
-    after = replace(fixing.model, source=output)
-    old, new = before.specification_version or 0, after.specification_version or 0
-    release = release_of(new)
-    raised = [f"Deployment target: {release.words} or later."] if release is not None and new > old else []
-    names = [each.name for each in after.functions]
-    functions = f"Load each with `configuration.functionName`; without one, `{names[0]}` is loaded."
-    joined = [functions] if len(names) > len(before.functions) else []
-    done = [REMEDIES[change.finding].app for change in fixing.changes if change.finding]
+    version = after.specification_version or 0
+    release = release_of(version) if version > (before.specification_version or 0) else None
+    joined = (
+        f"Load each function with `functionName` of `MLModelConfiguration`; without it, `{after.main.name}` is loaded."
+    )
     return ModelFix(
-        schema_version=SCHEMA_VERSION,
-        tool=ToolInfo("tracekit", __version__, None),
-        changes=tuple(fixing.changes),
-        app=(*joined, *done, *raised),
-        before=_side(before, settings),
-        after=_side(after, settings),
+        source=before.source,
+        offers=(),
+        changes=changes,
+        new_findings=tuple(name for name in findings_of(after, settings) if name not in findings_of(before, settings)),
+        app=(
+            *(REMEDIES[each.finding].app if each.finding in REMEDIES else joined for each in changes),
+            *([f"Deployment target: {release.words} or later."] if release else []),
+        ),
         differences=compared[0],
         not_compared=compared[1],
     )
-
-
-def _side(model: ModelFile, settings: Settings) -> Side:
-    return Side(
-        source=model.source,
-        systems=systems(model),
-        bytes=model.bytes,
-        weight_bytes=model.weights.bytes,
-        operations=dict(model.counts),
-        findings=tuple(_findings(model, settings)),
-    )
-
-
-def fix_summary(fix: ModelFix) -> str:
-    """One line: what is fixed, and what is not."""
-    fixed = [change.finding or "functions" for change in fix.changes if change.fixed]
-    partly = [change.finding for change in fix.changes if not change.fixed]
-    new = [name for name in fix.after.findings if name not in fix.before.findings]
-    parts = (
-        f"{word_list(fixed)} fixed" if fixed else "",
-        f"{word_list(partly)} fixed in part" if partly else "",
-        f"new: {word_list(new)}" if new else "",
-    )
-    return " · ".join(filter(None, parts))
-
-
-def offers_summary(offers: Offers) -> str:
-    """One line: how many findings the file has, and how many can be mended in it."""
-    mendable = sum(bool(offer.command) for offer in offers.offers)
-    return f"{format_count(len(offers.offers), 'finding')} · {mendable} can be fixed in the file; nothing was changed"

@@ -1,8 +1,8 @@
-"""Edits of ML programs and neural networks by coremltools: the only module that calls it to write a model.
+"""Edits of ML programs and neural networks by coremltools: the only module that writes models with it.
 
 A program is loaded, edited and written again without any pass but those named here, so that operations keep their names
-and nothing else changes. What was called is there in coremltools 9.0; parts of it are not its public interface, which
-would rename outputs, refuse models with several functions, and run all passes of a conversion.
+and nothing else changes. Parts of what is called are not the public interface of coremltools 9.0: that renames outputs,
+refuses models with several functions, and runs all passes of a conversion.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.conversions import PASSED_BY
-from tracekit.model_files.facts import ModelFile
-from tracekit.model_files.fixing.remedies import BLOCKS, HALF, INTERFACE, REMEDIES, SHAPES, WEIGHTS, convertible
+from tracekit.model_files.fixing.remedies import BLOCKS, HALF, INTERFACE, REMEDIES, SHAPES, convertible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tracekit.model_files.facts import ModelFile
+
+    Shapes = Mapping[str, Sequence[tuple[int, ...]]]
+    """Of each input, the default first."""
 
 WAYS = {"8-bit": 8, "6-bit-palettes": 6, "4-bit-palettes": 4}
 """How weights can be compressed, and bits of each."""
-_MIL = "coremltools.converters.mil"
 _FLOAT16, _GRAYSCALE_HALF = 65552, 40
 """`ArrayFeatureType.ArrayDataType` and `ImageFeatureType.ColorSpace`."""
 _SEVERAL_LISTS = 9
@@ -34,15 +39,15 @@ _SEVERAL_LISTS = 9
 class Wanted:
     """What the user chose."""
 
-    shapes: Mapping[str, Sequence[tuple[int, ...]]] = field(default_factory=dict)
-    """By input: the shapes that are listed, the default first. One for each input: the only one."""
-    weights: str = "8-bit"
+    shapes: Shapes
+    """One for each input: the only one that the model then takes."""
+    weights: str
     """One of `WAYS`."""
 
 
 def write_fixed(finding: str, model: ModelFile, source: Path, target: Path, wanted: Wanted, tools: Any) -> None:
-    """Write the model at `source` to `target` with the remedy of a finding; `model` are the facts of the former, `tools`
-    is coremltools. Raises `TracekitError` for whatever coremltools raises."""
+    """Write the model at `source` to `target` with the remedy of a finding; `model` are the facts of the former,
+    `tools` is coremltools. Raises `TracekitError` for whatever coremltools raises."""
     with _refused(f"'{finding}' cannot be fixed in {model.source}"):
         loaded = tools.models.MLModel(str(source), skip_model_load=True)
         if loaded.get_spec().WhichOneof("Type") == "mlProgram":
@@ -59,61 +64,61 @@ def write_joined(functions: Mapping[str, Path], target: Path, tools: Any) -> Non
         described = tools.utils.MultiFunctionDescriptor()
         for name, path in functions.items():
             described.add_function(str(path), "main", name)
-        described.default_function_name = next(iter(functions))
+        described.default_function_name, first = next(iter(functions.items()))
         joined = target.with_name(f"joined-{target.name}")
         tools.utils.save_multifunction(described, str(joined))
         model = tools.models.MLModel(str(joined), skip_model_load=True)
         spec = model.get_spec()
-        first = tools.utils.load_spec(str(next(iter(functions.values()))))
-        spec.description.metadata.CopyFrom(first.description.metadata)
+        spec.description.metadata.CopyFrom(tools.utils.load_spec(str(first)).description.metadata)
         tools.models.MLModel(spec, weights_dir=model.weights_dir, skip_model_load=True).save(str(target))
 
 
 @contextmanager
 def _refused(what: str) -> Iterator[None]:
-    """Raise `TracekitError` for whatever coremltools raises, and keep its warnings: folders that it leaves to the
-    garbage collector, types that it changes on the way."""
+    """Raise `TracekitError` for whatever coremltools raises, and keep its warnings: it leaves folders to the garbage
+    collector."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except Exception as error:  # coremltools raises bare exceptions
-        words = " ".join(str(error).split())[:200] or type(error).__name__
-        raise TracekitError(f"{what}: coremltools refuses it: {words.rstrip('.')}") from error
+        words = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        raise TracekitError(f"{what}: coremltools refuses it: {words}") from error
 
 
 def _edited_program(finding: str, model: ModelFile, loaded: Any, wanted: Wanted, tools: Any) -> Any:
     """The program after an edit, as a model of coremltools."""
     spec = loaded.get_spec()
-    several = finding == SHAPES and len(wanted.shapes) > 1 and not _is_one_each(wanted.shapes)
-    needed = _SEVERAL_LISTS if several else REMEDIES[finding].version
-    version = max(int(spec.specificationVersion), needed)
-    program = import_module(f"{_MIL}.frontend.milproto.load").load(spec, version, loaded.weights_dir)
-    description = spec.description
+    lists = finding == SHAPES and len(wanted.shapes) > 1 and any(len(each) > 1 for each in wanted.shapes.values())
+    version = max(int(spec.specificationVersion), _SEVERAL_LISTS if lists else REMEDIES[finding].version)
+    load = import_module("coremltools.converters.mil.frontend.milproto.load").load
+    program, description = load(spec, version, loaded.weights_dir), spec.description
     described = {each.name: each for each in description.functions} or {"main": description}
     if description.functions:
         program.default_function_name = description.defaultFunctionName
     outputs = {name: [value.name for value in function.outputs] for name, function in program.functions.items()}
     if finding == HALF:
-        _pass_of("passes.defs.quantization", "FP16ComputePrecision").apply(program)
+        _pass("common::add_fp16_cast").apply(program)
     elif finding == INTERFACE:
         for facts in model.functions:
             names = {each.feature for each in facts.conversions or () if convertible(facts, each)}
             _make_interface_half(program, program.functions[facts.name], described[facts.name], names)
     elif finding == SHAPES:
-        _list_shapes(program, described, wanted.shapes)
+        _fix_shapes(program, described, wanted.shapes)
     else:
         _compress(finding, program, wanted.weights)
-    # Constants in another type are worked out, and casts back and forth go.
-    _run(program, "cast_optimization", *(["const_elimination"] if finding in (HALF, SHAPES) else []))
-    _run(program, "dead_code_elimination")
+    # Casts back and forth go, and constants in another type are worked out.
+    _pass("common::cast_optimization").apply(program)
+    if finding in (HALF, SHAPES):
+        _pass("common::const_elimination").apply(program)
+    _pass("common::dead_code_elimination").apply(program)
     for name, function in program.functions.items():
         _name_outputs(function, outputs[name])
     if len(program.functions) > 1:
         # What functions share is stored once.
-        _registry()["common::const_deduplication"]._deduplicate_const_across_functions(program)  # noqa: SLF001
+        _pass("common::const_deduplication")._deduplicate_const_across_functions(program)  # noqa: SLF001
     program.skip_all_passes = True
-    return import_module(f"{_MIL}.converter").mil_convert(
+    return import_module("coremltools.converters.mil.converter").mil_convert(
         program,
         convert_to="mlprogram",
         convert_from="milinternal",
@@ -124,51 +129,44 @@ def _edited_program(finding: str, model: ModelFile, loaded: Any, wanted: Wanted,
     )
 
 
-def _registry() -> Any:
-    return import_module(f"{_MIL}.mil.passes.pass_registry").PASS_REGISTRY
-
-
-def _run(program: Any, *passes: str) -> None:
-    for name in passes:
-        _registry()[f"common::{name}"](program)
-
-
-def _pass_of(module: str, name: str, **options: Any) -> Any:
-    return getattr(import_module(f"{_MIL}.mil.{module}"), name)(**options)
+def _pass(name: str, **options: Any) -> Any:
+    """A pass of coremltools of its own: those in its registry keep their options."""
+    made = type(import_module("coremltools.converters.mil.mil.passes.pass_registry").PASS_REGISTRY[name])()
+    for option, value in options.items():
+        setattr(made, option, value)
+    return made
 
 
 def _make_interface_half(program: Any, function: Any, description: Any, names: set[str]) -> None:
     """Float16 for these inputs and outputs of a function, and for what only moves or scales them in Float32."""
-    mil = import_module(f"{_MIL}.mil")
+    mil = import_module("coremltools.converters.mil.mil")
     inputs = [value for name, value in function.inputs.items() if name in names]
     given = [index for index, value in enumerate(function.outputs) if value.name in names]
     beside = {operation for value in inputs for operation in _on_the_way(value, onward=True)}
     beside |= {operation for index in given for operation in _on_the_way(function.outputs[index], onward=False)}
-    _pass_of(
-        "passes.defs.quantization", "FP16ComputePrecision", op_selector=lambda operation: operation in beside
-    ).apply(program)
-    half, outputs = mil.types.fp16, list(function.outputs)
+    _pass("common::add_fp16_cast", op_selector=beside.__contains__).apply(program)
+    outputs = list(function.outputs)
     with function:
         for value in inputs:
             cast = mil.Builder.cast(x=value, dtype="fp32", before_op=function.operations[0])
             function.replace_uses_of_var_after_op(anchor_op=cast.op, old_var=value, new_var=cast)
-            value._sym_type = mil.types.tensor(half, value.sym_type.get_shape())  # noqa: SLF001 - as coremltools does
+            # As coremltools itself changes it.
+            value._sym_type = mil.types.tensor(mil.types.fp16, value.sym_type.get_shape())  # noqa: SLF001
         for index in given:
             outputs[index] = mil.Builder.cast(x=outputs[index], dtype="fp16")
     function.set_outputs(outputs)
     for feature in (*description.input, *description.output):
-        if feature.name in names:
-            if feature.type.WhichOneof("Type") == "imageType":
-                feature.type.imageType.colorSpace = _GRAYSCALE_HALF
-            else:
-                feature.type.multiArrayType.dataType = _FLOAT16
+        if feature.name in names and feature.type.WhichOneof("Type") == "imageType":
+            feature.type.imageType.colorSpace = _GRAYSCALE_HALF
+        elif feature.name in names:
+            feature.type.multiArrayType.dataType = _FLOAT16
 
 
 def _on_the_way(value: Any, *, onward: bool) -> Iterator[Any]:
     """Operations between an input and its cast, or an output and its cast, which have nothing else to do with it."""
     while value is not None:
-        near = list(value.child_ops) if onward else [value.op] if value.op is not None else []
-        if len(near) != 1 or near[0].op_type not in PASSED_BY:
+        near = value.child_ops if onward else [value.op]
+        if len(near) != 1 or near[0] is None or near[0].op_type not in PASSED_BY:
             return
         yield near[0]
         before = (each for each in near[0].inputs.values() if getattr(each, "val", 0) is None)
@@ -177,81 +175,69 @@ def _on_the_way(value: Any, *, onward: bool) -> Iterator[Any]:
 
 def _name_outputs(function: Any, names: Sequence[str]) -> None:
     """Give outputs the names that they had: an app asks for them."""
-    builder = import_module(f"{_MIL}.mil").Builder
     outputs = list(function.outputs)
-    for index, (name, value) in enumerate(zip(names, outputs, strict=True)):
-        if value.name == name:
+    for index, name in enumerate(names):
+        if outputs[index].name == name:
             continue
-        if value.op is None or value in outputs[:index]:
+        if outputs[index].op is None or outputs[index] in outputs[:index]:
             with function:
-                outputs[index] = value = builder.identity(x=value)
-        for operation in function.operations:
-            for other in operation.outputs:
-                if other.name == name:
-                    other.set_name(f"{name}_before")
-        value.set_name(name)
+                outputs[index] = import_module("coremltools.converters.mil").Builder.identity(x=outputs[index])
+        for other in (value for operation in function.operations for value in operation.outputs if value.name == name):
+            other.set_name(f"{name}_before")
+        outputs[index].set_name(name)
     function.set_outputs(outputs)
 
 
-def _is_one_each(shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> bool:
-    return all(len(each) == 1 for each in shapes.values())
-
-
-def _list_shapes(program: Any, described: Mapping[str, Any], shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> None:
-    """One fixed shape for each input, or the listed ones, of which the program leaves the sizes open."""
+def _fix_shapes(program: Any, described: Mapping[str, Any], shapes: Shapes) -> None:
+    """List shapes, of which a program leaves the sizes open, or fix the only one; None for a neural network."""
     for name, description in described.items():
-        of_function = {each.name: shapes[each.name] for each in description.input if each.name in shapes}
-        _describe_shapes(description, of_function)
-        if program is None or not of_function or not _is_one_each(of_function):
+        inputs = [feature for feature in description.input if feature.name in shapes]
+        for feature in inputs:
+            _set_shapes(feature, shapes[feature.name])
+        if program is None or not inputs or any(len(shapes[feature.name]) > 1 for feature in inputs):
             continue
-        materialize = type(_registry()["common::materialize_symbolic_shape_program"])()
-        materialize.source_function_name = name
-        materialize.function_name_to_materialization_map = {name: {key: each[0] for key, each in of_function.items()}}
-        materialize.apply(program)
-        fixed = {value.name: value.shape for value in program.functions[name].outputs}
+        fixed = {name: {feature.name: shapes[feature.name][0] for feature in inputs}}
+        materialize = "common::materialize_symbolic_shape_program"
+        _pass(materialize, source_function_name=name, function_name_to_materialization_map=fixed).apply(program)
+        sizes = {value.name: value.shape for value in program.functions[name].outputs}
         for feature in description.output:
-            sizes = fixed.get(feature.name, ())
-            if feature.type.WhichOneof("Type") == "multiArrayType" and all(isinstance(size, int) for size in sizes):
-                feature.type.multiArrayType.ClearField("ShapeFlexibility")
-                feature.type.multiArrayType.shape[:] = sizes
+            known = sizes.get(feature.name, ())
+            if feature.type.WhichOneof("Type") == "multiArrayType" and all(isinstance(size, int) for size in known):
+                _set_shapes(feature, [known])
 
 
-def _describe_shapes(description: Any, shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> None:
-    for feature in description.input:
-        if feature.name in shapes:
-            array, listed = feature.type.multiArrayType, shapes[feature.name]
-            array.ClearField("ShapeFlexibility")
-            array.shape[:] = listed[0]
-            for sizes in listed if len(listed) > 1 else ():
-                array.enumeratedShapes.shapes.add().shape.extend(sizes)
+def _set_shapes(feature: Any, shapes: Sequence[tuple[int, ...]]) -> None:
+    array = feature.type.multiArrayType
+    array.ClearField("ShapeFlexibility")
+    array.shape[:] = shapes[0]
+    for sizes in shapes if len(shapes) > 1 else ():
+        array.enumeratedShapes.shapes.add().shape.extend(sizes)
 
 
 def _compress(finding: str, program: Any, way: str) -> None:
     """Compress the weights of a program; those that have a scale per block lose it first."""
     coreml = import_module("coremltools.optimize.coreml")
-    passes = import_module("coremltools.optimize.coreml._quantization_passes")
     if finding == BLOCKS:
-        passes.WeightDecompressor(op_selector=_is_blockwise).apply(program)
+        passes = import_module("coremltools.optimize.coreml._quantization_passes")
+        # What scales weights along two dimensions does so by blocks.
+        scales = "constexpr_blockwise_shift_scale"
+        passes.WeightDecompressor(
+            op_selector=lambda op: op.op_type == scales and sum(size > 1 for size in op.scale.shape) > 1
+        ).apply(program)
     if finding == BLOCKS or way == "8-bit":
-        settings = coreml.OpLinearQuantizerConfig(mode="linear_symmetric")
-        kind = passes.linear_quantize_weights
+        name, settings = "linear_quantize_weights", coreml.OpLinearQuantizerConfig(mode="linear_symmetric")
     else:
-        settings = coreml.OpPalettizerConfig(mode="custom", lut_function=_palette(WAYS[way]))
-        kind = passes.palettize_weights
-    kind(coreml.OptimizationConfig(global_config=settings)).apply(program)
-
-
-def _is_blockwise(operation: Any) -> bool:
-    """Whether weights have a scale for each of several blocks along more than one dimension."""
-    return operation.op_type == "constexpr_blockwise_shift_scale" and sum(size > 1 for size in operation.scale.shape) > 1
+        palette = _palette(WAYS[way])
+        name, settings = "palettize_weights", coreml.OpPalettizerConfig(mode="custom", lut_function=palette)
+    _pass(f"compression::{name}", config=coreml.OptimizationConfig(global_config=settings)).apply(program)
 
 
 def _palette(bits: int) -> Callable[[Any], tuple[Any, Any]]:
-    """The best palette of one tensor, by k-means in one dimension, which comes with coremltools."""
-    cluster = import_module("coremltools.models.neural_network.quantization_utils")._get_kmeans_lookup_table_and_weight  # noqa: SLF001
+    """What gives the best palette of a tensor: k-means in one dimension, which comes with coremltools."""
+    utilities = import_module("coremltools.models.neural_network.quantization_utils")
 
     def palette(values: Any) -> tuple[Any, Any]:
-        table, indices = cluster(bits, values, force_kmeans1d=True)
+        table, indices = utilities._get_kmeans_lookup_table_and_weight(bits, values, force_kmeans1d=True)  # noqa: SLF001
         return table.astype(values.dtype), indices.astype("uint8")
 
     return palette
@@ -259,15 +245,14 @@ def _palette(bits: int) -> Callable[[Any], tuple[Any, Any]]:
 
 def _edited_network(finding: str, loaded: Any, wanted: Wanted) -> Any:
     """The specification of a neural network after an edit."""
-    spec = loaded.get_spec()
+    spec, bits = loaded.get_spec(), WAYS[wanted.weights]
     if finding == SHAPES:
-        _list_shapes(None, {"main": spec.description}, wanted.shapes)
+        _fix_shapes(None, {"main": spec.description}, wanted.shapes)
         return spec
+    palette, mode = _palette(bits), "linear" if bits == 8 else "custom_lut"
     utilities = import_module("coremltools.models.neural_network.quantization_utils")
-    bits, way = WAYS[wanted.weights], _palette(WAYS[wanted.weights])
-    options = {} if bits == 8 else {"lut_function": lambda _, values: way(values)}
     # It prints each layer.
     with redirect_stdout(io.StringIO()):
-        made = utilities.quantize_weights(loaded, bits, "custom_lut" if options else "linear", **options)
+        made = utilities.quantize_weights(loaded, bits, mode, lut_function=lambda _, values: palette(values))
     # A specification where Core ML is absent, else a model.
     return made.get_spec() if hasattr(made, "get_spec") else made

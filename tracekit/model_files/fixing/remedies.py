@@ -29,7 +29,9 @@ class Remedy:
 
 
 REMEDIES: dict[str, Remedy] = {
-    HALF: Remedy("computes in Float16", 6, app="Compare results: Float16 has 11 significant bits, and overflows above 65,504."),
+    HALF: Remedy(
+        "computes in Float16", 6, app="Compare results: Float16 has 11 significant bits, and overflows above 65,504."
+    ),
     INTERFACE: Remedy(
         "inputs and outputs in Float16",
         7,
@@ -74,7 +76,13 @@ def problem_of(finding: str, model: ModelFile) -> str:
     if model.kind != Kind.ML_PROGRAM and not (model.kind == Kind.NEURAL_NETWORK and finding in OF_NETWORKS):
         stages = "; fix its models before they are put together" if model.kind == Kind.PIPELINE else ""
         return f"coremltools does not do that for a {model.kind}{stages}"
-    if finding == INTERFACE and not any(_convertible(function) for function in model.functions):
+    if finding == HALF and any(each.technique for each in model.weights.tensors or ()):
+        return "its weights are compressed for Float32; compress those of the Float16 model"
+    stored = {each.stored for each in model.weights.tensors or ()}
+    if finding == WEIGHTS and model.kind == Kind.NEURAL_NETWORK and "Float32" not in stored:
+        return "coremltools compresses only weights of a neural network that are stored as Float32"
+    conversions = [convertible(function, each) for function in model.functions for each in function.conversions or ()]
+    if finding == INTERFACE and not any(conversions):
         return "8-bit color images and integers have no Float16 form, and Float32 inside comes first: `float32-compute`"
     if finding == SHAPES and not _ranged(model):
         return f"fix lists shapes of arrays, not sizes of images; {_SOURCE} with `ct.EnumeratedShapes`"
@@ -112,34 +120,28 @@ def convertible(function: Function, conversion: Conversion) -> bool:
     return conversion.outside == "Float32"
 
 
-def _convertible(function: Function) -> bool:
-    return any(convertible(function, conversion) for conversion in function.conversions or ())
-
-
 def check_shapes(model: ModelFile, shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> None:
     """Raise `UsageError` for shapes that are not those of the inputs with a range, or beyond it."""
     ranged = _ranged(model)
-    example = " ".join(f"--shape {shape}" for shape in _shapes(model))
-    if set(shapes) != set(ranged):
-        raise UsageError(f"flexible-shapes needs the shapes that the app uses of each input, as in: {example}")
-    if len({len(each) for each in shapes.values()}) > 1:
-        raise UsageError("--shape: give as many shapes of one input as of another")
-    for name, each in shapes.items():
+    if set(shapes) != set(ranged) or len({len(each) for each in shapes.values()}) > 1:
+        example = " ".join(f"--shape {shape}" for shape in _shapes(model))
+        raise UsageError(f"flexible-shapes needs the shapes that the app uses, as many of each input, as in: {example}")
+    for name, sizes in ((name, sizes) for name, each in shapes.items() for sizes in each):
         limits = ranged[name].ranges
-        for sizes in each:
-            if len(sizes) != len(limits) or not all(
-                limit.lower <= size and (limit.upper is None or size <= limit.upper)
-                for size, limit in zip(sizes, limits, strict=True)
-            ):
-                typed = f"{name}={'x'.join(map(str, sizes))}"
-                raise UsageError(f"--shape {typed}: the model takes {allowed_shapes(ranged[name])}")
+        if len(sizes) != len(limits) or any(
+            size < limit.lower or (limit.upper is not None and size > limit.upper)
+            for size, limit in zip(sizes, limits, strict=True)
+        ):
+            typed = f"{name}={'x'.join(map(str, sizes))}"
+            raise UsageError(f"--shape {typed}: the model takes {allowed_shapes(ranged[name])}")
 
 
 def _ranged(model: ModelFile) -> dict[str, Shape]:
     """Shapes of the inputs with a range of them, by name; empty where one of these is an image."""
     inputs = [each for function in model.functions for each in function.inputs]
-    ranged = [(each, each.shape) for each in inputs if each.shape and each.shape.ranges and each.shape.flexible]
-    return {each.name: shape for each, shape in ranged} if all(each.kind is FeatureKind.ARRAY for each, _ in ranged) else {}
+    ranged = {each.name: each.shape for each in inputs if each.shape and each.shape.ranges and each.shape.flexible}
+    images = {each.name for each in inputs if each.kind is FeatureKind.IMAGE}
+    return {} if images & ranged.keys() else ranged
 
 
 def _shapes(model: ModelFile) -> Iterator[str]:

@@ -40,7 +40,7 @@ def runtime() -> CoreML:
 
 
 def coremltools() -> Any:
-    """The library, without its notices. Raises `TracekitError` where it is not installed. Importing it takes a second."""
+    """The library, without its notices. Raises `TracekitError` where it is not installed. That takes a second."""
     # It logs each native library that it does not find, and draws bars of its own.
     logging.getLogger("coremltools").setLevel(logging.CRITICAL)
     os.environ.setdefault("TQDM_DISABLE", "1")
