@@ -26,11 +26,20 @@ def _facts(model: ModelFile, may_change: Collection[str]) -> dict[str, object]:
     without: dict[str, Any] = dict.fromkeys(may_change)
     for function in model.functions:
         for role in ("inputs", "outputs", "states"):
-            facts[f"{role} of {function.name}"] = [replace(each, **without) for each in getattr(function, role)]
+            described = getattr(function, role)
+            # An app asks by the name in the description, which the program must have too.
+            known = [each.name in _values(function) for each in described]
+            facts[f"{role} of {function.name}"] = [known, *(replace(each, **without) for each in described)]
         facts[f"compute units that {function.name} asks for"] = {each.backend for each in function.operations or ()}
         # Where a shape becomes fixed, operations that worked sizes out go.
         facts[f"operations of {function.name}"] = None if "shape" in may_change else _computing(function)
     return facts
+
+
+def _values(function: Function) -> set[str]:
+    """Names of what the program is given and computes."""
+    results = {value.name for operation in function.operations or () for value in operation.outputs}
+    return results | {value.name for value in function.parameters}
 
 
 def _computing(function: Function) -> dict[str, int]:

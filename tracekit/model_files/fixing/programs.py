@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.errors import TracekitError
 from tracekit.model_files.conversions import PASSED_BY
 from tracekit.model_files.fixing.remedies import BLOCKS, HALF, INTERFACE, REMEDIES, SHAPES, convertible
+from tracekit.model_files.read import specification_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,11 +50,13 @@ def write_fixed(finding: str, model: ModelFile, source: Path, target: Path, want
     """Write the model at `source` to `target` with the remedy of a finding; `model` are the facts of the former,
     `tools` is coremltools. Raises `TracekitError` for whatever coremltools raises."""
     with _refused(f"'{finding}' cannot be fixed in {model.source}"):
-        loaded = tools.models.MLModel(str(source), skip_model_load=True)
-        if loaded.get_spec().WhichOneof("Type") == "mlProgram":
-            edited = _edited_program(finding, model, loaded, wanted, tools)
+        # Where the files lie is what the facts were read from, whatever else a manifest names.
+        path = specification_in(source) if source.is_dir() else source
+        spec = tools.utils.load_spec(str(path))
+        if spec.WhichOneof("Type") == "mlProgram":
+            edited = _edited_program(finding, model, spec, str(path.parent / "weights"), wanted, tools)
         else:
-            edited = tools.models.MLModel(_edited_network(finding, loaded, wanted), skip_model_load=True)
+            edited = tools.models.MLModel(_edited_network(finding, spec, wanted, tools), skip_model_load=True)
         edited.save(str(target))
 
 
@@ -86,13 +89,12 @@ def _refused(what: str) -> Iterator[None]:
         raise TracekitError(f"{what}: coremltools refuses it: {words}") from error
 
 
-def _edited_program(finding: str, model: ModelFile, loaded: Any, wanted: Wanted, tools: Any) -> Any:
-    """The program after an edit, as a model of coremltools."""
-    spec = loaded.get_spec()
+def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wanted: Wanted, tools: Any) -> Any:
+    """The program of a specification and a folder of weights after an edit, as a model of coremltools."""
     lists = finding == SHAPES and len(wanted.shapes) > 1 and any(len(each) > 1 for each in wanted.shapes.values())
     version = max(int(spec.specificationVersion), _SEVERAL_LISTS if lists else REMEDIES[finding].version)
     load = import_module("coremltools.converters.mil.frontend.milproto.load").load
-    program, description = load(spec, version, loaded.weights_dir), spec.description
+    program, description = load(spec, version, weights), spec.description
     described = {each.name: each for each in description.functions} or {"main": description}
     if description.functions:
         program.default_function_name = description.defaultFunctionName
@@ -109,7 +111,7 @@ def _edited_program(finding: str, model: ModelFile, loaded: Any, wanted: Wanted,
         _compress(finding, program, wanted.weights)
     # Casts back and forth go, and constants in another type are worked out.
     _pass("common::cast_optimization").apply(program)
-    if finding in (HALF, SHAPES):
+    if finding in (HALF, INTERFACE, SHAPES):
         _pass("common::const_elimination").apply(program)
     _pass("common::dead_code_elimination").apply(program)
     for name, function in program.functions.items():
@@ -237,15 +239,18 @@ def _palette(bits: int) -> Callable[[Any], tuple[Any, Any]]:
     utilities = import_module("coremltools.models.neural_network.quantization_utils")
 
     def palette(values: Any) -> tuple[Any, Any]:
-        table, indices = utilities._get_kmeans_lookup_table_and_weight(bits, values, force_kmeans1d=True)  # noqa: SLF001
-        return table.astype(values.dtype), indices.astype("uint8")
+        # Rounded, millions of weights are a few thousand values, and differ by less than the steps of a palette.
+        scale = abs(values).max() or 1
+        rounded = (values / scale).astype("float16")
+        table, indices = utilities._get_kmeans_lookup_table_and_weight(bits, rounded, force_kmeans1d=True)  # noqa: SLF001
+        return (table * scale).astype(values.dtype), indices.astype("uint8")
 
     return palette
 
 
-def _edited_network(finding: str, loaded: Any, wanted: Wanted) -> Any:
+def _edited_network(finding: str, spec: Any, wanted: Wanted, tools: Any) -> Any:
     """The specification of a neural network after an edit."""
-    spec, bits = loaded.get_spec(), WAYS[wanted.weights]
+    bits = WAYS[wanted.weights]
     if finding == SHAPES:
         _fix_shapes(None, {"main": spec.description}, wanted.shapes)
         return spec
@@ -253,6 +258,7 @@ def _edited_network(finding: str, loaded: Any, wanted: Wanted) -> Any:
     utilities = import_module("coremltools.models.neural_network.quantization_utils")
     # It prints each layer.
     with redirect_stdout(io.StringIO()):
+        loaded = tools.models.MLModel(spec, skip_model_load=True)
         made = utilities.quantize_weights(loaded, bits, mode, lut_function=lambda _, values: palette(values))
     # A specification where Core ML is absent, else a model.
     return made.get_spec() if hasattr(made, "get_spec") else made
