@@ -106,7 +106,7 @@ def test_an_existing_model_is_replaced_only_by_force_and_whole(tracekit, folder:
     refused = tracekit(*run)
     assert (refused.status, refused.err) == (
         2,
-        "tracekit: cannot write new.mlpackage: it already exists; choose another name, or pass --force\n",
+        "tracekit: folder new.mlpackage is not empty; choose a new one, or pass --force to overwrite existing files\n",
     )
     assert state(folder) == before
     failed = tracekit("fix", "Model.mlpackage", "float32-compute", "-o", "new.mlpackage", "--force")
@@ -143,8 +143,8 @@ def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, fold
         (("interface-conversion",), "give one model to write, as in: -o Fixed.mlpackage"),
         (("-o", "new.mlpackage"), "name what to fix; `tracekit fix Model.mlpackage` lists it"),
         (("interface-conversion", "-o", "new.mlmodel"), "an ML program must end in .mlpackage"),
-        (("interface-conversion", "-o", "Model.mlpackage", "--force"), "it is the model itself"),
-        (("interface-conversion", "-o", "Model.mlpackage/new.mlpackage"), "it is the model itself"),
+        (("interface-conversion", "-o", "Model.mlpackage", "--force"), "Model.mlpackage stays as it is"),
+        (("interface-conversion", "-o", "Model.mlpackage/new.mlpackage"), "Model.mlpackage stays as it is"),
         (("interface-conversions", "-o", "new.mlpackage"), "did you mean 'interface-conversion'?"),
         (("cold-load", "-o", "new.mlpackage"), "'cold-load' is a check of recordings"),
         (("float32-compute", "-o", "new.mlpackage"), "has no finding 'float32-compute'"),
@@ -152,8 +152,12 @@ def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, fold
         (("interface-conversion", "-o", "/gone/new.mlpackage"), "no such folder: /gone"),
         (("flexible-shapes", "--shape", "x", "-o", "new.mlpackage"), "expected INPUT=SIZES, such as x=1x224"),
         (("interface-conversion", "--weights", "2-bit", "-o", "new.mlpackage"), "unknown way '2-bit'"),
+        (("--function", "b=Other.mlpackage", "-o", "Other.mlpackage", "--force"), "Other.mlpackage stays as it is"),
         (("--function", "gone.mlpackage", "-o", "new.mlpackage"), "no such file or directory"),
-        (("--function", "Model.mlpackage", "-o", "new.mlpackage"), "give it a name of its own"),
+        (
+            ("--function", "Model.mlpackage", "-o", "new.mlpackage"),
+            "needs a name of its own, as in: --function encode=Model.mlpackage",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -163,6 +167,20 @@ def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str,
     assert words in result.err.splitlines()[-1]
     assert "Traceback" not in result.err
     assert state(folder) == before
+
+
+def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:
+    inside = folder / "outer.mlpackage" / "model.mlmodel"
+    inside.parent.mkdir()
+    shutil.copy(built_models / "unbounded.mlmodel", inside)
+    run = ("fix", inside, "flexible-shapes", "--shape", "x=1x3x8x8", "-o")
+    refused = tracekit(*run, "outer.mlpackage", "--force")
+    assert (refused.status, refused.err) == (
+        2,
+        "tracekit: cannot write outer.mlpackage: model.mlmodel stays as it is; choose another name\n",
+    )
+    assert tracekit(*run, "new.mlmodel").status == 0
+    assert read_model("new.mlmodel").main.inputs[0].shape.dimensions == (1, 3, 8, 8)
 
 
 def test_what_is_no_model_to_write_again(tracekit, folder: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tracekit.cli.ending import ExitStatus
-from tracekit.cli.forms import check_output, deliver, files_of
+from tracekit.cli.forms import check_folder, check_output, deliver, files_of
 from tracekit.cli.inputs import check_model
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import config_of
@@ -23,7 +23,7 @@ from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.fixing.remedies import RECORDED, REMEDIES, SHAPES, UNFIXABLE, check_fixable, check_shapes
 from tracekit.model_files.profiling.core_ml import coremltools
 from tracekit.model_files.read import read_model
-from tracekit.recording.places import check_usable
+from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import make_folder
 from tracekit.report.model_fix import ModelFix, apply, join, model_fix, offers_of
 from tracekit.report.serialize import to_json
@@ -55,12 +55,13 @@ def run(arguments: Namespace) -> ExitStatus:
     (target,) = targets
     if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
         raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
-    _check_target(target, Path(source), force=arguments.force)
+    functions = _functions(source, arguments.functions)
+    _check_target(target, [source, *map(str, functions.values())], force=arguments.force)
     given = dict.fromkeys(arguments.shapes)
     shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
     if SHAPES in findings:
         check_shapes(model, shapes)
-    wanted, functions = Wanted(shapes, arguments.weights), _functions(arguments)
+    wanted = Wanted(shapes, arguments.weights)
 
     def tell(text: str) -> None:
         if not arguments.quiet:
@@ -70,7 +71,7 @@ def run(arguments: Namespace) -> ExitStatus:
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
             tools, path, after, changes = coremltools(), Path(source), model, []
-            for number, finding in enumerate([""] * bool(arguments.functions) + findings):
+            for number, finding in enumerate([""] * (len(functions) > 1) + findings):
                 tell(f"working on {finding or 'one package'}")
                 written = Path(name, f"{number}", target.name)
                 written.parent.mkdir()
@@ -101,30 +102,28 @@ def _findings(names: Sequence[str]) -> list[str]:
     return sorted(set(meant), key=known.index)
 
 
-def _functions(arguments: Namespace) -> dict[str, Path]:
-    """Models by the names of their functions. Raises `UsageError`."""
+def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
+    """Models by the names of their functions, that of the source first; names are those of the files where none is
+    given. Raises `UsageError`."""
     found: dict[str, Path] = {}
-    for given in (arguments.path, *arguments.functions):
-        name, equals, path = given.partition("=") if given is not arguments.path else ("", "", given)
-        file = Path(path if equals else given)
-        name = name if equals else _STRANGE.sub("_", file.stem)
-        if not name.isidentifier() or name in found:
-            raise UsageError(f"--function {given}: give it a name of its own, as in: --function encode=FILE")
-        found[name] = file
+    for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
+        function = name or _STRANGE.sub("_", Path(path).stem)
+        if not function.isidentifier() or function in found:
+            raise UsageError(f"--function: {path} needs a name of its own, as in: --function encode={path}")
+        found[function] = Path(path)
     return found
 
 
-def _check_target(target: Path, source: Path, *, force: bool) -> None:
-    """Raise `UsageError` for a path that the model cannot be written to."""
-    check_usable(target)
-    if target.resolve().is_relative_to(source.resolve()):
-        raise UsageError(f"cannot write {target}: it is the model itself, which stays as it is; choose another name")
-    if not target.exists():
-        check_output(target, [str(source)])
-    elif not force:
-        raise UsageError(f"cannot write {target}: it already exists; choose another name, or pass --force")
-    elif target.is_dir() and not (target / "Manifest.json").is_file():
-        raise UsageError(f"cannot write {target}: it is a folder, and no model")
+def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:
+    """Raise `UsageError` for a path that the model cannot be written to: no model that is read may change."""
+    for source in map(Path.resolve, map(Path, sources)):
+        if target.resolve().is_relative_to(source) or source.is_relative_to(target.resolve()):
+            raise UsageError(f"cannot write {target}: {source.name} stays as it is; choose another name")
+    if target.suffix == MODELS[0]:
+        check_folder(target, sources)
+        check_unused(target, force)
+    else:
+        check_output(target, sources)
 
 
 def _publish(written: Path, target: Path, replaced: Path) -> None:
