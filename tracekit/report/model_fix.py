@@ -109,7 +109,7 @@ def apply(
         after = read_model(target)
         beside = changes_beside(model, after, REMEDIES[finding].may_change)
         problem = f"coremltools would change {word_list(beside)} too" if beside else ""
-    changed = tuple(_changed(model, after))
+    changed = () if problem else tuple(_changed(model, after))
     if problem or not changed:
         kinds = ", ".join(name for name, _ in model.counts[:4])
         raise TracekitError(

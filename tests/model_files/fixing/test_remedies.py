@@ -44,6 +44,7 @@ def test_the_command_takes_the_path_as_a_shell_does(inspected) -> None:
         ("image_range", "flexible-shapes"),
         ("pipeline", "uncompressed-weights"),
         ("passed_state", "state-in-interface"),
+        ("updatable", "uncompressed-weights"),
         ("cast_weights", "float32-compute"),
     ],
 )

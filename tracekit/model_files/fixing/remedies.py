@@ -81,6 +81,8 @@ def problem_of(finding: str, model: ModelFile) -> str:
     stored = {each.stored for each in model.weights.tensors or ()}
     if finding == WEIGHTS and model.kind == Kind.NEURAL_NETWORK and "Float32" not in stored:
         return "coremltools compresses only weights of a neural network that are stored as Float32"
+    if finding == WEIGHTS and model.updatable:
+        return "its weights are trained further on the device, as floats"
     conversions = [convertible(function, each) for function in model.functions for each in function.conversions or ()]
     if finding == INTERFACE and not any(conversions):
         return "8-bit color images and integers have no Float16 form, and Float32 inside comes first: `float32-compute`"
