@@ -71,6 +71,7 @@ def modules_after(arguments: list[str] | None) -> set[str]:
         ["check", "--help-all"],
         ["export", "--help"],
         ["inspect", "--help"],
+        ["fix", "--help"],
         ["record", "--help"],
         ["doctor", "--help"],
         ["view", "--help"],

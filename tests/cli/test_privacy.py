@@ -282,7 +282,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"compare", "matrix", "view", "inspect", "profile", "watch", "init"}
+    others = {"compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 

@@ -167,6 +167,27 @@ COMMANDS = (
         REPORT_FORMS,
     ),
     Command(
+        "fix",
+        "fix a model file",
+        (
+            "tracekit fix Model.mlpackage",
+            "tracekit fix Model.mlpackage interface-conversion -o Fixed.mlpackage",
+            "tracekit fix A.mlpackage --function B.mlpackage -o Both.mlpackage",
+        ),
+        "Lists the findings that can be fixed in the model file; with FINDING, writes the fixed model to -o with "
+        "coremltools, on any machine. The model itself is never changed. Says what changed, what must change in the "
+        "app, and how to verify.",
+        (
+            Argument("path", "MODEL", "a .mlpackage or .mlmodel"),
+            Argument("findings", "FINDING", "a check, as inspect or analyze names it", "*"),
+        ),
+        "output shape weights function force format json quiet",
+        f"open set {_SETTINGS}",
+        "tracekit.cli.fix:run",
+        REPORT_FORMS,
+        files=("package", "model"),
+    ),
+    Command(
         "diagnose",
         "go through symptoms",
         ("tracekit diagnose run.trace",),

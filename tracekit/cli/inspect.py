@@ -15,12 +15,14 @@ from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
+from tracekit.report.redact import without_private
 from tracekit.report.serialize import to_json
 
 
@@ -47,8 +49,12 @@ def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) 
         settings=project.settings_of(model.name) | dict(arguments.settings),
     )
     report = model_report(model, judgments, target, redact=arguments.redact)
+    # Where a folder's name is private, the command is for the folder that the model lies in.
+    is_public = not arguments.redact or without_private(arguments.path) == arguments.path
+    path = arguments.path if is_public else model.source
+    commands = {judgment.detector.id: fix_command(judgment.detector.id, model, path) for judgment in judgments}
     data = {"json": lambda: to_json(report)}
-    deliver(arguments, files, lambda _: model_file_document(report), data, brief=summary(report))
+    deliver(arguments, files, lambda _: model_file_document(report, commands), data, brief=summary(report))
     return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE
 
 

@@ -20,6 +20,8 @@ READERS = ("auto", "native", "xctrace")
 """As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
 FRAMES = ("folded", "all", "app")
 """As `tracekit.analysis.code.tree.Frames` has them."""
+COMPRESSIONS = ("8-bit", "6-bit-palettes", "4-bit-palettes")
+"""As `tracekit.model_files.fixing.programs.WAYS` has them."""
 UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
@@ -151,6 +153,14 @@ def _rename(text: str) -> tuple[str, str]:
     return old, new
 
 
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
+    name, _, sizes = text.rpartition("=")
+    parts = sizes.split("x")
+    if not name or not all(part.isascii() and part.isdigit() and int(part[:10]) > 0 for part in parts):
+        raise UsageError(f"--shape {text}: expected INPUT=SIZES, such as x=1x224")
+    return name, tuple(int(part[:10]) for part in parts)
+
+
 _limit = _seconds(0.001, 1e6, 1)
 _moment = _seconds(0, 1e9, 1e9)
 
@@ -220,6 +230,17 @@ OPTIONS: dict[str, Option] = {
         type=_number(MOST_PREDICTIONS, f"a number from 1 to {MOST_PREDICTIONS:,}"),
         default=50,
     ),
+    "shape": Option(
+        "shape the app uses, as in x=1x224 (repeatable)",
+        "INPUT=SIZES",
+        dest="shapes",
+        type=_shape,
+        many="append",
+    ),
+    "weights": Option(
+        "8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", default=COMPRESSIONS[0], choices=COMPRESSIONS
+    ),
+    "function": Option("add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"),
     # Call stacks
     "finding": Option("only samples behind the finding of this check", "CHECK"),
     "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
@@ -42,8 +42,8 @@ SAVINGS: tuple[Column[Saving], ...] = (
 )
 
 
-def model_file_document(report: ModelReport) -> blocks.Document:
-    """The model and the answers of its checks."""
+def model_file_document(report: ModelReport, commands: Mapping[str, str] | None = None) -> blocks.Document:
+    """The model and the answers of its checks; `commands` change the file itself, by finding."""
     model, counts = report.model, report.summary
     refused = report.target is not None and report.target.loads is False
     tone = Role.BAD if refused or counts.errors else Role.OPEN if counts.findings else Role.GOOD
@@ -59,7 +59,7 @@ def model_file_document(report: ModelReport) -> blocks.Document:
         tone=tone,
         context=(Paragraph(words.context(model), Role.DIM),),
         blocks=blocks.present(
-            *(_finding(check) for check in with_outcome(report.results, "finding")),
+            *(_finding(check, (commands or {}).get(check.id, "")) for check in with_outcome(report.results, "finding")),
             *functions[:FUNCTIONS],
             section(format_count(len(hidden), "more function"), *hidden, folded=True),
             section("Stages", items(_stages(model), STAGES)),
@@ -77,12 +77,13 @@ def model_file_document(report: ModelReport) -> blocks.Document:
     )
 
 
-def _finding(check: Result) -> blocks.Card:
+def _finding(check: Result, command: str) -> blocks.Card:
     """A finding, with its fix folded."""
     label = words.symptom(check)
     said = blocks.present(
         Paragraph(check.summary),
         Paragraph(fix_line(check.fix), lead="fix"),
+        Paragraph(Span(command, Role.CODE), lead="or run") if command else None,
         Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
         section("How to fix it", Paragraph(check.why), blocks.Prose(check.fix.strip()), folded=True),
     )

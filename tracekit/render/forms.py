@@ -31,6 +31,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "perfetto": (".pftrace", ".perfetto-trace"),
     "chrome": (".json",),
     "trace": (".trace",),
+    "package": (".mlpackage",),
+    "model": (".mlmodel",),
 }
 """How files of each form end, also of those of data; the usual ending first."""
 REPORT_FORMS = (*FORMS, "json")

@@ -13,6 +13,7 @@ from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.selection import ModelChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
+from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.versions import Target, parse_target
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
@@ -52,6 +53,11 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks |
         compression=_compression(model),
         facts=tuple(ModelFact(*fact) for fact in card(model_info(model))),
         results=answers,
+        commands={
+            check.id: command
+            for check in answers
+            if check.outcome == "finding" and (command := fix_command(check.id, model, model.source))
+        },
     )
 
 

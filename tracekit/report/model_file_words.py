@@ -28,8 +28,8 @@ class FileRow(NamedTuple):
     card: tuple[tuple[str, str], ...]
     """Its facts in full: name and value of each; empty for a performance report."""
     sentences: tuple[str, ...]
-    """A doubt that it is of this model; what it says of the interface, and what else a check found in it; for a report,
-    planned and timed beside recorded."""
+    """A doubt that it is of this model; what it says of the interface, what else a check found in it, and the commands
+    that change it; for a report, planned and timed beside recorded."""
 
 
 def file_rows(report: Report) -> tuple[FileRow, ...]:
@@ -39,7 +39,11 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
             file.model,
             f"{file.source} · {file.summary}",
             tuple((fact.name, fact.value) for fact in file.facts),
-            tuple(filter(None, (file.problem, file.interface, _finding_words(file)))),
+            tuple(
+                filter(
+                    None, (file.problem, file.interface, _finding_words(file), *map(_or_run, file.commands.values()))
+                )
+            ),
         )
         for file in report.model_files
         if file.model is not None
@@ -61,6 +65,10 @@ def _finding_words(file: ModelFileInfo) -> str:
     """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
     names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
     return f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
+
+
+def _or_run(command: str) -> str:
+    return f"To change the file: `{command}`."
 
 
 MEASURED = "interface-conversion"

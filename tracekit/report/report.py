@@ -294,6 +294,9 @@ class ModelFileInfo:
     """Its interface, precision, operations and weights, for a card."""
     results: tuple[ModelFileResult, ...]
     """What `tracekit inspect` says of it."""
+    commands: dict[str, str] = field(default_factory=dict)
+    """By finding of the file: the `tracekit fix` that writes the file without it; findings that need the source are
+    missing."""
 
 
 @dataclass(frozen=True, slots=True)

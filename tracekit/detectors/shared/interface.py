@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
+
+if TYPE_CHECKING:
+    from tracekit.model_files.facts import ModelFile
 
 
 class Interface(NamedTuple):
@@ -27,7 +30,8 @@ def interface_of(view: tk.ModelView) -> Interface | None:
 
     answer = interface_conversion.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
     if isinstance(answer, tk.Finding):
-        return Interface(interface_conversion.conversions(view.model_file), answer.fix, "")
+        fix = _with_command(answer.fix, interface_conversion.DETECTOR.id, view.model_file)
+        return Interface(interface_conversion.conversions(view.model_file), fix, "")
     return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
 
@@ -87,7 +91,20 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
         if entry.shape is not None and entry.shape.flexible
     )
     answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
-    return Shapes(flexible, answer.fix if isinstance(answer, tk.Finding) else "")
+    fix = (
+        _with_command(answer.fix, flexible_shapes.DETECTOR.id, view.model_file)
+        if isinstance(answer, tk.Finding)
+        else ""
+    )
+    return Shapes(flexible, fix)
+
+
+def _with_command(fix: str, finding: str, model: ModelFile) -> str:
+    """A fix with the command that changes the file itself, where there is one."""
+    from tracekit.model_files.fixing.remedies import fix_command
+
+    command = fix_command(finding, model, model.source)
+    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```" if command else fix
 
 
 def _clause(sentence: str) -> str:

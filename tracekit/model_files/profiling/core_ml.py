@@ -5,6 +5,8 @@ What it calls was read in coremltools 9.0; it was not run on a Mac yet.
 
 from __future__ import annotations
 
+import logging
+import os
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -37,21 +39,25 @@ def runtime() -> CoreML:
     return CoreML()
 
 
+def coremltools() -> Any:
+    """The library, without its notices. Raises `TracekitError` where it is not installed. That takes a second."""
+    # It logs each native library that it does not find, and draws bars of its own.
+    logging.getLogger("coremltools").setLevel(logging.CRITICAL)
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    try:
+        return import_module("coremltools")
+    except ImportError:
+        raise TracekitError(
+            "coremltools is not installed, and this needs it; install tracekit with Python 3.11 to 3.13"
+        ) from None
+
+
 class CoreML:
     """Core ML on this machine. Choices are the names of `MLComputeUnits`, such as `cpuOnly`. Any method may raise any
     exception: coremltools raises bare ones."""
 
     def __init__(self) -> None:
-        import logging
-
-        # It logs each native library that it does not find.
-        logging.getLogger("coremltools").setLevel(logging.CRITICAL)
-        try:
-            self._tools: Any = import_module("coremltools")
-        except ImportError:
-            raise TracekitError(
-                "coremltools is not installed, and this needs it; install tracekit with Python 3.11 to 3.13"
-            ) from None
+        self._tools = coremltools()
 
     def device(self) -> str | None:
         """Model of the machine, such as `Mac16,1`."""

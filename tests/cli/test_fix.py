@@ -1,0 +1,214 @@
+"""`tracekit fix` as users call it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tracekit.cli import fix as fix_command
+from tracekit.cli.options import COMPRESSIONS
+from tracekit.model_files.fixing.programs import WAYS
+from tracekit.model_files.read import read_model
+
+
+@pytest.fixture
+def folder(built_models, tmp_path, monkeypatch) -> Path:
+    """The current folder, with a model of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    shutil.copytree(built_models / "target_iOS16.mlpackage", tmp_path / "Model.mlpackage")
+    return tmp_path
+
+
+def state(folder: Path) -> dict[str, str]:
+    """Digests of all files in a folder."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_without_a_finding_it_lists_what_can_be_fixed_and_writes_nothing(tracekit, folder: Path) -> None:
+    before = state(folder)
+    result = tracekit("fix", "Model.mlpackage")
+    lines = result.out.splitlines()
+    assert (result.status, result.err) == (0, "")
+    assert lines[0] == "1 finding, 1 of them fixable in Model.mlpackage"
+    assert "fix: tracekit fix Model.mlpackage interface-conversion -o Model-fixed.mlpackage" in " ".join(lines)
+    assert state(folder) == before
+
+
+def test_the_command_that_is_listed_runs(tracekit, folder: Path) -> None:
+    before = state(folder)
+    (offer,) = json.loads(tracekit("fix", "Model.mlpackage", "--json").out)["offers"]
+    # As inspect prints it.
+    inspected = " ".join(tracekit("inspect", "Model.mlpackage").out.split())
+    assert f"or run: {offer['command']}" in inspected
+    result = tracekit(*offer["command"].split()[1:])
+    assert result.status == 0
+    assert result.err.splitlines()[-1] == "tracekit: wrote Model-fixed.mlpackage"
+    assert result.out.splitlines()[0] == "interface-conversion fixed"
+    words = " ".join(result.out.split())
+    assert "`x`: Float32 → Float16" in words
+    assert "`cast` operations: 2 → 0" in words
+    assert "MLMultiArray(shape:dataType: .float16)" in words
+    assert "tracekit inspect Model-fixed.mlpackage" in words
+    assert "outputs not compared: needs a Mac" in words
+    assert {name: digest for name, digest in state(folder).items() if "fixed" not in name} == before
+    assert sorted(path.name for path in folder.iterdir()) == ["Model-fixed.mlpackage", "Model.mlpackage"]
+    assert tracekit("inspect", "Model-fixed.mlpackage", "-q").out.startswith("No findings")
+
+
+def test_what_it_says_has_every_form(tracekit, folder: Path) -> None:
+    outputs = [flag for name in ("new.mlpackage", "fix.json", "fix.md", "fix.html") for flag in ("-o", name)]
+    # The check of recordings that such a model causes means the same.
+    result = tracekit("fix", "Model.mlpackage", "float-conversion", *outputs, "-q")
+    assert (result.out, result.err) == ("interface-conversion fixed\n", "")
+    document = json.loads(Path("fix.json").read_text("utf-8"))
+    (change,) = document["changes"]
+    assert (change["finding"], change["left"], document["not_compared"]) == ("interface-conversion", "", "needs a Mac")
+    assert "interface-conversion" in Path("fix.md").read_text("utf-8")
+    assert "<html" in Path("fix.html").read_text("utf-8")
+
+
+def test_steps_follow_in_their_order_whatever_is_typed(tracekit, folder: Path, built_models) -> None:
+    path = built_models / "float32_compute.mlpackage"
+    result = tracekit("fix", path, "interface-conversion", "float32-compute", "-o", "new.mlpackage")
+    assert result.out.startswith("float32-compute and interface-conversion fixed\n")
+    alone = tracekit("fix", path, "float32-compute", "-o", "alone.mlpackage", "-q")
+    # What is new is not kept back.
+    assert alone.out == "float32-compute fixed · new finding: interface-conversion\n"
+
+
+def test_models_are_put_together(tracekit, folder: Path, built_models) -> None:
+    other = built_models / "target_iOS18.mlpackage"
+    result = tracekit(
+        "fix", "Model.mlpackage", "interface-conversion", "--function", f"decode={other}", "-o", "both.mlpackage"
+    )
+    assert result.status == 0
+    model = read_model("both.mlpackage")
+    assert [function.name for function in model.functions] == ["Model", "decode"]
+    assert {each.element for function in model.functions for each in function.features} == {"Float16"}
+    words = " ".join(result.out.split())
+    assert "`functionName` of `MLModelConfiguration`" in words
+    assert "Deployment target: iOS 18, macOS 15 or later." in words
+
+
+def test_an_existing_model_is_replaced_only_by_force_and_whole(tracekit, folder: Path, built_models) -> None:
+    shutil.copytree(built_models / "ranged.mlpackage", folder / "new.mlpackage")
+    run = ("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage")
+    before = state(folder)
+    refused = tracekit(*run)
+    assert (refused.status, refused.err) == (
+        2,
+        "tracekit: folder new.mlpackage is not empty; choose a new one, or pass --force to overwrite existing files\n",
+    )
+    assert state(folder) == before
+    failed = tracekit("fix", "Model.mlpackage", "float32-compute", "-o", "new.mlpackage", "--force")
+    assert failed.status == 2
+    assert state(folder) == before
+    assert tracekit(*run, "--force").status == 0
+    assert read_model("new.mlpackage").main.inputs[0].element == "Float16"
+    assert sorted(path.name for path in folder.iterdir()) == ["Model.mlpackage", "new.mlpackage"]
+
+
+def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, folder: Path, monkeypatch) -> None:
+    shutil.copytree("Model.mlpackage", "new.mlpackage")
+    before = state(folder)
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        # Not what lies there already.
+        if path.parent.name == "0":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "--force")
+    assert (result.status, result.err.splitlines()[-1]) == (
+        2,
+        "tracekit: cannot write new.mlpackage: No space left on device",
+    )
+    assert state(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("interface-conversion",), "give one model to write, as in: -o Fixed.mlpackage"),
+        (("-o", "new.mlpackage"), "name what to fix; `tracekit fix Model.mlpackage` lists it"),
+        (("interface-conversion", "-o", "new.mlmodel"), "an ML program must end in .mlpackage"),
+        (("interface-conversion", "-o", "Model.mlpackage", "--force"), "Model.mlpackage stays as it is"),
+        (("interface-conversion", "-o", "Model.mlpackage/new.mlpackage"), "Model.mlpackage stays as it is"),
+        (("interface-conversions", "-o", "new.mlpackage"), "did you mean 'interface-conversion'?"),
+        (("cold-load", "-o", "new.mlpackage"), "'cold-load' is a check of recordings"),
+        (("float32-compute", "-o", "new.mlpackage"), "has no finding 'float32-compute'"),
+        (("deployment-target", "-o", "new.mlpackage"), "has no finding 'deployment-target'"),
+        (("interface-conversion", "-o", "/gone/new.mlpackage"), "no such folder: /gone"),
+        (("flexible-shapes", "--shape", "x", "-o", "new.mlpackage"), "expected INPUT=SIZES, such as x=1x224"),
+        (("interface-conversion", "--weights", "2-bit", "-o", "new.mlpackage"), "unknown way '2-bit'"),
+        (("--function", "b=Other.mlpackage", "-o", "Other.mlpackage", "--force"), "Other.mlpackage stays as it is"),
+        (("--function", "gone.mlpackage", "-o", "new.mlpackage"), "no such file or directory"),
+        (
+            ("--function", "Model.mlpackage", "-o", "new.mlpackage"),
+            "needs a name of its own, as in: --function encode=Model.mlpackage",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    before = state(folder)
+    result = tracekit("fix", "Model.mlpackage", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert words in result.err.splitlines()[-1]
+    assert "Traceback" not in result.err
+    assert state(folder) == before
+
+
+def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:
+    inside = folder / "outer.mlpackage" / "model.mlmodel"
+    inside.parent.mkdir()
+    shutil.copy(built_models / "unbounded.mlmodel", inside)
+    run = ("fix", inside, "flexible-shapes", "--shape", "x=1x3x8x8", "-o")
+    refused = tracekit(*run, "outer.mlpackage", "--force")
+    assert (refused.status, refused.err) == (
+        2,
+        "tracekit: cannot write outer.mlpackage: model.mlmodel stays as it is; choose another name\n",
+    )
+    assert tracekit(*run, "new.mlmodel").status == 0
+    assert read_model("new.mlmodel").main.inputs[0].shape.dimensions == (1, 3, 8, 8)
+
+
+def test_what_is_no_model_to_write_again(tracekit, folder: Path) -> None:
+    (folder / "a.mlmodelc").mkdir()
+    (folder / "a.mlmodelc" / "metadata.json").write_text('[{"specificationVersion": 7, "inputSchema": []}]', "utf-8")
+    compiled = tracekit("fix", "a.mlmodelc", "interface-conversion", "-o", "new.mlpackage")
+    assert (compiled.status, compiled.err) == (
+        2,
+        "tracekit: a.mlmodelc is no source form of a model; give the .mlpackage or .mlmodel that it was made from\n",
+    )
+    inner = "Model.mlpackage/Data/com.apple.CoreML/model.mlmodel"
+    assert "give the .mlpackage" in tracekit("fix", inner).err
+    (folder / "Model.mlpackage" / "Data" / "com.apple.CoreML" / "weights" / "weight.bin").unlink()
+    assert "cannot be fixed: " in tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage").err
+
+
+def test_the_ways_are_those_of_the_program() -> None:
+    assert tuple(WAYS) == COMPRESSIONS
+    assert fix_command.MODELS == (".mlpackage", ".mlmodel")
+
+
+def test_a_report_on_a_recording_has_the_command_where_the_model_is_known(tracekit, folder: Path, samples) -> None:
+    shutil.move("Model.mlpackage", "SharpenFilter.mlpackage")
+    run = ("analyze", samples / "sharpen_8bit.trace", "--model-file", "SharpenFilter.mlpackage", "--no-config")
+    command = "tracekit fix SharpenFilter.mlpackage interface-conversion -o SharpenFilter-fixed.mlpackage"
+    assert f"To change the file: `{command}`." in " ".join(tracekit(*run).out.split())
+    report = json.loads(tracekit(*run, "--json").out)
+    assert report["model_files"][0]["commands"] == {"interface-conversion": command}
+    fixes = [check["own_fix"] for check in report["results"] if check["id"] == "float-conversion"]
+    assert all(command in fix for fix in fixes)
+    assert fixes

@@ -1,0 +1,81 @@
+"""Which findings can be fixed in which model, and how that is typed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors.model_runner import MODEL_RULES
+from tracekit.detectors.registry import DETECTORS
+from tracekit.errors import UsageError
+from tracekit.model_files.facts import Form, Weights, WeightState
+from tracekit.model_files.fixing.remedies import (
+    RECORDED,
+    REMEDIES,
+    UNFIXABLE,
+    check_fixable,
+    check_shapes,
+    fix_command,
+    problem_of,
+)
+
+
+def test_every_check_of_model_files_is_fixed_or_says_why_not() -> None:
+    assert {*REMEDIES, *UNFIXABLE} == set(MODEL_RULES)
+    assert not REMEDIES.keys() & UNFIXABLE.keys()
+    assert RECORDED.keys() <= {detector.id for detector in DETECTORS}
+    assert set(RECORDED.values()) <= REMEDIES.keys()
+
+
+def test_the_command_takes_the_path_as_a_shell_does(inspected) -> None:
+    assert fix_command("interface-conversion", inspected("target_iOS16"), "my models/a.mlpackage") == (
+        "tracekit fix 'my models/a.mlpackage' interface-conversion -o 'my models/a-fixed.mlpackage'"
+    )
+    assert fix_command("flexible-shapes", inspected("unbounded"), "a.mlmodel") == (
+        "tracekit fix a.mlmodel flexible-shapes --shape x=1x3x8x8 --shape x=1x3x64x64 -o a-fixed.mlmodel"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    [
+        ("image_to_image", "interface-conversion"),
+        ("image_range", "flexible-shapes"),
+        ("pipeline", "uncompressed-weights"),
+        ("passed_state", "state-in-interface"),
+        ("updatable", "uncompressed-weights"),
+        ("cast_weights", "float32-compute"),
+    ],
+)
+def test_what_cannot_be_fixed_has_a_reason_and_no_command(inspected, name: str, finding: str) -> None:
+    assert problem_of(finding, inspected(name))
+    assert fix_command(finding, inspected(name), "a.mlpackage") == ""
+
+
+def test_compiled_models_have_no_command(inspected) -> None:
+    compiled = replace(inspected("target_iOS16"), form=Form.COMPILED)
+    assert fix_command("interface-conversion", compiled, "a.mlmodelc") == ""
+    with pytest.raises(UsageError, match=r"no source form of a model; give the \.mlpackage"):
+        check_fixable(compiled)
+
+
+def test_models_without_their_weights_are_refused(inspected) -> None:
+    model = replace(inspected("target_iOS16"), weights=Weights(WeightState.MISSING, None, reason="weight.bin is gone"))
+    with pytest.raises(UsageError, match=r"cannot be fixed: weight\.bin is gone"):
+        check_fixable(model)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ({}, "--shape x=3x4 --shape x=16x4"),
+        ({"z": [(3, 4)]}, "--shape x=3x4"),
+        ({"x": [(17, 4)]}, r"x=17x4: the model takes 1\.\.\.16 × 4"),
+        ({"x": [(3,)]}, r"x=3: the model takes 1\.\.\.16 × 4"),
+    ],
+)
+def test_shapes_are_those_that_the_model_takes(inspected, shapes: dict, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        check_shapes(inspected("ranged"), shapes)
+    check_shapes(inspected("ranged"), {"x": [(1, 4), (16, 4)]})

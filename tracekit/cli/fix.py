@@ -1,0 +1,139 @@
+"""`tracekit fix MODEL FINDING…`: write a model again without what was found in it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_folder, check_output, deliver, files_of
+from tracekit.cli.inputs import check_model
+from tracekit.cli.output import narrate
+from tracekit.cli.reading import config_of
+from tracekit.config import load_config
+from tracekit.detectors.pages import unknown_check
+from tracekit.documents.model_fix import model_fix_document, offers_document
+from tracekit.errors import TracekitError, UsageError
+from tracekit.model_files.facts import Kind
+from tracekit.model_files.fixing.outputs import compare_outputs
+from tracekit.model_files.fixing.programs import Wanted
+from tracekit.model_files.fixing.remedies import RECORDED, REMEDIES, SHAPES, UNFIXABLE, check_fixable, check_shapes
+from tracekit.model_files.profiling.core_ml import coremltools
+from tracekit.model_files.read import read_model
+from tracekit.recording.writing.files import check_folder as check_unused
+from tracekit.recording.writing.files import make_folder
+from tracekit.report.model_fix import ModelFix, apply, join, model_fix, offers_of
+from tracekit.report.serialize import to_json
+
+MODELS = (".mlpackage", ".mlmodel")
+_STRANGE = re.compile(r"\W+", re.ASCII)
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Fix what is named, or say what could be."""
+    source = arguments.path
+    check_model(source)
+    model = read_model(source)
+    check_fixable(model)
+    project = load_config(config_of(arguments)).model_checks
+    settings = project.settings_of(model.name) | dict(arguments.settings)
+    targets = [Path(path) for path in arguments.output if path.endswith(MODELS)]
+    arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
+    files = files_of(arguments, [source])
+    if not arguments.findings and not arguments.functions:
+        if targets:
+            raise UsageError(f"name what to fix; `tracekit fix {source}` lists it")
+        fix = ModelFix(model.source, offers_of(model, source, settings))
+        deliver(arguments, files, lambda _: offers_document(fix), {"json": lambda: to_json(fix)})
+        return ExitStatus.DONE
+    findings = _findings(arguments.findings)
+    if len(targets) != 1:
+        raise UsageError("give one model to write, as in: -o Fixed.mlpackage")
+    (target,) = targets
+    if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
+        raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
+    functions = _functions(source, arguments.functions)
+    _check_target(target, [source, *map(str, functions.values())], force=arguments.force)
+    given = dict.fromkeys(arguments.shapes)
+    shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
+    if SHAPES in findings:
+        check_shapes(model, shapes)
+    wanted = Wanted(shapes, arguments.weights)
+
+    def tell(text: str) -> None:
+        if not arguments.quiet:
+            narrate(f"tracekit: {text}")
+
+    try:
+        make_folder(target.parent)
+        with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
+            tools, path, after, changes = coremltools(), Path(source), model, []
+            for number, finding in enumerate([""] * (len(functions) > 1) + findings):
+                tell(f"working on {finding or 'one package'}")
+                written = Path(name, f"{number}", target.name)
+                written.parent.mkdir()
+                if finding:
+                    change, after = apply(finding, after, path, written, wanted, settings, tools)
+                else:
+                    change, after = join(functions, written, tools)
+                path = written
+                changes.append(change)
+            compared = compare_outputs((model, Path(source)), (after, path))
+            _publish(path, target, Path(name, "replaced"))
+    except OSError as error:
+        raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
+    tell(f"wrote {target}")
+    fix = model_fix(model, after, tuple(changes), settings, compared)
+    data = {"json": lambda: to_json(fix)}
+    deliver(arguments, files, lambda _: model_fix_document(fix, source, str(target)), data)
+    return ExitStatus.DONE
+
+
+def _findings(names: Sequence[str]) -> list[str]:
+    """The checks of model files that are meant, in the order in which they are fixed. Raises `UsageError`."""
+    known = (*REMEDIES, *UNFIXABLE)
+    meant = [RECORDED.get(name, name) for name in names]
+    for name in meant:
+        if name not in known:
+            raise unknown_check(name, (*known, *RECORDED))
+    return sorted(set(meant), key=known.index)
+
+
+def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
+    """Models by the names of their functions, that of the source first; names are those of the files where none is
+    given. Raises `UsageError`."""
+    found: dict[str, Path] = {}
+    for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
+        function = name or _STRANGE.sub("_", Path(path).stem)
+        if not function.isidentifier() or function in found:
+            raise UsageError(f"--function: {path} needs a name of its own, as in: --function encode={path}")
+        found[function] = Path(path)
+    return found
+
+
+def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:
+    """Raise `UsageError` for a path that the model cannot be written to: no model that is read may change."""
+    for source in map(Path.resolve, map(Path, sources)):
+        if target.resolve().is_relative_to(source) or source.is_relative_to(target.resolve()):
+            raise UsageError(f"cannot write {target}: {source.name} stays as it is; choose another name")
+    if target.suffix == MODELS[0]:
+        check_folder(target, sources)
+        check_unused(target, force)
+    else:
+        check_output(target, sources)
+
+
+def _publish(written: Path, target: Path, replaced: Path) -> None:
+    """Put the model in its place, whole; what it replaces goes only then. Raises `OSError`."""
+    existed = target.exists()
+    if existed:
+        target.rename(replaced)
+    try:
+        written.rename(target)
+    except OSError:
+        if existed:
+            replaced.rename(target)
+        raise

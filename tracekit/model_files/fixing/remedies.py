@@ -1,0 +1,154 @@
+"""Which findings coremltools can mend in the model file itself: the one table for `fix`, `inspect` and `analyze`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from tracekit.errors import UsageError
+from tracekit.model_files.facts import Conversion, FeatureKind, Form, Function, Kind, ModelFile, Shape, WeightState
+from tracekit.model_files.words import allowed_shapes
+
+HALF, INTERFACE, SHAPES = "float32-compute", "interface-conversion", "flexible-shapes"
+BLOCKS, WEIGHTS = "per-block-weights", "uncompressed-weights"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What is done about a finding."""
+
+    title: str
+    version: int
+    """Lowest specification version of an ML program that has it."""
+    may_change: tuple[str, ...] = ()
+    """Fields of `Feature` that it changes; all else of the interface stays."""
+    app: str = ""
+    """What changes in the app."""
+
+
+REMEDIES: dict[str, Remedy] = {
+    HALF: Remedy(
+        "computes in Float16", 6, app="Compare results: Float16 has 11 significant bits, and overflows above 65,504."
+    ),
+    INTERFACE: Remedy(
+        "inputs and outputs in Float16",
+        7,
+        ("element", "color_space"),
+        "Pass and read Float16: `MLMultiArray(shape:dataType: .float16)`, `MLShapedArray<Float16>`, or for a grayscale "
+        "image a pixel buffer of the type `kCVPixelFormatType_OneComponent16Half`.",
+    ),
+    SHAPES: Remedy("listed shapes", 6, ("shape",), "Pass only the shapes that are listed."),
+    BLOCKS: Remedy("8-bit weights with a scale per channel", 7, app="Compare results: weights are quantized again."),
+    WEIGHTS: Remedy("compressed weights", 7, app="Compare results: compressed weights are approximations."),
+}
+"""By the check of model files that finds it, in the order in which they are done."""
+OF_NETWORKS = {SHAPES, WEIGHTS}
+"""What can be done for neural networks too."""
+
+RECORDED = {
+    "float-conversion": INTERFACE,
+    "excess-data-copies": INTERFACE,
+    "shape-switching": SHAPES,
+    "new-shape-spike": SHAPES,
+    "slow-load": WEIGHTS,
+}
+"""By the check of recordings: the check of model files whose remedy is its own."""
+
+_SOURCE = "convert the source again"
+UNFIXABLE = {
+    "load-failure": "what is missing or damaged can only be copied or exported again",
+    "deployment-target": "coremltools neither makes an ML program of a neural network nor lowers the specification "
+    f"version of a model; {_SOURCE}",
+    "custom-layers": f"a class of the app computes them; {_SOURCE} with operations of Core ML in their place",
+    "state-in-interface": f"states can only be declared when a model is converted; {_SOURCE} with `ct.StateType`",
+    "unsupported-dimensions": "the shapes belong to the operations; change them in the source",
+    "sequential-operations": "the operations belong to the model's architecture; change it in the source",
+}
+"""By check: why coremltools cannot mend it in the file."""
+
+
+def problem_of(finding: str, model: ModelFile) -> str:
+    """Why a finding cannot be mended in this model; empty where it can."""
+    if finding in UNFIXABLE:
+        return UNFIXABLE[finding]
+    if model.kind != Kind.ML_PROGRAM and not (model.kind == Kind.NEURAL_NETWORK and finding in OF_NETWORKS):
+        stages = "; fix its models before they are put together" if model.kind == Kind.PIPELINE else ""
+        return f"coremltools does not do that for a {model.kind}{stages}"
+    if finding == HALF and any(each.technique for each in model.weights.tensors or ()):
+        return "its weights are compressed for Float32; compress those of the Float16 model"
+    stored = {each.stored for each in model.weights.tensors or ()}
+    if finding == WEIGHTS and model.kind == Kind.NEURAL_NETWORK and "Float32" not in stored:
+        return "coremltools compresses only weights of a neural network that are stored as Float32"
+    if finding == WEIGHTS and model.updatable:
+        return "its weights are trained further on the device, as floats"
+    conversions = [convertible(function, each) for function in model.functions for each in function.conversions or ()]
+    if finding == INTERFACE and not any(conversions):
+        return "8-bit color images and integers have no Float16 form, and Float32 inside comes first: `float32-compute`"
+    if finding == SHAPES and not _ranged(model):
+        return f"fix lists shapes of arrays, not sizes of images; {_SOURCE} with `ct.EnumeratedShapes`"
+    return ""
+
+
+def check_fixable(model: ModelFile) -> None:
+    """Raise `UsageError` for a model that cannot be written again, whatever the finding."""
+    if model.form not in (Form.PACKAGE, Form.MODEL):
+        raise UsageError(
+            f"{model.source} is no source form of a model; give the .mlpackage or .mlmodel that it was made from"
+        )
+    if model.form is Form.MODEL and model.kind == Kind.ML_PROGRAM:
+        raise UsageError(f"{model.source} is the specification inside a package; give the .mlpackage")
+    if model.weights.state in (WeightState.MISSING, WeightState.POINTER, WeightState.DAMAGED):
+        raise UsageError(f"{model.source} cannot be fixed: {model.weights.reason}")
+
+
+def fix_command(finding: str, model: ModelFile, path: str) -> str:
+    """The command that mends a finding of a check in the model at a path; empty where none does."""
+    if finding not in REMEDIES or model.form not in (Form.PACKAGE, Form.MODEL) or problem_of(finding, model):
+        return ""
+    file = PurePath(path)
+    output = file.with_name(f"{file.stem}-fixed{file.suffix}")
+    shapes = [f"--shape {shlex.quote(shape)}" for shape in _shapes(model)] if finding == SHAPES else []
+    return " ".join(["tracekit fix", shlex.quote(path), finding, *shapes, "-o", shlex.quote(str(output))])
+
+
+def convertible(function: Function, conversion: Conversion) -> bool:
+    """Whether an input or output can have the type that the function computes with."""
+    if conversion.inside != "Float16":
+        return False
+    if conversion.image:
+        return any(each.name == conversion.feature and each.color_space == "Grayscale" for each in function.features)
+    return conversion.outside == "Float32"
+
+
+def check_shapes(model: ModelFile, shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> None:
+    """Raise `UsageError` for shapes that are not those of the inputs with a range, or beyond it."""
+    ranged = _ranged(model)
+    if set(shapes) != set(ranged) or len({len(each) for each in shapes.values()}) > 1:
+        example = " ".join(f"--shape {shape}" for shape in _shapes(model))
+        raise UsageError(f"flexible-shapes needs the shapes that the app uses, as many of each input, as in: {example}")
+    for name, sizes in ((name, sizes) for name, each in shapes.items() for sizes in each):
+        limits = ranged[name].ranges
+        if len(sizes) != len(limits) or any(
+            size < limit.lower or (limit.upper is not None and size > limit.upper)
+            for size, limit in zip(sizes, limits, strict=True)
+        ):
+            typed = f"{name}={'x'.join(map(str, sizes))}"
+            raise UsageError(f"--shape {typed}: the model takes {allowed_shapes(ranged[name])}")
+
+
+def _ranged(model: ModelFile) -> dict[str, Shape]:
+    """Shapes of the inputs with a range of them, by name; empty where one of these is an image."""
+    inputs = [each for function in model.functions for each in function.inputs]
+    ranged = {each.name: each.shape for each in inputs if each.shape and each.shape.ranges and each.shape.flexible}
+    images = {each.name for each in inputs if each.kind is FeatureKind.IMAGE}
+    return {} if images & ranged.keys() else ranged
+
+
+def _shapes(model: ModelFile) -> Iterator[str]:
+    """`x=1x4`: the default shape and the largest of each input; which ones the app uses, no file says."""
+    for name, shape in _ranged(model).items():
+        largest = tuple(size.lower if size.upper is None else size.upper for size in shape.ranges)
+        for sizes in dict.fromkeys((tuple(shape.dimensions), largest)):
+            yield f"{name}={'x'.join(map(str, sizes))}"

@@ -1,0 +1,168 @@
+"""What `tracekit fix` does and says: a model written again, step by step, each judged by the check that found it.
+
+Keys are those of the JSON. The model that was given is only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.outcomes import Finding
+from tracekit.errors import TracekitError
+from tracekit.model_files.fixing import programs
+from tracekit.model_files.fixing.kept import changes_beside
+from tracekit.model_files.fixing.remedies import REMEDIES, check_fixable, fix_command, problem_of
+from tracekit.model_files.read import read_model
+from tracekit.model_files.versions import release_of
+from tracekit.report.formatting import word_list
+from tracekit.report.model_words import feature_shape, feature_type
+from tracekit.units import format_bytes
+
+if TYPE_CHECKING:
+    from tracekit.detectors.options import Settings
+    from tracekit.model_files.facts import ModelFile
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A finding of a model, and what can be done about it in the file."""
+
+    finding: str
+    summary: str
+    command: str
+    """Empty where nothing can."""
+    reason: str
+    """Why nothing can; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done about a finding."""
+
+    finding: str
+    """`functions` where models were put together."""
+    title: str
+    changed: tuple[str, ...]
+    left: str
+    """What the check still finds; empty where it finds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFix:
+    """What can be changed, or was; then what that means for the app."""
+
+    source: str
+    offers: tuple[Offer, ...]
+    """Empty where something was changed."""
+    changes: tuple[Change, ...] = ()
+    new_findings: tuple[str, ...] = ()
+    app: tuple[str, ...] = ()
+    """What must change in the app."""
+    differences: Mapping[str, float] | None = None
+    """Largest absolute difference of each output, where both models ran."""
+    not_compared: str = ""
+    """Why the outputs were not compared."""
+
+
+def offers_of(model: ModelFile, path: str, settings: Settings) -> tuple[Offer, ...]:
+    """What can be done about each finding of the model at a path. O(operations)."""
+    found = findings_of(model, settings).items()
+    return tuple(
+        Offer(name, summary, fix_command(name, model, path), problem_of(name, model)) for name, summary in found
+    )
+
+
+def findings_of(model: ModelFile, settings: Settings) -> dict[str, str]:
+    """What each check found in a model."""
+    judgments = run_model_detectors(model, settings=settings)
+    return {each.detector.id: each.outcome.summary for each in judgments if isinstance(each.outcome, Finding)}
+
+
+def join(functions: Mapping[str, Path], target: Path, tools: Any) -> tuple[Change, ModelFile]:
+    """Put models into one package, each as a function; `tools` is coremltools. Raises `TracekitError`."""
+    models = {name: read_model(path) for name, path in functions.items()}
+    for model in models.values():
+        check_fixable(model)
+    programs.write_joined(functions, target, tools)
+    joined = read_model(target)
+    if {each.name: each.features for each in joined.functions} != {n: m.main.features for n, m in models.items()}:
+        raise TracekitError("the models cannot be put together: coremltools would change an interface")
+    sizes = sum(model.weights.bytes or 0 for model in models.values()), joined.weights.bytes or 0
+    return Change("functions", f"one package with {word_list(models)}", (_arrow("weights", *sizes),), ""), joined
+
+
+def apply(
+    finding: str, model: ModelFile, path: Path, target: Path, wanted: programs.Wanted, settings: Settings, tools: Any
+) -> tuple[Change, ModelFile]:
+    """Do what is to be done about a finding of the model at a path. Raises `TracekitError` where that cannot be, where
+    the model does not have it, and where more would change than was asked for."""
+    if finding not in findings_of(model, settings):
+        raise TracekitError(f"{model.source} has no finding '{finding}'; `tracekit inspect` lists what it has")
+    problem = problem_of(finding, model)
+    after = model
+    if not problem:
+        programs.write_fixed(finding, model, path, target, wanted, tools)
+        after = read_model(target)
+        beside = changes_beside(model, after, REMEDIES[finding].may_change)
+        problem = f"coremltools would change {word_list(beside)} too" if beside else ""
+    changed = () if problem else tuple(_changed(model, after))
+    if problem or not changed:
+        kinds = ", ".join(name for name, _ in model.counts[:4])
+        raise TracekitError(
+            f"'{finding}' cannot be fixed in {model.source}: {problem or f'coremltools changes nothing ({kinds})'}"
+        )
+    return Change(finding, REMEDIES[finding].title, changed, findings_of(after, settings).get(finding, "")), after
+
+
+def _changed(before: ModelFile, after: ModelFile) -> Iterator[str]:
+    """What differs, in words."""
+    for old, new in zip(before.functions, after.functions, strict=True):
+        where = f" of {old.name}" if len(before.functions) > 1 else ""
+        for one, other in zip(old.features, new.features, strict=True):
+            for words in (feature_type, feature_shape):
+                if words(one) != words(other):
+                    yield f"`{one.name}`{where}: {words(one)} → {words(other)}"
+        if old.precision != new.precision:
+            types = (word_list(each or ("no floats",)) for each in (old.precision, new.precision))
+            yield f"computes{where} in {' → '.join(types)}"
+    counts, other_counts = dict(before.counts), dict(after.counts)
+    for name in sorted(counts.keys() | other_counts.keys()):
+        if counts.get(name) != other_counts.get(name):
+            yield f"`{name}` operations: {counts.get(name, 0):,} → {other_counts.get(name, 0):,}"
+    if before.weights.bytes != after.weights.bytes:
+        yield _arrow("weights", before.weights.bytes or 0, after.weights.bytes or 0)
+
+
+def _arrow(what: str, *sizes: int) -> str:
+    return f"{what}: {' → '.join(map(format_bytes, sizes))}"
+
+
+def model_fix(
+    before: ModelFile,
+    after: ModelFile,
+    changes: tuple[Change, ...],
+    settings: Settings,
+    compared: tuple[dict[str, float], str],
+) -> ModelFix:
+    """The report on what was done. O(operations)."""
+    version = after.specification_version or 0
+    release = release_of(version) if version > (before.specification_version or 0) else None
+    joined = (
+        f"Load each function with `functionName` of `MLModelConfiguration`; without it, `{after.main.name}` is loaded."
+    )
+    return ModelFix(
+        source=before.source,
+        offers=(),
+        changes=changes,
+        new_findings=tuple(name for name in findings_of(after, settings) if name not in findings_of(before, settings)),
+        app=(
+            *(REMEDIES[each.finding].app if each.finding in REMEDIES else joined for each in changes),
+            *([f"Deployment target: {release.words} or later."] if release else []),
+        ),
+        differences=compared[0],
+        not_compared=compared[1],
+    )
