@@ -95,9 +95,11 @@ def _fill(parser: Parser, command: Command) -> None:
     parser.add_argument("--help-all", action=_Print, help="show all options of the command")
     for argument in command.arguments:
         kind = one_of(argument.shown.lower(), argument.choices) if argument.choices else str
-        parser.add_argument(
+        added = parser.add_argument(
             argument.name, metavar=argument.shown.split()[0], nargs=argument.nargs, help=argument.help, type=kind
         )
+        # Where another argument is missing, argparse would ask for those too that may be.
+        added.required = argument.nargs not in ("*", "?")
     groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
     for name in command.options:
         group = next((group for names, group in groups.items() if name in names), parser)
