@@ -1,9 +1,8 @@
 """Rows that could be of several predictions in flight, linked by the order of submission.
 
-The Neural Engine and the GPU take requests of one model in the order in which they were made. Where predictions overlap
-and each has as many rows of one sort as the others, the first rows are of the first prediction, and so on. Where the
-numbers differ, a row is of the oldest prediction that it fits into: with one piece of work each, that is the one that
-has the unit.
+The Neural Engine and the GPU take one request after the other. Where predictions of a model overlap and each has as many
+rows of one sort as the others, the first rows are of the first prediction, and so on. Where the numbers differ, a row is
+of the prediction that ends first among those that it fits into: that one has the unit, and the others still wait.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
 from tracekit.trace.events import Attribution, Kind, Lane, Level
@@ -66,8 +65,7 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     of_row = np.searchsorted(called.starts[first], times.starts, side="right") - 1
     inside = of_row >= 0
     inside[inside] &= times.ends[inside] - slack[inside] <= reach[np.append(first[1:], len(reach)) - 1][of_row[inside]]
-    oldest = np.searchsorted(reach, times.ends - slack)
-    of_row, oldest = np.where(inside, of_row, 0), np.minimum(oldest, len(called) - 1)
+    of_row = np.where(inside, of_row, 0)
     # By cluster and sort of row: how many, and which one each is.
     sort = categorical(frame["label"]).codes[rows].astype(np.int64)
     key = np.where(inside, of_row * (int(sort.max(initial=0)) + 2) + sort + 1, -1)
@@ -78,15 +76,36 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     each = count[group] // size[of_row[order]]
     even = (each > 0) & (each * size[of_row[order]] == count[group]) & (key[order] >= 0)
     at = first[of_row[order]] + np.where(even, rank // np.maximum(each, 1), 0)
+    if is_any(frame["lane"], Lane.NEURAL_ENGINE).any():
+        # Work of the hardware ends in the order in which predictions do.
+        at = np.lexsort((called.ends, cluster))[at]
     fits = _fits(called, at, times.where(order), slack[order])
     even &= (np.bincount(group, ~fits, minlength=len(count)) == 0)[group]
     chosen = np.empty(len(rows), np.int64)
-    chosen[order] = np.where(even, at, oldest[order])
-    chosen = np.where(inside & _fits(called, chosen, times, slack), chosen, -1)
+    chosen[order] = np.where(even, at, -1)
+    for allowed in (np.zeros_like(slack), slack):
+        left = np.flatnonzero(inside & (chosen < 0))
+        chosen[left] = _ending_first(called, times.where(left), allowed[left])
     open_rows = (prediction[rows] < 0) & (chosen >= 0)
     prediction[rows[open_rows]] = calls.index.to_numpy()[chosen[open_rows]]
 
 
-def _fits(called: Intervals, at: IntArray, times: Intervals, slack: IntArray) -> IntArray:
+_TRIES = 8
+"""Predictions that are looked at for a row: those in flight that end first."""
+
+
+def _ending_first(called: Intervals, times: Intervals, slack: IntArray) -> IntArray:
+    """For each row the prediction that ends first among those that it fits into; -1 where none does."""
+    by_end = np.argsort(called.ends, kind="stable")
+    place = np.searchsorted(called.ends[by_end], times.ends - slack)
+    found = np.full(len(times), -1, np.int64)
+    for step in range(_TRIES):
+        inside = (found < 0) & (place + step < len(by_end))
+        at = by_end[np.where(inside, place + step, 0)]
+        found = np.where(inside & _fits(called, at, times, slack), at, found)
+    return found
+
+
+def _fits(called: Intervals, at: IntArray, times: Intervals, slack: IntArray) -> BoolArray:
     """Whether each row lies in the prediction at this place."""
     return (called.starts[at] <= times.starts) & (times.ends - slack <= called.ends[at])

@@ -21,9 +21,9 @@ from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
-HANDOVER_NS = 500_000
-"""Longest time from the end of one work on a unit to the begin of the next that waited for it: published recordings
-show 0.1 to 0.3 ms (heuristic)."""
+HANDOVER_NS = 1_000_000
+"""Longest time from the end of one work on a unit to the begin of the next that waited for it: three times the largest
+in published recordings (heuristic)."""
 
 FREE_PIECES = 20_000
 """So many pieces that found the unit free are enough to know the usual way to it."""
