@@ -18,7 +18,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from suite import random_apps
 from suite.processes import on_all_processors
+from suite.queued import Works
 from support.handover import trace_of
 from tracekit.analysis.why.parts import CAUSES, Cause, differences
 from tracekit.testing import Draws, Model
@@ -214,6 +216,70 @@ def _calls(slow: Slow, plant: Plant) -> Thread:
         yield from app.until(max(app.now_ns + slow.work_ns // 50, start + period))
 
 
+CLEAR = 0.6
+"""Share of the extra time from which on one cause is the cause."""
+SLOW = 1.2
+"""So many times the usual duration is slow."""
+
+
+def truths(simulation: Simulation, name: str) -> dict[int, tuple[Cause, str]]:
+    """The cause of each slow call of a model by its start, from what the simulation knows, where one cause makes most of
+    it; with its parts in words."""
+    calls = [call for call in simulation.calls if call.model.base == name and call.prediction is not None]
+    works = {unit: Works(simulation, unit) for unit in simulation.units}
+    rows = [_known(works, call) for call in calls]
+    usual_work = float(np.median([row[Cause.WORK] for row in rows]))
+    usual = float(np.median([call.duration_ns - sum(row.values()) + row[Cause.WORK] for call, row in zip(calls, rows, strict=True)]))
+    mains = [max(call.uses, key=lambda use: use.alone_ns).unit for call in calls]
+    usual_unit = Counter(mains).most_common(1)[0][0]
+    found = {}
+    for call, row, unit in zip(calls, rows, mains, strict=True):
+        extra, row[Cause.WORK] = call.duration_ns - usual, row[Cause.WORK] - usual_work
+        cause = max(row, key=lambda each: row[each])
+        if call.duration_ns >= SLOW * usual and row[cause] >= CLEAR * extra:
+            story = ", ".join(f"{each} {ns / MS:.2f}" for each, ns in row.items() if ns)
+            elsewhere = cause == Cause.WORK and unit != usual_unit
+            found[call.start_ns] = Cause.UNIT if elsewhere else cause, story
+    return found
+
+
+def _known(works: dict[Unit, Works], call: Call) -> dict[Cause, float]:
+    """Waits by whom for, sharing of the CPU, and work in ns. A wait ends with the last work that it was for."""
+    known = dict.fromkeys((Cause.QUEUED_OWN, Cause.QUEUED_MODELS, Cause.QUEUED_PROCESSES), 0.0)
+    known |= {Cause.BLOCKED: 0.0, Cause.WORK: 0.0}
+    for use in call.uses:
+        known[Cause.WORK] += use.alone_ns
+        known[Cause.BLOCKED] += use.slowdown_ns
+        line = [other for other in works[use.unit].uses if other.begin_ns < use.begin_ns and other is not use]
+        begun = use.requested_ns
+        for other in [other for other in line if other.end_ns > use.requested_ns] if use.unit != "cpu" else []:
+            following = min((each.begin_ns for each in line if each.begin_ns >= other.end_ns), default=use.begin_ns)
+            same = other.process == call.process
+            own = same and other.model == call.model
+            cause = Cause.QUEUED_OWN if own else Cause.QUEUED_MODELS if same else Cause.QUEUED_PROCESSES
+            known[cause] += following - max(other.begin_ns, begun)
+    return known
+
+
+def answered_in_apps(seed: int) -> list[Answer]:
+    """What the parts say of the slowest prediction of each model in a healthy random app, or a session."""
+    app = random_apps.MAKERS[(random_apps.HEALTHY, random_apps.SESSION)[seed % 2]](seed)
+    if app.simulation.scenario.all_processes or app.simulation.recorded.work.generic_labels:
+        return []
+    found = differences(trace_of(app.simulation.recorded.finish()))
+    answers = []
+    for name, of_model in found.items():
+        slow, starts = truths(app.simulation, name), of_model.calls["start_ns"].to_numpy()
+        if name in app.unclear or not slow:
+            continue
+        row = max(np.flatnonzero(np.isin(starts, list(slow))), key=lambda each: of_model.durations[each])
+        cause, story = slow[int(starts[row])]
+        parts = of_model.parts_ns[row]
+        said = ", ".join(f"{each} {ns / MS:.2f}" for each, ns in zip(CAUSES, parts, strict=True) if ns)
+        answers.append(Answer(seed, f"{name}: {story}; said: {said}", cause, CAUSES[int(np.argmax(parts))]))
+    return answers
+
+
 def answered(seed: int) -> Answer:
     """What the parts say of the slow prediction of a seed."""
     plant = list(PLANTS)[seed % len(PLANTS)]
@@ -265,6 +331,7 @@ def table(answers: Iterable[Answer]) -> str:
 def main(count: int = 2_000, first: int = 0) -> int:
     """Judge, print, and return the exit status."""
     answers = on_all_processors(answered, range(first, first + count))
+    answers += [each for some in on_all_processors(answered_in_apps, range(first, first + count)) for each in some]
     for answer in answers:
         if not answer.right:
             sys.stdout.write(f"{answer.seed} {answer.wanted}: {answer.found} [{answer.story}] {answer.complaint}\n")
