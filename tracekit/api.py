@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.why.choice import Choice, chosen
+from tracekit.analysis.why.explain import FINDINGS, tail, why
+from tracekit.analysis.why.parts import differences
 from tracekit.config import Config, load_config
 from tracekit.detectors.expectations import (
     BUDGET_KEY,
@@ -26,7 +29,9 @@ from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
+from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
+from tracekit.report.why import ModelWhy, WhyReport, linked, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
@@ -45,6 +50,8 @@ if TYPE_CHECKING:
     """One name, or several."""
     Files = str | Path | Sequence[str | Path]
     """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
+
+SLOWEST = Choice()
 
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
@@ -188,6 +195,40 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         model_checks=judging.model_checks,
     )
     return report, answers
+
+
+def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:
+    """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
+    model that the recording does not hold."""
+    models = differences(trace)
+    if request.models:
+        for pattern in request.models:
+            if not any(matches(name, pattern) for name in model_names(trace)):
+                raise unknown_model(trace, pattern, redact=request.redact)
+        models = {name: each for name, each in models.items() if any(matches(name, like) for like in request.models)}
+    labels = chosen(models, choice, named=bool(request.models))
+    said = {name: tuple(filter(None, (why(trace, label) for label in of_model))) for name, of_model in labels.items()}
+    tails = {name: tail(trace, name, choice.level) for name in said}
+    causes = {
+        name: [cause for one in said[name] for cause in (part.cause for part in one.parts if part.ns > 0)]
+        for name in said
+    }
+    judging = request.settings
+    checks = {check for of_model in causes.values() for cause in of_model for check in FINDINGS[cause]}
+    detectors = choose(all_detectors(), judging.only, judging.skip)
+    judgments = run_detectors(
+        trace,
+        settings={key: value for key, value in judging.settings.items() if key.partition(".")[0] in checks},
+        model_settings=judging.model_settings,
+        model_skip=judging.model_skip,
+        detectors=[detector for detector in detectors if detector.id in checks],
+    )
+    results = results_from(judgments)
+    found = (
+        ModelWhy(name, said[name], tails[name], linked(name, results, causes[name])) for name in said
+    )
+    facts = private_facts(trace) if request.redact else None
+    return why_report(trace.contents.source, found, facts, functions=request.functions)
 
 
 def _judging(

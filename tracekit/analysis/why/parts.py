@@ -99,6 +99,8 @@ class Differences:
     """Shape (layers,): what it consists of; adds up to `usual`."""
     parts_ns: IntArray
     """Shape (predictions, causes): adds up to the duration of each less `usual`. May be negative."""
+    more_ns: IntArray
+    """Shape (predictions, layers): what each spent beyond `usual_ns`, before it is known why."""
     unclear_ns: IntArray
     """Of `Cause.QUEUED_OWN`, time that may be work of the prediction itself instead."""
     pipelines: IntArray
@@ -315,7 +317,7 @@ def _of_model(
     take(Cause.BLOCKED, np.where(facts.sampled & (rest >= 2 * SAMPLE_NS), rest, 0))
     parts[:, at(Cause.NOT_VISIBLE)] = rest
     resolution = int(calls["resolution_ns"].max())
-    return Differences(name, calls, warm, usual, usual_ns, parts, unclear, facts.pipelines, resolution)
+    return Differences(name, calls, warm, usual, usual_ns, parts, more, unclear, facts.pipelines, resolution)
 
 
 def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
