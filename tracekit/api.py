@@ -37,10 +37,11 @@ from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.parts import Cause
     from tracekit.detectors.framework import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Report
+    from tracekit.report.report import Report, Result
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Trace
 
@@ -201,34 +202,43 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
     model that the recording does not hold."""
     models = differences(trace)
+    for pattern in request.models:
+        if not any(matches(name, pattern) for name in model_names(trace)):
+            raise unknown_model(trace, pattern, redact=request.redact)
     if request.models:
-        for pattern in request.models:
-            if not any(matches(name, pattern) for name in model_names(trace)):
-                raise unknown_model(trace, pattern, redact=request.redact)
         models = {name: each for name, each in models.items() if any(matches(name, like) for like in request.models)}
-    labels = chosen(models, choice, named=bool(request.models))
-    said = {name: tuple(filter(None, (why(trace, label) for label in of_model))) for name, of_model in labels.items()}
-    tails = {name: tail(trace, name, choice.level) for name in said}
-    causes = {
-        name: [cause for one in said[name] for cause in (part.cause for part in one.parts if part.ns > 0)]
+    said, causes = {}, {}
+    for name, labels in chosen(models, choice, named=bool(request.models)).items():
+        said[name] = tuple(each for each in (why(trace, label) for label in labels) if each is not None)
+        causes[name] = [part.cause for each in said[name] for part in each.parts if part.ns > 0]
+    results = _results_about(trace, request.settings, {cause for some in causes.values() for cause in some})
+    found = [
+        ModelWhy(name, said[name], tail(trace, name, choice.level), linked(name, results, causes[name]))
         for name in said
-    }
-    judging = request.settings
-    checks = {check for of_model in causes.values() for cause in of_model for check in FINDINGS[cause]}
-    detectors = choose(all_detectors(), judging.only, judging.skip)
-    judgments = run_detectors(
-        trace,
-        settings={key: value for key, value in judging.settings.items() if key.partition(".")[0] in checks},
-        model_settings=judging.model_settings,
-        model_skip=judging.model_skip,
-        detectors=[detector for detector in detectors if detector.id in checks],
-    )
-    results = results_from(judgments)
-    found = (
-        ModelWhy(name, said[name], tails[name], linked(name, results, causes[name])) for name in said
-    )
+    ]
     facts = private_facts(trace) if request.redact else None
     return why_report(trace.contents.source, found, facts, functions=request.functions)
+
+
+def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:
+    """What the checks that are about these causes say; those that the project leaves out stay so."""
+    wanted = {check for cause in causes for check in FINDINGS[cause]}
+    detectors = [each for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
+    if not detectors:
+        return ()
+    names = {each.id for each in detectors}
+
+    def of_these(settings: Settings) -> Settings:
+        return {key: value for key, value in settings.items() if key.partition(".")[0] in names}
+
+    judgments = run_detectors(
+        trace,
+        settings=of_these(judging.settings),
+        model_settings={pattern: of_these(each) for pattern, each in judging.model_settings.items()},
+        model_skip={pattern: names.intersection(each) for pattern, each in judging.model_skip.items()},
+        detectors=detectors,
+    )
+    return results_from(judgments)
 
 
 def _judging(

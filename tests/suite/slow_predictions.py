@@ -1,8 +1,8 @@
 """Random apps in which one prediction is slow for a known reason.
 
-A model is called again and again, at the pace of a timer or at once; other models and processes may work beside it. Once
-it meets what makes it slow: a queue, a slower clock, more work, another unit, copies, pipelines, or a thread that does
-not run. What `why` must name comes from what was planted, and how much from the simulation.
+A model is called again and again, at the pace of a timer or at once; other models and processes may work beside it.
+Once it meets what makes it slow: a queue, a slower clock, more work, another unit, copies, pipelines, or a thread that
+does not run. In other random apps, the slowest prediction of each model has the cause that the simulation knows.
 
 `PYTHONPATH=tests python -m suite.slow_predictions [COUNT [FIRST]]` prints what was answered wrong.
 """
@@ -120,9 +120,7 @@ def other_unit(slow: Slow) -> Thread:
 def copies(slow: Slow) -> Thread:
     """Copies of inputs."""
     inputs = slow.draws.integer(1, 4)
-    return (
-        yield from slow.app.predict(slow.model, slow.step(), inputs=inputs, copy_ns=slow.extra_ns // inputs)
-    )
+    return (yield from slow.app.predict(slow.model, slow.step(), inputs=inputs, copy_ns=slow.extra_ns // inputs))
 
 
 def pipelines(slow: Slow) -> Thread:
@@ -183,8 +181,12 @@ def made(seed: int) -> tuple[Slow, Plant]:
     plant = list(PLANTS)[seed % len(PLANTS)]
     unit, work = draws.choice(PLANTS[plant][1]), draws.integer(4, 25) * MS
     calls = draws.integer(25, 80)
-    simulation = Simulation(draws, handover_ns=draws.integer(0, 250) * 1_000, jitter=draws.choice((20, 60)),
-        generic_labels=plant in (more_work, copies, blocked) and draws.chance(200))
+    simulation = Simulation(
+        draws,
+        handover_ns=draws.integer(0, 250) * 1_000,
+        jitter=draws.choice((20, 60)),
+        generic_labels=plant in (more_work, copies, blocked) and draws.chance(200),
+    )
     extra = max(work * draws.integer(50, 400) // 100, 3 * MS)
     model, beside = draw_models(draws, 2)
     slow = Slow(draws, simulation, model, unit, work, calls, draws.integer(5, calls - 3), extra)
@@ -223,13 +225,17 @@ SLOW = 1.2
 
 
 def truths(simulation: Simulation, name: str) -> dict[int, tuple[Cause, str]]:
-    """The cause of each slow call of a model by its start, from what the simulation knows, where one cause makes most of
-    it; with its parts in words."""
+    """The cause of each slow call of a model by its start, from what the simulation knows, where one cause makes most
+    of it; with its parts in words."""
     calls = [call for call in simulation.calls if call.model.base == name and call.prediction is not None]
     works = {unit: Works(simulation, unit) for unit in simulation.units}
     rows = [_known(works, call) for call in calls]
     usual_work = float(np.median([row[Cause.WORK] for row in rows]))
-    usual = float(np.median([call.duration_ns - sum(row.values()) + row[Cause.WORK] for call, row in zip(calls, rows, strict=True)]))
+    usual = float(
+        np.median(
+            [call.duration_ns - sum(row.values()) + row[Cause.WORK] for call, row in zip(calls, rows, strict=True)]
+        )
+    )
     mains = [max(call.uses, key=lambda use: use.alone_ns).unit for call in calls]
     usual_unit = Counter(mains).most_common(1)[0][0]
     found = {}

@@ -106,8 +106,8 @@ COMMANDS = (
             "tracekit why run.trace --model Segmenter --slowest 3",
             "tracekit why run.trace --at 00:02.896",
         ),
-        "Compares a prediction with a usual one of its model: how long it queued and behind whom, its own work, clocks, "
-        "copies, its thread, and what is not visible. Without options: the slowest one of the busiest model.",
+        "Compares a prediction with a usual one of its model: how long it queued and behind whom, its own work, "
+        "clocks, copies, its thread, and what is not visible. Without options: the slowest of the busiest model.",
         (_PATHS,),
         "model slowest at percentile over output open format json verbose quiet",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",

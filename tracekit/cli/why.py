@@ -33,8 +33,8 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
 
-    def document(form: str) -> Document:
-        return why_document(report, everything=form != "text")
+    def document(_form: str) -> Document:
+        return why_document(report)
 
     deliver(arguments, files, document, {"json": lambda: to_json(report)})
     if tell_unreadable(report.source, tables_of(trace)):

@@ -7,9 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.why.explain import Blocker, Cause, Known, Part, Tail, Why
+from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
+from tracekit.analysis.why.parts import Cause
 from tracekit.documents.columns import numbers, words
-from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Section, Span, join, present, section, table
+from tracekit.render.blocks import (
+    Block,
+    Column,
+    Document,
+    Line,
+    Paragraph,
+    Role,
+    Span,
+    join,
+    present,
+    section,
+    table,
+)
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
 from tracekit.report.why import main_cause
@@ -28,6 +41,7 @@ KNOWN = {
     Known.SAMPLES: "call stacks",
     Known.REST: ABSENT,
 }
+NOTHING = "Nothing to explain: no prediction fits, or its model has too few to compare."
 SHORT = {
     Cause.QUEUED_OWN: "queued behind predictions of this model",
     Cause.QUEUED_MODELS: "queued behind other work of the app",
@@ -64,17 +78,18 @@ class Row:
     resolution_ns: int = 0
 
 
-def why_document(report: WhyReport, *, everything: bool = True) -> Document:
+def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
-    sections = [_model_section(model, everything=everything) for model in report.models]
+    alone = sum(len(model.predictions) for model in report.models) == 1
     first = next((model for model in report.models if model.predictions), None)
     worst = first.predictions[0] if first else None
-    linked = first.finding(cause) if first and worst and (cause := _main(worst)) else None
+    cause = _main(worst) if worst else None
+    linked = first.finding(cause) if first and cause else None
     return Document(
         title=report.source,
-        verdict=sentence(worst) if worst else "No model has enough predictions to compare.",
+        verdict=sentence(worst) if worst else NOTHING,
         tone=Role.PLAIN,
-        blocks=present(*sections),
+        blocks=present(*(block for model in report.models for block in _blocks(model, None if alone else worst))),
         closing=f"details: tracekit explain {linked.id}" if linked else "",
     )
 
@@ -83,27 +98,26 @@ def _main(why: Why) -> Cause | None:
     return main_cause((part.cause, part.ns) for part in why.parts)
 
 
-def _model_section(model: ModelWhy, *, everything: bool) -> Section | None:
-    blocks = [_prediction(model, why, is_first=not at, everything=everything) for at, why in enumerate(model.predictions)]
-    fix = next((model.finding(cause) for why in model.predictions[:1] if (cause := _main(why))), None)
-    return section(
-        model.model,
-        *(block for some in blocks for block in some),
-        Paragraph(tail_sentence(model.tail), lead="p95" if model.tail.level == 0.95 else f"p{model.tail.level * 100:g}")
-        if model.tail
-        else None,
-        Paragraph(fix.fix, lead="fix") if fix and fix.fix else None,
-        name="why",
-    )
-
-
-def _prediction(model: ModelWhy, why: Why, *, is_first: bool, everything: bool) -> Iterator[Paragraph | None]:
-    head = sentence(why)
-    # The verdict says the first one's.
-    yield None if is_first and not everything else Paragraph(Span(head, Role.STRONG))
-    yield table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows_of(model, why))  # type: ignore[misc]
-    yield Paragraph(join(_about(why), "; "), Role.DIM)
-    yield Paragraph(usual_sentence(why), Role.DIM) if is_first else None
+def _blocks(model: ModelWhy, said: Why | None) -> Iterator[Block | None]:
+    """The predictions of one model, then its tail and the fix. The verdict has `said` one; None: there is no other."""
+    for why in model.predictions:
+        grid = table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows_of(model, why))
+        about = Paragraph(join(_about(why), "; "), Role.DIM)
+        if said is None:
+            yield from (grid, about)
+        else:
+            head = None if why is said else Paragraph(Span(sentence(why), Role.STRONG))
+            yield section(moment(why.start_ns), head, grid, about)
+    if not model.predictions:
+        return
+    worst = model.predictions[0]
+    yield Paragraph(usual_sentence(worst), Role.DIM)
+    if model.tail is not None:
+        yield Paragraph(tail_sentence(model.tail), lead=f"p{model.tail.level * 100:g}")
+    cause = _main(worst)
+    linked = model.finding(cause) if cause else None
+    if linked and linked.fix:
+        yield Paragraph(linked.fix, lead="fix")
 
 
 def sentence(why: Why) -> str:
@@ -143,8 +157,8 @@ def part_words(why: Why, part: Part) -> str:
             usual = max(("ane", "gpu", "cpu"), key=lambda name: why.usual.get(name, 0))
             return f"for running on the {unit} instead of the {LAYERS[usual]}"
         case Cause.SPECIALIZATION:
-            pipelines = f": {format_count(why.pipelines, 'Metal pipeline')} compiled meanwhile" if why.pipelines else ""
-            return f"{'less ' if less else ''}specialization{pipelines}"
+            compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
+            return f"{'less ' if less else ''}specialization{compiled and f' ({compiled} compiled meanwhile)'}"
         case Cause.BLOCKED:
             return "while its thread did not run, or shared the CPU"
         case Cause.COPIES:
@@ -216,7 +230,7 @@ def _part_line(why: Why, part: Part) -> Line:
     if not part.behind:
         return said
     first = part.behind[0]
-    return said, f", from {moment(first.first_ns)} (", Span(first.table, Role.CODE), f" row {first.row})"
+    return said, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
 
 
 def _time(row: Row) -> str:
@@ -226,9 +240,13 @@ def _time(row: Row) -> str:
     return f"{sign}{format_time(abs(row.ns), row.resolution_ns)}"
 
 
+def _share(share: float) -> str:
+    return ABSENT if abs(share) < 0.005 else f"{share:.0%}"
+
+
 COLUMNS: tuple[Column[Row], ...] = (
     Column("time", _time, lambda row: row.ns),
-    numbers("share", lambda row: row.share, lambda share: f"{share:.0%}", drop=2),
+    numbers("share", lambda row: row.share, _share, drop=2),
     words("why", lambda row: row.words),
     words("known from", lambda row: row.known, drop=1),
     words("finding", lambda row: Span(row.finding, Role.CODE, link=f"#finding-{row.finding}") if row.finding else ""),
@@ -251,10 +269,11 @@ def usual_sentence(why: Why) -> str:
     """What a usual prediction takes, of what, and how that is known."""
     time = partial(format_time, resolution_ns=why.resolution_ns)
     parts = sorted(why.usual.items(), key=lambda part: -part[1])
-    large = [f"{LAYERS[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns]
+    layers = LAYERS | ({"cpu": "CPU time of its thread"} if why.resolution_ns else {})
+    large = [f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns]
     return (
-        f"usual: {time(why.usual_ns)} ({', '.join(large)}); median of {why.compared:,} {why.population}, time in queues "
-        "left out"
+        f"usual: {time(why.usual_ns)} ({', '.join(large)}); median of {why.compared:,} {why.population}, "
+        "time in queues left out"
     )
 
 
@@ -262,7 +281,8 @@ def tail_sentence(tail: Tail) -> str:
     """`95.3 ms: 100% queued behind ...`, of the time beyond usual ones."""
     causes = [(cause, ns / tail.extra_ns) for cause, ns in tail.parts if ns >= 0.05 * tail.extra_ns]
     said = [f"{format_percent(min(share, 1.0))} {_cause_words(tail, cause)}" for cause, share in causes[:3]]
-    return f"{format_time(tail.ns)}: {', '.join(said)} (of what {format_count(tail.count, 'prediction')} take beyond usual)"
+    slowest = format_count(tail.count, "prediction takes", "predictions take")
+    return f"{format_time(tail.ns)}: {', '.join(said)} (of what {slowest} beyond the usual)"
 
 
 def _cause_words(tail: Tail, cause: Cause) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.why.explain import FINDINGS, Cause, Tail, Why
+from tracekit.analysis.why.explain import FINDINGS, Tail, Why
 from tracekit.report.formatting import fix_line
 from tracekit.report.redact import redact_values
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.parts import Cause
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 

@@ -105,7 +105,9 @@ class Tail:
     @property
     def explained(self) -> float:
         """Share of the extra time that something recorded shows."""
-        return sum(ns for cause, ns in self.parts if cause != Cause.NOT_VISIBLE) / self.extra_ns if self.extra_ns else 0.0
+        return (
+            sum(ns for cause, ns in self.parts if cause != Cause.NOT_VISIBLE) / self.extra_ns if self.extra_ns else 0.0
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,13 @@ class Why:
 
 
 def why(trace: Trace, prediction: int) -> Why | None:
-    """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too few
-    predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
-    model = str(trace.activity.at[prediction, "model"])
+    """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too
+    few predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
+    model = str(trace.activity["model"].iloc[prediction])
     found = differences(trace).get(model)
     if found is None or prediction not in found.calls.index:
         return None
-    at = int(found.calls.index.get_loc(prediction))
+    at = int(np.flatnonzero(found.calls.index == prediction)[0])
     call = found.calls.iloc[at]
     start, duration = int(call["start_ns"]), int(call["duration_ns"])
     called = Intervals.from_rows(found.calls)
@@ -235,7 +237,8 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         inside = np.flatnonzero(over.covered_within(times) > 0)
         model = int(trace.activity["model"].cat.codes.iloc[int(predictions[0])])
         names = _names(ordered, rows, inside)
-        behind = np.where(rows.foreign, Behind.PROCESSES, np.where(rows.model == model, Behind.OWN, Behind.MODELS))[inside]
+        in_app = np.where(rows.model == model, Behind.OWN, Behind.MODELS)
+        behind = np.where(rows.foreign, Behind.PROCESSES, in_app)[inside]
         keys = pd.MultiIndex.from_arrays([behind, *names])
         codes, groups = pd.factorize(keys)
         for number, (who, name, process) in enumerate(groups):
@@ -266,10 +269,8 @@ def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], l
         str(called[code]) if code >= 0 else "" if pd.isna(model) else str(model)
         for code, model in zip(rows.model[chosen], models, strict=True)
     ]
-    foreign = rows.foreign[chosen]
-    return names, [
-        str(process) if other and not pd.isna(process) else "" for other, process in zip(foreign, processes, strict=True)
-    ]
+    known = rows.foreign[chosen] & hardware["process"].notna().to_numpy()
+    return names, [str(process) if named else "" for named, process in zip(known, processes, strict=True)]
 
 
 def slowest(trace: Trace, model: str, count: int = 1) -> tuple[int, ...]:
@@ -299,6 +300,5 @@ def tail(trace: Trace, model: str, level: float = 0.95) -> Tail | None:
     parts = {cause: int(ns) for cause, ns in zip(CAUSES, sums, strict=True) if ns}
     order = sorted(parts, key=lambda each: -parts[each])
     blockers = _blockers(trace, found.calls.index.to_numpy()[slow]).get(order[0], ())
-    return Tail(
-        level, round(value), len(slow), extra, tuple((cause, parts[cause]) for cause in order), next(iter(blockers), None)
-    )
+    sorted_parts = tuple((cause, parts[cause]) for cause in order)
+    return Tail(level, round(value), len(slow), extra, sorted_parts, next(iter(blockers), None))

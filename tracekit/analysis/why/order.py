@@ -1,8 +1,8 @@
 """Rows that could be of several predictions in flight, linked by the order of submission.
 
-The Neural Engine and the GPU take one request after the other. Where predictions of a model overlap and each has as many
-rows of one sort as the others, the first rows are of the first prediction, and so on. Where the numbers differ, a row is
-of the prediction that ends first among those that it fits into: that one has the unit, and the others still wait.
+The Neural Engine and the GPU take one request after the other. Where predictions of a model overlap and each has as
+many rows of one sort as the others, the first rows are of the first prediction, and so on. Where the numbers differ, a
+row is of the prediction that ends first among those that it fits into: that one has the unit, the others still wait.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ def in_order(trace: Trace) -> Trace:
     activity = trace.activity
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     calls = rows_where(activity, called & ~is_any(activity["attribution"], Attribution.INFERRED))
-    linked = {name: _linked(getattr(trace, name), calls) for name in ("data", "compute", "hardware")}
-    changed = {name: frame for name, frame in linked.items() if frame is not None}
-    return replace(trace, **changed) if changed else trace
+    frames = trace.data, trace.compute, trace.hardware
+    data, compute, hardware = (_linked(frame, calls) for frame in frames)
+    if all(new is old for new, old in zip((data, compute, hardware), frames, strict=True)):
+        return trace
+    return replace(trace, data=data, compute=compute, hardware=hardware)
 
 
-def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame | None:
-    """The frame with `prediction` filled where the order tells it; None where no row needs that."""
+def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
+    """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
     prediction = or_minus_one(frame["prediction"])
     of_stage = categorical(frame["parent_model"]).codes >= 0
     open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *_POSSIBLE) & ~of_stage)
@@ -44,7 +46,7 @@ def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame | None:
     model = np.append(codes, -1)[categorical(frame["model"]).codes]
     open_rows = open_rows[model[open_rows] >= 0]
     if not len(open_rows) or calls.empty:
-        return None
+        return frame
     for code in np.unique(model[open_rows]):
         own = rows_where(calls, calls["model"].cat.codes.to_numpy() == code)
         if len(own):

@@ -137,7 +137,8 @@ def _spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[In
     With the latter two, the layers add up to the duration."""
 
     def column(*names: str) -> IntArray:
-        return np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        return total
 
     spent = np.zeros((len(frame), len(Layer)), np.int64)
     spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
@@ -305,8 +306,8 @@ def _of_model(
     compiling = facts.pipelines > np.median(facts.pipelines[near])
     take(Cause.SPECIALIZATION, np.where(compiling, rest, 0))
     # Where only samples show the call, code for the GPU compiles while it runs.
-    moved = np.where(compiling & ~facts.sampled, np.clip(more[:, Layer.CPU], 0, np.maximum(parts[:, at(Cause.WORK)], 0)), 0)
-    moved = np.where(is_any(calls["attribution"], Attribution.INFERRED), moved, 0)
+    running = np.clip(parts[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
+    moved = np.where(compiling & is_any(calls["attribution"], Attribution.INFERRED), running, 0)
     parts[:, at(Cause.SPECIALIZATION)] += moved
     parts[:, at(Cause.WORK)] -= moved
     take(Cause.SPECIALIZATION, facts.specialized)
@@ -324,7 +325,8 @@ def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
     """Whether another unit did most of the work of each prediction than usual, and the usual one less than half."""
     main = int(np.argmax(usual))
     most = worked.argmax(axis=1)
-    return (most != main) & (2 * worked[:, main] < usual[main]) & (usual[main] > 0)
+    elsewhere: BoolArray = (most != main) & (2 * worked[:, main] < usual[main]) & (usual[main] > 0)
+    return elsewhere
 
 
 def _clock(spent: IntArray, usual: IntArray, near: IntArray, facts: _Facts) -> IntArray:
