@@ -31,7 +31,7 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
-from tracekit.report.why import ModelWhy, WhyReport, linked, why_report
+from tracekit.report.why import WhyReport, model_why, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
@@ -207,15 +207,11 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
             raise unknown_model(trace, pattern, redact=request.redact)
     if request.models:
         models = {name: each for name, each in models.items() if any(matches(name, like) for like in request.models)}
-    said, causes = {}, {}
-    for name, labels in chosen(models, choice, named=bool(request.models)).items():
-        said[name] = tuple(each for each in (why(trace, label) for label in labels) if each is not None)
-        causes[name] = [part.cause for each in said[name] for part in each.parts if part.ns > 0]
-    results = _results_about(trace, request.settings, {cause for some in causes.values() for cause in some})
-    found = [
-        ModelWhy(name, said[name], tail(trace, name, choice.level), linked(name, results, causes[name]))
-        for name in said
-    ]
+    labels = chosen(models, choice, named=bool(request.models))
+    said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
+    causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
+    results = _results_about(trace, request.settings, causes)
+    found = [model_why(name, some, tail(trace, name, choice.level), results) for name, some in said.items()]
     facts = private_facts(trace) if request.redact else None
     return why_report(trace.contents.source, found, facts, functions=request.functions)
 

@@ -99,7 +99,7 @@ class NotebookWhy(WhyReport):
         rows = [
             (
                 *(model.model, why.prediction, why.duration_ns, why.usual_ns, str(part.cause), part.ns, part.low_ns),
-                *(part.high_ns, str(part.known), finding.id if (finding := model.finding(part.cause)) else None),
+                *(part.high_ns, str(part.known), model.findings.get(part.cause)),
             )
             for model in self.models
             for why in model.predictions

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
 from tracekit.documents.columns import numbers, words
-from tracekit.render.blocks import (
-    Block,
-    Column,
-    Document,
-    Line,
-    Paragraph,
-    Role,
-    Span,
-    join,
-    present,
-    section,
-    table,
-)
+from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
-from tracekit.report.why import main_cause
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_percent, format_time
 
 if TYPE_CHECKING:
-    from tracekit.report.why import LinkedFinding, ModelWhy, WhyReport
+    from tracekit.report.why import ModelWhy, WhyReport
 
 SMALL = 0.01
-"""Parts of less than this share of the difference, or of the prediction, stand in one row."""
+"""Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
+WORTH = 0.1
+"""Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
+NOTHING = "Nothing to explain: no prediction fits, or its model has too few to compare."
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.ORDER: "order of submission",
@@ -41,12 +31,11 @@ KNOWN = {
     Known.SAMPLES: "call stacks",
     Known.REST: ABSENT,
 }
-NOTHING = "Nothing to explain: no prediction fits, or its model has too few to compare."
-SHORT = {
+CAUSES = {
     Cause.QUEUED_OWN: "queued behind predictions of this model",
     Cause.QUEUED_MODELS: "queued behind other work of the app",
     Cause.QUEUED_PROCESSES: "queued behind other processes",
-    Cause.WORK: "longer work of its own",
+    Cause.WORK: "work of its own",
     Cause.CLOCK: "slower clock",
     Cause.UNIT: "another compute unit",
     Cause.COPIES: "copies and conversions",
@@ -54,240 +43,162 @@ SHORT = {
     Cause.BLOCKED: "blocked thread",
     Cause.NOT_VISIBLE: "not visible in the recording",
 }
-LAYERS = {
-    "ane": "Neural Engine",
-    "gpu": "GPU",
-    "cpu": "CPU",
-    "data": "copies and conversions",
-    "specializing": "specialization",
-    "rest": "rest",
-}
-UNITS = {Device.ANE.value: "ane", Device.GPU.value: "gpu", Device.CPU.value: "cpu"}
+UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
+LAYERS = {**UNITS, "data": "copies and conversions", "specializing": "specialization", "rest": "rest"}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A part, or the small ones together."""
+class Row(NamedTuple):
+    """A part, of which prediction, and the check that has a finding about it."""
 
-    ns: int
-    words: Line
-    share: float
-    known: str
+    why: Why
+    part: Part
     finding: str
-    bounds: tuple[int, int] | None = None
-    resolution_ns: int = 0
 
 
 def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
-    alone = sum(len(model.predictions) for model in report.models) == 1
-    first = next((model for model in report.models if model.predictions), None)
-    worst = first.predictions[0] if first else None
-    cause = _main(worst) if worst else None
-    linked = first.finding(cause) if first and cause else None
+    explained = [(model, why) for model in report.models for why in model.predictions]
+    finding = explained[0][0].findings.get(explained[0][1].parts[0].cause) if explained else None
     return Document(
         title=report.source,
-        verdict=sentence(worst) if worst else NOTHING,
+        verdict=sentence(explained[0][1]) if explained else NOTHING,
         tone=Role.PLAIN,
-        blocks=present(*(block for model in report.models for block in _blocks(model, None if alone else worst))),
-        closing=f"details: tracekit explain {linked.id}" if linked else "",
+        blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
+        closing=f"details: tracekit explain {finding}" if finding else "",
     )
 
 
-def _main(why: Why) -> Cause | None:
-    return main_cause((part.cause, part.ns) for part in why.parts)
-
-
-def _blocks(model: ModelWhy, said: Why | None) -> Iterator[Block | None]:
-    """The predictions of one model, then its tail and the fix. The verdict has `said` one; None: there is no other."""
+def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
+    """The predictions of one model, each below its sentence unless the verdict is that; its tail and the fix."""
     for why in model.predictions:
-        grid = table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows_of(model, why))
-        about = Paragraph(join(_about(why), "; "), Role.DIM)
-        if said is None:
-            yield from (grid, about)
-        else:
-            head = None if why is said else Paragraph(Span(sentence(why), Role.STRONG))
-            yield section(moment(why.start_ns), head, grid, about)
-    if not model.predictions:
-        return
-    worst = model.predictions[0]
-    yield Paragraph(usual_sentence(worst), Role.DIM)
+        least = SMALL * max(abs(why.extra_ns), why.duration_ns // 10)
+        large = [part for part in why.parts if abs(part.ns) >= least or part.low_ns != part.high_ns]
+        rows = [Row(why, part, model.findings.get(part.cause, "") if part.ns > 0 else "") for part in large]
+        about = (
+            table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
+            Paragraph(join(_about(why, [part for part in why.parts if part not in large]), "; "), Role.DIM),
+        )
+        head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
+        yield from (section(moment(why.start_ns), head, *about),) if several else about
+    if model.predictions:
+        yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
     if model.tail is not None:
-        yield Paragraph(tail_sentence(model.tail), lead=f"p{model.tail.level * 100:g}")
-    cause = _main(worst)
-    linked = model.finding(cause) if cause else None
-    if linked and linked.fix:
-        yield Paragraph(linked.fix, lead="fix")
+        level = f"p{model.tail.level * 100:g}"
+        yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
+    yield Paragraph(model.fix, lead="fix") if model.fix else None
 
 
 def sentence(why: Why) -> str:
-    """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for ...`"""
+    """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
     time = partial(format_time, resolution_ns=why.resolution_ns)
     head = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)} instead of the usual {time(why.usual_ns)}"
-    if abs(why.extra_ns) < SMALL * why.usual_ns:
-        return f"{head}, as fast as usual"
-    large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= 0.1 * abs(why.extra_ns)]
+    large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= WORTH * abs(why.extra_ns)]
     large.sort(key=lambda part: -abs(part.ns))
-    said = [f"{_amount(part, why)} {part_words(why, part)}" for part in large[:2]]
-    return f"{head}: {word_list(said)}" if said else head
+    said = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
+    return f"{head}: {said}" if said else head
 
 
-def _amount(part: Part, why: Why) -> str:
+def _amount(why: Why, part: Part) -> str:
+    """How long, or a range; without a sign."""
     time = partial(format_time, resolution_ns=why.resolution_ns)
-    if part.low_ns != part.high_ns:
-        return f"{time(part.low_ns)} to {time(part.high_ns)}"
-    return time(abs(part.ns))
+    return time(abs(part.ns)) if part.low_ns == part.high_ns else f"{time(part.low_ns)} to {time(part.high_ns)}"
 
 
 def part_words(why: Why, part: Part) -> str:
     """What a part is due to, with what it waited for."""
     less = part.ns < 0
+    more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
+    unit = UNITS[max(more, key=lambda name: more[name])]
     match part.cause:
-        case Cause.QUEUED_OWN | Cause.QUEUED_MODELS | Cause.QUEUED_PROCESSES:
-            return _queued(part)
         case Cause.WORK:
-            unit = _most(why, less=less)
-            longer = f"{'less' if less else 'more'} work of its own{f' on the {unit}' if unit else ''}"
-            return f"{longer}, as the first prediction after its load" if why.is_first and not less else longer
+            first = ", as the first prediction after its load" if why.is_first and not less else ""
+            return f"{'less' if less else 'more'} work of its own on the {unit}{first}"
         case Cause.CLOCK:
-            state = f" (thermal state {why.thermal})" if why.thermal else " (GPU performance state)"
-            return f"for the same work at {'a faster' if less else 'a slower'} clock{state}"
+            state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
+            return f"{'less' if less else 'more'} for the same work: clock ({state})"
         case Cause.UNIT:
-            unit = _most(why, less=False)
-            usual = max(("ane", "gpu", "cpu"), key=lambda name: why.usual.get(name, 0))
-            return f"for running on the {unit} instead of the {LAYERS[usual]}"
+            usual = UNITS[max(UNITS, key=lambda name: why.usual.get(name, 0))]
+            return f"for running on the {unit} instead of the {usual}"
+        case Cause.COPIES:
+            return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
         case Cause.SPECIALIZATION:
             compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
-            return f"{'less ' if less else ''}specialization{compiled and f' ({compiled} compiled meanwhile)'}"
+            return f"of specialization{compiled and f' ({compiled} compiled meanwhile)'}"
         case Cause.BLOCKED:
-            return "while its thread did not run, or shared the CPU"
-        case Cause.COPIES:
-            return f"{'fewer' if less else 'more'} copies and conversions of inputs and outputs"
+            return "in which its thread did not run"
         case _:
-            return "not visible in the recording"
+            return queue_words(part.behind, part.cause)
 
 
-def _most(why: Why, *, less: bool) -> str:
-    """The compute unit with the largest difference."""
-    more = {name: (-1 if less else 1) * why.more.get(name, 0) for name in ("ane", "gpu", "cpu")}
-    name = max(more, key=lambda each: more[each])
-    return LAYERS[name] if more[name] > 0 else ""
-
-
-def _queued(part: Part) -> str:
-    if not part.behind:
-        return SHORT[part.cause]
-    first = part.behind[0]
-    more = f" and {len(part.behind) - 1} more" if len(part.behind) > 1 else ""
-    return f"queued for the {DEVICE_NAMES[Device(first.unit)]} behind {blocker_words(first, part.cause)}{more}"
-
-
-def blocker_words(blocker: Blocker, cause: Cause) -> str:
-    """Whose work it was."""
+def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
+    """For which unit it was queued, and behind whom; the name of the cause where that is not known."""
+    if not behind:
+        return CAUSES[cause]
+    first = behind[0]
     if cause == Cause.QUEUED_OWN:
-        count = format_count(blocker.predictions, "earlier prediction") if blocker.predictions else "predictions"
-        return f"{count} of {blocker.model}"
-    if cause == Cause.QUEUED_MODELS:
-        return blocker.model or "the app's own drawing"
-    if blocker.process:
-        return f"{blocker.model} of {blocker.process}" if blocker.model else blocker.process
-    return f"{blocker.model}, of another process" if blocker.model else "another process"
+        count = format_count(first.predictions, "earlier prediction") if first.predictions else "earlier predictions"
+        who = f"{count} of {first.model}"
+    elif cause == Cause.QUEUED_MODELS:
+        who = first.model or "the app's own drawing"
+    else:
+        who = " of ".join(filter(None, (first.model, first.process or "another process")))
+    more = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+    return f"queued for the {UNITS[first.unit]} behind {who}{more}"
 
 
-def rows_of(model: ModelWhy, why: Why) -> list[Row]:
-    """Its parts; those too small to matter in one row, so that all add up."""
-
-    def linked(cause: Cause) -> str:
-        finding: LinkedFinding | None = model.finding(cause)
-        return finding.id if finding else ""
-
-    least = SMALL * max(abs(why.extra_ns), why.duration_ns // 10)
-    large = [part for part in why.parts if abs(part.ns) >= least or part.low_ns != part.high_ns]
-    small = [part for part in why.parts if part not in large]
-    extra = why.extra_ns or 1
-    rows = [
-        Row(
-            part.ns,
-            _part_line(why, part),
-            part.ns / extra,
-            KNOWN[part.known],
-            linked(part.cause) if part.ns > 0 else "",
-            (part.low_ns, part.high_ns) if part.low_ns != part.high_ns else None,
-            why.resolution_ns,
-        )
-        for part in large
-    ]
-    if small:
-        names = word_list(SHORT[part.cause] for part in small)
-        ns = sum(part.ns for part in small)
-        rows.append(Row(ns, f"{names}: no difference", ns / extra, ABSENT, "", None, why.resolution_ns))
-    return rows
-
-
-def _part_line(why: Why, part: Part) -> Line:
-    """The words, and where the work begins that it waited for."""
-    said = part_words(why, part).removeprefix("for ")
-    if not part.behind:
+def _line(row: Row) -> Line:
+    """The words, and the first row that it waited for."""
+    said = part_words(row.why, row.part)
+    if not row.part.behind:
         return said
-    first = part.behind[0]
+    first = row.part.behind[0]
     return said, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
 
 
-def _time(row: Row) -> str:
-    if row.bounds:
-        return f"{format_time(row.bounds[0])} to {format_time(row.bounds[1])}"
-    sign = "+" if row.ns > 0 else "−" if row.ns < 0 else ""
-    return f"{sign}{format_time(abs(row.ns), row.resolution_ns)}"
-
-
-def _share(share: float) -> str:
-    return ABSENT if abs(share) < 0.005 else f"{share:.0%}"
-
-
 COLUMNS: tuple[Column[Row], ...] = (
-    Column("time", _time, lambda row: row.ns),
-    numbers("share", lambda row: row.share, _share, drop=2),
-    words("why", lambda row: row.words),
-    words("known from", lambda row: row.known, drop=1),
-    words("finding", lambda row: Span(row.finding, Role.CODE, link=f"#finding-{row.finding}") if row.finding else ""),
+    Column(
+        "time", lambda row: f"{'−' if row.part.ns < 0 else '+'}{_amount(row.why, row.part)}", lambda row: row.part.ns
+    ),
+    numbers("share", lambda row: row.part.ns / (row.why.extra_ns or 1), lambda share: f"{share:.0%}", drop=2),
+    words("why", _line),
+    words("known from", lambda row: KNOWN[row.part.known], drop=1),
+    words("finding", lambda row: Span(row.finding, Role.CODE) if row.finding else ""),
 )
 
 
-def _about(why: Why) -> Iterator[Line]:
-    """Who called, and what else was in flight."""
+def _about(why: Why, small: list[Part]) -> Iterator[Line]:
+    """Parts too small to matter, who called, what was in flight, and where it is recorded."""
+    if small:
+        ns = sum(part.ns for part in small)
+        yield f"no difference ({'−' if ns < 0 else '+'}{format_time(abs(ns))}): " + word_list(
+            CAUSES[part.cause] for part in small
+        )
     site = why.called_from
     if site is not None and site.function is not None:
-        thread = f", {THREADS[site.thread]}" if site.thread in THREADS else ""
-        yield f"called from {place(site)}{thread}"
-    yield f"{format_count(why.in_flight, 'prediction')} of {why.model} in flight"
+        yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
+    yield f"{why.in_flight} in flight"
     if why.resolution_ns:
-        yield f"from call stacks, {format_error(why.resolution_ns)}"
+        yield f"inferred from call stacks, {format_error(why.resolution_ns)}"
     yield f"{why.table} row {why.row}"
 
 
 def usual_sentence(why: Why) -> str:
     """What a usual prediction takes, of what, and how that is known."""
     time = partial(format_time, resolution_ns=why.resolution_ns)
+    layers = LAYERS | ({Device.CPU: "CPU time of its thread"} if why.resolution_ns else {})
     parts = sorted(why.usual.items(), key=lambda part: -part[1])
-    layers = LAYERS | ({"cpu": "CPU time of its thread"} if why.resolution_ns else {})
-    large = [f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns]
+    large = ", ".join(f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns)
     return (
-        f"usual: {time(why.usual_ns)} ({', '.join(large)}); median of {why.compared:,} {why.population}, "
-        "time in queues left out"
+        f"usual: {time(why.usual_ns)} ({large}), the median of {format_count(why.compared, 'warm prediction')} "
+        "without time in queues"
     )
 
 
-def tail_sentence(tail: Tail) -> str:
-    """`95.3 ms: 100% queued behind ...`, of the time beyond usual ones."""
-    causes = [(cause, ns / tail.extra_ns) for cause, ns in tail.parts if ns >= 0.05 * tail.extra_ns]
-    said = [f"{format_percent(min(share, 1.0))} {_cause_words(tail, cause)}" for cause, share in causes[:3]]
-    slowest = format_count(tail.count, "prediction takes", "predictions take")
-    return f"{format_time(tail.ns)}: {', '.join(said)} (of what {slowest} beyond the usual)"
-
-
-def _cause_words(tail: Tail, cause: Cause) -> str:
-    if tail.behind is None or cause != tail.parts[0][0]:
-        return SHORT[cause]
-    unit = DEVICE_NAMES[Device(tail.behind.unit)]
-    who = "earlier predictions" if cause == Cause.QUEUED_OWN else blocker_words(tail.behind, cause)
-    return f"queued for the {unit} behind {who}"
+def tail_words(tail: Tail) -> str:
+    """What the slowest predictions take beyond usual ones: `83% queued for the Neural Engine behind Net, 11% clock`."""
+    said = []
+    for number, (cause, ns) in enumerate(tail.parts.items()):
+        if ns >= WORTH * tail.extra_ns and number < 3:
+            behind = (replace(tail.behind, predictions=0),) if tail.behind and not number else ()
+            said.append(f"{format_percent(min(ns / tail.extra_ns, 1.0))} {queue_words(behind, Cause(cause))}")
+    return ", ".join(said)

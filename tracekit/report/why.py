@@ -8,27 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.explain import FINDINGS, Tail, Why
+from tracekit.analysis.why.parts import Cause
 from tracekit.report.formatting import fix_line
 from tracekit.report.redact import redact_values
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.parts import Cause
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
 SCHEMA_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedFinding:
-    """A finding that is about a cause."""
-
-    cause: Cause
-    id: str
-    """Of the check."""
-    title: str
-    fix: str
-    """The first sentence of its fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +27,10 @@ class ModelWhy:
     predictions: tuple[Why, ...]
     tail: Tail | None
     """None where the slowest predictions are too few, or no slower than usual."""
-    findings: tuple[LinkedFinding, ...]
-    """At most one for each cause that occurs."""
-
-    def finding(self, cause: Cause) -> LinkedFinding | None:
-        """The finding about a cause; None where there is none."""
-        return next((each for each in self.findings if each.cause == cause), None)
+    findings: dict[str, str]
+    """Id of the check whose finding is about a cause, by `Cause`; of those that occur."""
+    fix: str
+    """First sentence of the fix of what is about the largest part of the first prediction; empty where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +43,19 @@ class WhyReport:
     redacted: bool
 
 
-def main_cause(parts: Iterable[tuple[Cause, int]]) -> Cause | None:
-    """The cause with most time; None where nothing is longer than usual."""
-    cause, ns = max(parts, key=lambda part: part[1], default=(None, 0))
-    return cause if ns > 0 else None
-
-
-def linked(model: str, results: Sequence[Result], causes: Iterable[Cause]) -> tuple[LinkedFinding, ...]:
-    """For each cause the closest finding about a model, or about the whole recording."""
+def finding_about(cause: str, model: str, results: Sequence[Result]) -> Result | None:
+    """The closest finding about a cause in a model, or in the whole recording; None where there is none."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
-    links = []
-    for cause in dict.fromkeys(causes):
-        result = next((found[name] for name in FINDINGS[cause] if name in found), None)
-        if result is not None:
-            links.append(LinkedFinding(cause, result.id, result.title, fix_line(result.fix)))
-    return tuple(links)
+    return next((found[name] for name in FINDINGS[Cause(cause)] if name in found), None)
+
+
+def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
+    """What is said of a model, with the findings among the results."""
+    causes = dict.fromkeys(part.cause for why in predictions for part in why.parts if part.ns > 0)
+    found = {cause: result for cause in causes if (result := finding_about(cause, model, results)) is not None}
+    worst = found.get(next(iter(causes))) if causes else None
+    findings = {str(cause): result.id for cause, result in found.items()}
+    return ModelWhy(model, tuple(predictions), tail, findings, fix_line(worst.fix) if worst else "")
 
 
 def why_report(
@@ -79,13 +63,9 @@ def why_report(
 ) -> WhyReport:
     """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
     out."""
-    report = WhyReport(SCHEMA_VERSION, source, tuple(models), facts is not None)
+    kept = tuple(models)
     if not functions:
-        report = replace(
-            report,
-            models=tuple(
-                replace(each, predictions=tuple(replace(one, called_from=None) for one in each.predictions))
-                for each in report.models
-            ),
-        )
+        without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
+        kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
+    report = WhyReport(SCHEMA_VERSION, source, kept, facts is not None)
     return redact_values(report, facts) if facts is not None else report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,12 @@ MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is asked for; by default the slowest prediction of the model with most time in predictions."""
+    """What is asked for; by default the slowest prediction."""
 
     slowest: int | None = None
     """How many, the longest first."""
     at_ns: int | None = None
-    """Those in flight at this time since the start of the run; else the next one."""
+    """Those in flight at this time since the start of the run."""
     percentile: float | None = None
     """The one closest to this percentile of the warm ones; the tail begins there too."""
     over_ns: int | None = None
@@ -36,49 +36,31 @@ class Choice:
         """Of the quantile that the tail begins at."""
         return 0.95 if self.percentile is None else self.percentile / 100
 
+    def rows(self, of_model: Differences) -> IndexArray:
+        """Which predictions of a model, by position. O(n log n)."""
+        durations, starts = of_model.durations, of_model.calls["start_ns"].to_numpy()
+        longest = np.argsort(-durations, kind="stable")
+        if self.percentile is not None and self.slowest is None:
+            (value,) = sample_quantiles(durations[of_model.warm], self.level)
+            return np.argsort(np.abs(durations - value), kind="stable")[:1]
+        if self.over_ns is not None:
+            return longest[durations[longest] > self.over_ns][: self.slowest or MOST]
+        if self.at_ns is not None:
+            longest = longest[((starts <= self.at_ns) & (starts + durations > self.at_ns))[longest]]
+        return longest[: self.slowest or 1]
+
 
 def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
-    """Labels of the predictions by model, those that take longest first. Of all models unless they are `named` only the
-    one that is asked for, or that is busiest. O(predictions)."""
-    if choice.at_ns is not None and not named:
-        models = _at(models, choice.at_ns)
-    elif not named and models:
-        busiest = max(models, key=lambda name: int(models[name].durations.sum()))
-        models = {busiest: models[busiest]}
-    return {
-        name: tuple(of_model.calls.index.to_numpy()[_rows(of_model, choice)].tolist())
-        for name, of_model in models.items()
-    }
-
-
-def _at(models: Mapping[str, Differences], time_ns: int) -> Mapping[str, Differences]:
-    """The model of which a prediction was in flight, the longest one; else of the next."""
-
-    def rank(of_model: Differences) -> tuple[bool, int]:
-        rows = _at_rows(of_model, time_ns)
-        start = int(of_model.calls["start_ns"].iloc[rows[0]])
-        return start > time_ns, start - time_ns if start > time_ns else -int(of_model.durations[rows[0]])
-
-    some = {name: each for name, each in models.items() if len(_at_rows(each, time_ns))}
-    return dict([min(some.items(), key=lambda item: rank(item[1]))]) if some else {}
-
-
-def _at_rows(of_model: Differences, time_ns: int) -> IndexArray:
-    starts = of_model.calls["start_ns"].to_numpy()
-    in_flight = np.flatnonzero((starts <= time_ns) & (starts + of_model.durations > time_ns))
-    if len(in_flight):
-        return in_flight[np.argsort(-of_model.durations[in_flight], kind="stable")]
-    return np.flatnonzero(starts > time_ns)[:1]
-
-
-def _rows(of_model: Differences, choice: Choice) -> IndexArray | Sequence[int]:
-    durations = of_model.durations
-    longest = np.argsort(-durations, kind="stable")
-    if choice.at_ns is not None:
-        return _at_rows(of_model, choice.at_ns)[: choice.slowest or 1]
-    if choice.over_ns is not None:
-        return longest[durations[longest] > choice.over_ns][: choice.slowest or MOST]
-    if choice.percentile is not None and choice.slowest is None:
-        (value,) = sample_quantiles(durations[of_model.warm], choice.level)
-        return np.argsort(np.abs(durations - value), kind="stable")[:1]
-    return longest[: choice.slowest or 1]
+    """Labels of the predictions by model; unless these are `named`, of the busiest model that has any;
+    where none is in flight at a time, the next. O(n log n)."""
+    busiest_first = sorted(models, key=lambda name: -int(models[name].durations.sum()))
+    found = {name: models[name].calls.index.to_numpy()[choice.rows(models[name])].tolist() for name in busiest_first}
+    found = {name: labels for name, labels in found.items() if labels}
+    if not found and choice.at_ns is not None:
+        # Between two predictions: the next one.
+        starts = {name: models[name].calls["start_ns"] for name in busiest_first}
+        later = {name: each[(each > choice.at_ns).to_numpy()] for name, each in starts.items()}
+        following = [(int(each.iloc[0]), name, each.index[0]) for name, each in later.items() if len(each)]
+        found = {name: [label] for _, name, label in sorted(following)[:1]}
+    some = list(found.items())[: None if named else 1]
+    return {name: tuple(map(int, labels)) for name, labels in some}

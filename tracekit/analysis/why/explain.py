@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
-from tracekit.analysis.quantities import Population, least, sample_quantiles
+from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
 from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, held, unit_rows
@@ -95,19 +95,13 @@ class Tail:
     """The quantile of the warm predictions."""
     count: int
     """Predictions that take at least so long."""
+    usual_ns: int
     extra_ns: int
     """What they take beyond usual ones."""
-    parts: tuple[tuple[Cause, int], ...]
-    """Adds up to `extra_ns`; the largest first."""
+    parts: dict[str, int]
+    """Time by `Cause`, which adds up to `extra_ns`; the largest first."""
     behind: Blocker | None = None
     """Whose work filled most of it where the largest part is a wait."""
-
-    @property
-    def explained(self) -> float:
-        """Share of the extra time that something recorded shows."""
-        return (
-            sum(ns for cause, ns in self.parts if cause != Cause.NOT_VISIBLE) / self.extra_ns if self.extra_ns else 0.0
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +116,8 @@ class Why:
     start_ns: int
     duration_ns: int
     usual_ns: int
-    population: Population
-    """What the usual one is told from."""
     compared: int
-    """How many these are."""
+    """How many warm predictions the usual one is told from."""
     in_flight: int
     """Predictions of the model in flight when it began, with itself."""
     is_first: bool
@@ -170,7 +162,6 @@ def why(trace: Trace, prediction: int) -> Why | None:
         start_ns=start,
         duration_ns=duration,
         usual_ns=found.usual,
-        population=Population.WARM,
         compared=int(found.warm.sum()),
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
@@ -188,28 +179,23 @@ def _by_layer(times_ns: IntArray) -> dict[str, int]:
     return {layer.name.lower(): int(ns) for layer, ns in zip(Layer, times_ns, strict=True) if ns}
 
 
+_KNOWN = {
+    Cause.CLOCK: Known.COINCIDENCE,
+    Cause.SPECIALIZATION: Known.COINCIDENCE,
+    Cause.BLOCKED: Known.COINCIDENCE,
+    Cause.NOT_VISIBLE: Known.REST,
+}
+
+
 def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
     prediction = int(found.calls.index[at])
     behind = _blockers(trace, [prediction])
-    ordered = _is_ordered(trace, prediction)
-    unclear = int(found.unclear_ns[at])
-    parts = {cause: int(ns) for cause, ns in zip(CAUSES, found.parts_ns[at], strict=True) if ns}
-    for cause in sorted(parts, key=lambda each: -parts[each]):
-        ns, known = parts[cause], Known.ROWS
-        low = high = ns
-        if cause in (Cause.CLOCK, Cause.SPECIALIZATION, Cause.BLOCKED):
-            known = Known.COINCIDENCE
-        elif cause == Cause.NOT_VISIBLE:
-            known = Known.REST
-        elif found.resolution_ns:
-            known = Known.SAMPLES
-        elif ordered:
-            known = Known.ORDER
-        if cause == Cause.QUEUED_OWN:
-            low = ns - unclear
-        elif cause == Cause.WORK:
-            high = ns + unclear
-        yield Part(cause, ns, low, high, known, behind.get(cause, ()))
+    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, prediction) else Known.ROWS
+    unclear = {Cause.QUEUED_OWN: (-int(found.unclear_ns[at]), 0), Cause.WORK: (0, int(found.unclear_ns[at]))}
+    for cause, ns in sorted(zip(CAUSES, found.parts_ns[at].tolist(), strict=True), key=lambda part: -part[1]):
+        if ns:
+            low, high = unclear.get(cause, (0, 0))
+            yield Part(cause, ns, ns + low, ns + high, _KNOWN.get(cause, shown), behind.get(cause, ()))
 
 
 def _is_ordered(trace: Trace, prediction: int) -> bool:
@@ -273,15 +259,6 @@ def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], l
     return names, [str(process) if named else "" for named, process in zip(known, processes, strict=True)]
 
 
-def slowest(trace: Trace, model: str, count: int = 1) -> tuple[int, ...]:
-    """Labels of the predictions of a model that took longest, the longest first."""
-    found = differences(trace).get(model)
-    if found is None:
-        return ()
-    order = np.argsort(-found.durations, kind="stable")[:count]
-    return tuple(int(label) for label in found.calls.index.to_numpy()[order])
-
-
 def tail(trace: Trace, model: str, level: float = 0.95) -> Tail | None:
     """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual.
     O(n log n)."""
@@ -297,8 +274,7 @@ def tail(trace: Trace, model: str, level: float = 0.95) -> Tail | None:
     extra = int(sums.sum())
     if extra <= 0:
         return None
-    parts = {cause: int(ns) for cause, ns in zip(CAUSES, sums, strict=True) if ns}
-    order = sorted(parts, key=lambda each: -parts[each])
-    blockers = _blockers(trace, found.calls.index.to_numpy()[slow]).get(order[0], ())
-    sorted_parts = tuple((cause, parts[cause]) for cause in order)
-    return Tail(level, round(value), len(slow), extra, sorted_parts, next(iter(blockers), None))
+    largest = sorted(zip(CAUSES, sums.tolist(), strict=True), key=lambda part: -part[1])
+    blockers = _blockers(trace, found.calls.index.to_numpy()[slow]).get(largest[0][0], ())
+    parts = {str(cause): ns for cause, ns in largest if ns}
+    return Tail(level, round(value), len(slow), found.usual, extra, parts, next(iter(blockers), None))

@@ -15,7 +15,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
-from tracekit.analysis.load_waits import hangs_of_target, setup_times
+from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import median
 from tracekit.analysis.statistics import sums_by_label
@@ -27,7 +27,6 @@ from tracekit.trace.calls.patterns import DataPhase, LoadPhase
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import categorical, is_any, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.linking import top_predictions
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -51,7 +50,7 @@ class Cause(StrEnum):
     SPECIALIZATION = "specialization"
     """Metal compiled pipelines, or the model was specialized."""
     BLOCKED = "blocked"
-    """Its thread did not run, or shared the CPU."""
+    """Its thread did not run."""
     NOT_VISIBLE = "not_visible"
     """Nothing that was recorded shows it."""
 
@@ -78,10 +77,6 @@ NEAR = 0.1
 """Share of the predictions, around the median, that show what a usual one consists of."""
 SLOWER = 1.05
 """From this ratio of work in two states on, the state counts."""
-SHARED = 1.15
-"""From this ratio of work on the CPU beside others and alone on, sharing it counts (heuristic)."""
-SHARING = 5
-"""Predictions of each kind that show it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +115,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     frame = breakdown(ordered).frame
     calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
     spent, waits, ambiguous = _spent(ordered, frame, calls)
-    facts = _Facts.of(ordered, frame, calls)
+    facts = _Facts.of(ordered, calls)
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
@@ -194,21 +189,19 @@ class _Facts:
     """A number for the performance state of the GPU."""
     pipelines: IntArray
     specialized: IntArray
-    """Time in ns in which a unit compiled or loaded a model, or this model was being loaded."""
+    """Time in ns in which the Neural Engine compiled a model."""
     hung: IntArray
     """Time in ns in which the main thread did not answer."""
     ran: IntArray
     """Time in ns that samples show its thread running for it."""
     sampled: BoolArray
     """Whether samples and all units were recorded, so that a thread without samples did not run."""
-    cpu_shared: IntArray
-    """Time in ns in which the CPU worked for other models, or loads."""
 
     def at(self, rows: IntArray) -> _Facts:
         return _Facts(*(getattr(self, name)[rows] for name in self.__slots__))
 
     @classmethod
-    def of(cls, ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> _Facts:
+    def of(cls, ordered: Trace, calls: pd.DataFrame) -> _Facts:
         windows, count, context = Intervals.from_rows(calls), len(calls), ordered.context
         middle, none = windows.starts + windows.durations // 2, np.zeros(len(calls), np.int64)
         unknown = np.full(count, UNKNOWN)
@@ -216,8 +209,7 @@ class _Facts:
         states = [] if gpu_state is None else sorted(map(str, gpu_state["state"].dropna().unique()))
         compiled = context.get("metal_pipelines")
         times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
-        setups = is_any(ordered.hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)
-        setting_up = Intervals.from_rows(rows_where(ordered.hardware, setups)).joined(setup_times(ordered))
+        specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
         hangs = hangs_of_target(ordered)
         sites, units = None, all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
         if ordered.samples is not None and len(ordered.samples):
@@ -229,31 +221,11 @@ class _Facts:
             thermal=unknown if thermal is None else states_at(thermal, THERMAL_STATES, middle),
             gpu_state=unknown if gpu_state is None else states_at(gpu_state, states, middle),
             pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts),
-            specialized=setting_up.covered_within(windows),
+            specialized=Intervals.from_rows(specializing).covered_within(windows),
             hung=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
             ran=ran,
             sampled=recorded & (sites is not None and units),
-            cpu_shared=_cpu_shared(ordered, frame, windows),
         )
-
-
-def _cpu_shared(ordered: Trace, frame: pd.DataFrame, windows: Intervals) -> IntArray:
-    """Time of each prediction in which the CPU worked for another model, or something was loaded."""
-    shared = np.zeros(len(windows), np.int64)
-    rows = rows_where(ordered.compute, is_any(ordered.compute["kind"], Kind.CPU_COMPUTE))
-    setups = setup_times(ordered)
-    if not len(rows) and not len(setups):
-        return shared
-    owner = np.append(top_predictions(ordered.activity), -1)
-    call = owner[rows["prediction"].array.to_numpy(np.int64, na_value=-1)]
-    codes = categorical(frame["model"]).codes
-    model = np.append(codes, -1)[frame.index.get_indexer(pd.Index(call))]
-    times = Intervals.from_rows(rows)
-    for code in np.unique(model[model >= 0]):
-        chosen = codes == code
-        others = times.where(model != code).joined(setups)
-        shared[chosen] = others.covered_within(windows.where(chosen))
-    return shared
 
 
 def _of_model(
@@ -290,10 +262,9 @@ def _of_model(
     work = more[:, _UNITS].sum(axis=1)
     elsewhere = _elsewhere(spent[:, _UNITS], usual_ns[_UNITS])
     clock = np.where(elsewhere, 0, _clock(spent, usual_ns, near, facts))
-    shared = np.where(elsewhere, 0, np.minimum(_sharing(spent, usual_ns, facts), np.maximum(work - clock, 0)))
     parts[:, at(Cause.UNIT)] = np.where(elsewhere, work, 0)
-    parts[:, at(Cause.CLOCK)], parts[:, at(Cause.BLOCKED)] = clock, shared
-    parts[:, at(Cause.WORK)] = np.where(elsewhere, 0, work - clock - shared)
+    parts[:, at(Cause.CLOCK)] = clock
+    parts[:, at(Cause.WORK)] = np.where(elsewhere, 0, work - clock)
     parts[:, at(Cause.COPIES)] = more[:, Layer.DATA]
     parts[:, at(Cause.SPECIALIZATION)] = more[:, Layer.SPECIALIZING]
     rest = more[:, Layer.REST].copy()
@@ -350,14 +321,3 @@ def _by_state(work: IntArray, usual: int, state: IntArray, near: IntArray) -> In
         if other != base and not 1 / SLOWER < ratio < SLOWER:
             longer[state == other] = round((ratio - 1) * usual)
     return np.clip(longer, np.minimum(work - usual, 0), np.maximum(work - usual, 0))
-
-
-def _sharing(spent: IntArray, usual: IntArray, facts: _Facts) -> IntArray:
-    """How much longer the CPU worked for each prediction beside others, where predictions beside others take longer."""
-    work = spent[:, Layer.CPU]
-    beside, alone = 2 * facts.cpu_shared >= work, 10 * facts.cpu_shared < work
-    none = np.zeros(len(work), np.int64)
-    if not usual[Layer.CPU] or min(beside.sum(), alone.sum()) < SHARING:
-        return none
-    slower = (median(work[beside]) or 0) >= SHARED * (median(work[alone]) or 0)
-    return np.clip(work - usual[Layer.CPU], 0, facts.cpu_shared) if slower else none
