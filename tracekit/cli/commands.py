@@ -99,23 +99,6 @@ COMMANDS = (
         status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
     ),
     Command(
-        "why",
-        "say why a prediction was slow",
-        (
-            "tracekit why run.trace",
-            "tracekit why run.trace --model Segmenter --slowest 3",
-            "tracekit why run.trace --at 00:02.896",
-        ),
-        "Compares a prediction with a usual one of its model: how long it queued and behind whom, its own work, "
-        "clocks, copies, its thread, and what is not visible. Without options: the slowest of the busiest model.",
-        (_PATHS,),
-        "model slowest at percentile over output open format json verbose quiet",
-        f"run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.why:run",
-        REPORT_FORMS,
-        status="3 too few predictions to compare",
-    ),
-    Command(
         "view",
         "browse it in the terminal",
         ("tracekit view run.trace", "tracekit view before.trace after.trace"),
@@ -182,6 +165,23 @@ COMMANDS = (
         f"set {_SETTINGS} no-redact",
         "tracekit.cli.inspect:run",
         REPORT_FORMS,
+    ),
+    Command(
+        "why",
+        "why a prediction was slow",
+        (
+            "tracekit why run.trace",
+            "tracekit why run.trace --model Segmenter --slowest 3",
+            "tracekit why run.trace --at 00:02.896",
+        ),
+        "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
+        "copies, its thread. Without options: the slowest one of the busiest model.",
+        (_PATHS,),
+        "model slowest at percentile over output format json verbose quiet",
+        f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        "tracekit.cli.why:run",
+        REPORT_FORMS,
+        status="3 too few predictions to compare",
     ),
     Command(
         "diagnose",

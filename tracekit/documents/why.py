@@ -58,7 +58,8 @@ class Row(NamedTuple):
 def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
     explained = [(model, why) for model in report.models for why in model.predictions]
-    finding = explained[0][0].findings.get(explained[0][1].parts[0].cause) if explained else None
+    parts = explained[0][1].parts[:1] if explained else ()
+    finding = explained[0][0].findings.get(parts[0].cause) if parts else None
     return Document(
         title=report.source,
         verdict=sentence(explained[0][1]) if explained else NOTHING,

@@ -17,7 +17,7 @@ from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, diffe
 from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, held, unit_rows
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, or_minus_one
+from tracekit.trace.frames import categorical
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -189,8 +189,8 @@ _KNOWN = {
 
 def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
     prediction = int(found.calls.index[at])
-    behind = _blockers(trace, [prediction])
-    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, prediction) else Known.ROWS
+    behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.iloc[at : at + 1])
+    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
     unclear = {Cause.QUEUED_OWN: (-int(found.unclear_ns[at]), 0), Cause.WORK: (0, int(found.unclear_ns[at]))}
     for cause, ns in sorted(zip(CAUSES, found.parts_ns[at].tolist(), strict=True), key=lambda part: -part[1]):
         if ns:
@@ -198,15 +198,15 @@ def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
             yield Part(cause, ns, ns + low, ns + high, _KNOWN.get(cause, shown), behind.get(cause, ()))
 
 
-def _is_ordered(trace: Trace, prediction: int) -> bool:
-    """Whether the order of submission gave the prediction a row."""
+def _is_ordered(trace: Trace, call: Intervals) -> bool:
+    """Whether rows during a call, one interval, are linked by the order of submission alone."""
     ordered = in_order(trace)
-    if ordered is trace:
-        return False
-    return any(
-        bool(((or_minus_one(new["prediction"]) == prediction) & old["prediction"].isna().to_numpy()).any())
-        for old, new in ((getattr(trace, name), getattr(ordered, name)) for name in ("data", "compute", "hardware"))
-    )
+    frames = ((getattr(each, name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
+    for old, new in frames:
+        changed = old["prediction"].isna().to_numpy() & new["prediction"].notna().to_numpy()
+        if changed.any() and (call.covered_within(Intervals.from_rows(new).where(changed)) > 0).any():
+            return True
+    return False
 
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
