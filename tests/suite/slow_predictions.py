@@ -187,7 +187,7 @@ def made(seed: int) -> tuple[Slow, Plant]:
         jitter=draws.choice((20, 60)),
         generic_labels=plant in (more_work, copies, blocked) and draws.chance(200),
     )
-    extra = max(work * draws.integer(50, 400) // 100, 3 * MS)
+    extra = max(work * draws.integer(20, 400) // 100, 2 * MS)
     model, beside = draw_models(draws, 2)
     slow = Slow(draws, simulation, model, unit, work, calls, draws.integer(5, calls - 3), extra)
     simulation.start(_calls(slow, plant))
