@@ -72,8 +72,7 @@ def why_document(report: WhyReport) -> Document:
 def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
     """The predictions of one model, each below its sentence unless the verdict is that; its tail and the fix."""
     for why in model.predictions:
-        least = SMALL * max(abs(why.extra_ns), why.duration_ns // 10)
-        large = [part for part in why.parts if abs(part.ns) >= least or part.low_ns != part.high_ns]
+        large = large_parts(why)
         rows = [Row(why, part, model.findings.get(part.cause, "") if part.ns > 0 else "") for part in large]
         about = (
             table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
@@ -87,6 +86,23 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         level = f"p{model.tail.level * 100:g}"
         yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
     yield Paragraph(model.fix, lead="fix") if model.fix else None
+
+
+def large_parts(why: Why) -> list[Part]:
+    """Parts that are worth a line."""
+    least = SMALL * max(abs(why.extra_ns), why.duration_ns // 10)
+    return [part for part in why.parts if abs(part.ns) >= least or part.low_ns != part.high_ns]
+
+
+def why_facts(why: Why) -> Iterator[tuple[str, str]]:
+    """Each part that matters: how long, and what it is due to. Then what is usual."""
+    for part in large_parts(why):
+        yield f"{_sign(part.ns)}{_amount(why, part)}", part_words(why, part)
+    yield "usual", usual_sentence(why).removeprefix("usual: ")
+
+
+def _sign(ns: int) -> str:
+    return "−" if ns < 0 else "+"
 
 
 def sentence(why: Why) -> str:
@@ -157,9 +173,7 @@ def _line(row: Row) -> Line:
 
 
 COLUMNS: tuple[Column[Row], ...] = (
-    Column(
-        "time", lambda row: f"{'−' if row.part.ns < 0 else '+'}{_amount(row.why, row.part)}", lambda row: row.part.ns
-    ),
+    Column("time", lambda row: f"{_sign(row.part.ns)}{_amount(row.why, row.part)}", lambda row: row.part.ns),
     numbers("share", lambda row: row.part.ns / (row.why.extra_ns or 1), lambda share: f"{share:.0%}", drop=2),
     words("why", _line),
     words("known from", lambda row: KNOWN[row.part.known], drop=1),
@@ -171,9 +185,7 @@ def _about(why: Why, small: list[Part]) -> Iterator[Line]:
     """Parts too small to matter, who called, what was in flight, and where it is recorded."""
     if small:
         ns = sum(part.ns for part in small)
-        yield f"no difference ({'−' if ns < 0 else '+'}{format_time(abs(ns))}): " + word_list(
-            CAUSES[part.cause] for part in small
-        )
+        yield f"no difference ({_sign(ns)}{format_time(abs(ns))}): " + word_list(CAUSES[part.cause] for part in small)
     site = why.called_from
     if site is not None and site.function is not None:
         yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
