@@ -84,8 +84,8 @@ def test_a_range_is_said_as_one():
 @pytest.mark.parametrize(
     ("cause", "facts", "words"),
     [
-        (Cause.CLOCK, {"thermal": "Serious"}, "more for the same work: clock (thermal state Serious)"),
-        (Cause.CLOCK, {}, "more for the same work: clock (performance state of the GPU)"),
+        (Cause.CLOCK, {"thermal": "Serious"}, "for the same work at a slower clock (thermal state Serious)"),
+        (Cause.CLOCK, {}, "for the same work at a slower clock (performance state of the GPU)"),
         (
             Cause.UNIT,
             {"more": {"ane": -11 * MS, "cpu": 30 * MS}},

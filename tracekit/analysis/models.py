@@ -65,7 +65,7 @@ class ModelSummary:
     """How exactly the begin and end of its calls are known: the time between two samples, where only call stacks show
     them."""
     tail: Tail | None = None
-    """What makes its p95; None too where only some of what was recorded is shown."""
+    """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)
     """The numbers that are shown of it, of a stage too, by the ids of `quantities.MODEL`. None: not recorded, or too
     few values."""
@@ -85,7 +85,6 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         _work_of_units(trace),
         first_after_load(trace.activity),
         core_ml_calls(trace),
-        shown is None,
     )
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
@@ -162,8 +161,6 @@ class _OfTrace(NamedTuple):
     cold: BoolArray
     """Shape (rows of the activity,): the first prediction after a load."""
     calls: CoreMLCalls
-    is_whole: bool
-    """Whether all that was recorded counts."""
 
 
 def _summary(
@@ -218,7 +215,7 @@ def _summary(
         breakdown=parts,
         phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
         resolution_ns=resolution_of(loads, predictions),
-        tail=tail(of_trace.trace, name) if called and timed and of_trace.is_whole else None,
+        tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample),
     )
 

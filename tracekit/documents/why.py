@@ -23,11 +23,11 @@ SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
 WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
-NOTHING = "Nothing to explain: no prediction fits, or its model has too few to compare."
+NOTHING = "Nothing to explain: no prediction fits, or its model has fewer than 3 to compare."
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.ORDER: "order of submission",
-    Known.COINCIDENCE: "happened meanwhile",
+    Known.COINCIDENCE: "coincidence in time",
     Known.SAMPLES: "call stacks",
     Known.REST: ABSENT,
 }
@@ -132,7 +132,7 @@ def part_words(why: Why, part: Part) -> str:
             return f"{'less' if less else 'more'} work of its own on the {unit}{first}"
         case Cause.CLOCK:
             state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
-            return f"{'less' if less else 'more'} for the same work: clock ({state})"
+            return f"for the same work at a {'faster' if less else 'slower'} clock ({state})"
         case Cause.UNIT:
             usual = UNITS[max(UNITS, key=lambda name: why.usual.get(name, 0))]
             return f"for running on the {unit} instead of the {usual}"

@@ -259,11 +259,11 @@ def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], l
     return names, [str(process) if named else "" for named, process in zip(known, processes, strict=True)]
 
 
-def tail(trace: Trace, model: str, level: float = 0.95) -> Tail | None:
-    """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual.
-    O(n log n)."""
+def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:
+    """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual,
+    and where the model has more predictions than are shown `of` it. O(n log n)."""
     found = differences(trace).get(model)
-    if found is None:
+    if found is None or of not in (None, len(found.calls)):
         return None
     chosen = np.flatnonzero(found.warm & (found.durations > 0))
     if len(chosen) < least(level):

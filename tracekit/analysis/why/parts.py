@@ -75,6 +75,8 @@ LEAST = 3
 """Fewest predictions that a usual one is told from."""
 NEAR = 0.1
 """Share of the predictions, around the median, that show what a usual one consists of."""
+OTHER_WAY = 4
+"""On another unit, preparation and the way back take no more than one part in so many of its work (heuristic)."""
 SLOWER = 1.05
 """From this ratio of work in two states on, the state counts."""
 
@@ -287,6 +289,8 @@ def _of_model(
     ran = facts.ran - int(np.median(facts.ran[near]))
     take(Cause.WORK, np.where(facts.sampled, ran, 0))
     take(Cause.BLOCKED, np.where(facts.sampled & (rest >= 2 * SAMPLE_NS), rest, 0))
+    # The way to another unit, and back, is part of running there.
+    take(Cause.UNIT, np.where(elsewhere, spent[:, _UNITS].sum(axis=1) // OTHER_WAY, 0))
     parts[:, at(Cause.NOT_VISIBLE)] = rest
     resolution = int(calls["resolution_ns"].max())
     return Differences(name, calls, warm, usual, usual_ns, parts, more, unclear, facts.pipelines, resolution)
