@@ -14,7 +14,7 @@ from tracekit.analysis.device_states import THERMAL_STATES, states_at
 from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
-from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, held, unit_rows
+from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, unit_rows
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical
@@ -214,17 +214,15 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
     ordered = in_order(trace)
     found: dict[Cause, list[Blocker]] = {}
     for waits in all_waits(ordered):
-        windows = waits.times.where(np.isin(waits.call, predictions))
+        windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
         if not len(windows):
             continue
         rows = unit_rows(ordered)[waits.unit]
-        times = held(rows)
-        over = windows.union()
-        inside = np.flatnonzero(over.covered_within(times) > 0)
+        inside = rows.overlapping(windows)
         model = int(trace.activity["model"].cat.codes.iloc[int(predictions[0])])
         names = _names(ordered, rows, inside)
-        in_app = np.where(rows.model == model, Behind.OWN, Behind.MODELS)
-        behind = np.where(rows.foreign, Behind.PROCESSES, in_app)[inside]
+        in_app = np.where(rows.model[inside] == model, Behind.OWN, Behind.MODELS)
+        behind = np.where(rows.foreign[inside], Behind.PROCESSES, in_app)
         keys = pd.MultiIndex.from_arrays([behind, *names])
         codes, groups = pd.factorize(keys)
         for number, (who, name, process) in enumerate(groups):
@@ -237,7 +235,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
                     model=name or None,
                     process=process or None,
                     predictions=len(np.unique(calls[calls >= 0])),
-                    ns=int(times.where(chosen).covered_within(windows).sum()),
+                    ns=int(rows.held.where(chosen).covered_within(windows).sum()),
                     first_ns=int(first["start_ns"]),
                     table=str(first["table"]),
                     row=int(first["row"]),

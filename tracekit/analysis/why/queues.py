@@ -54,11 +54,24 @@ class UnitRows:
     """Code in the models of `Trace.activity`; -1 for none of them."""
     foreign: BoolArray
     """Of another process."""
+    held: Intervals
+    """The times, each with the hand-over that follows it: until the next row begins, if that is soon."""
+    reach: IntArray
+    """Latest end until then, of `held`."""
+
+    def overlapping(self, windows: Intervals) -> IntArray:
+        """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
+        first = np.searchsorted(self.reach, windows.starts, side="right")
+        after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
+        counts = after - first
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows, window = np.repeat(first, counts) + offsets, np.repeat(np.arange(len(windows)), counts)
+        return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """Waits of predictions for one unit: shape (waits,) each."""
+    """Waits of predictions for one unit, by prediction: shape (waits,) each."""
 
     unit: Device
     call: IntArray
@@ -66,6 +79,13 @@ class Waits:
     times: Intervals
     behind_ns: IntArray
     """Shape (waits, 3): the part of each `Behind`; they add up to the wait."""
+
+    def of(self, predictions: IntArray) -> Intervals:
+        """Those of some predictions, by label, ascending. O(m log n) and what these have."""
+        first, after = (np.searchsorted(self.call, predictions, side) for side in ("left", "right"))
+        counts = after - first
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.times.where(np.repeat(first, counts) + offsets)
 
 
 @cached_by_trace
@@ -89,9 +109,13 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     found = {}
     for unit, lane in UNITS.items():
         rows = np.flatnonzero(is_any(hardware["lane"], lane) & (times.durations > 0))
-        found[unit] = UnitRows(
-            hardware.index.to_numpy()[rows], times.where(rows), call[rows], code[rows], foreign[rows]
-        )
+        of_unit = times.where(rows)
+        following = np.append(of_unit.starts[1:], np.iinfo(np.int64).max // 2)[: len(of_unit)]
+        soon = (following > of_unit.ends) & (following - of_unit.ends <= HANDOVER_NS)
+        held = Intervals(of_unit.starts, np.where(soon, following, of_unit.ends))
+        reach = np.maximum.accumulate(held.ends)
+        label = hardware.index.to_numpy()[rows]
+        found[unit] = UnitRows(label, of_unit, call[rows], code[rows], foreign[rows], held, reach)
     return found
 
 
@@ -126,6 +150,8 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     low = np.maximum(low, busy_since[queued])
     waited = low < start[queued]
     queued, low = queued[waited], low[waited]
+    order = np.argsort(rows.call[queued], kind="stable")
+    queued, low = queued[order], low[order]
     times = Intervals(low, start[queued])
     return Waits(unit, rows.call[queued], times, _behind(rows, times, rows.model[queued]))
 
@@ -144,16 +170,9 @@ def _ready(trace: Trace, rows: UnitRows, pieces: IntArray, called: IntArray) -> 
     )
 
 
-def held(rows: UnitRows) -> Intervals:
-    """The rows with the hand-over that follows each: until the next begins, if that is soon."""
-    following = np.append(rows.times.starts[1:], np.iinfo(np.int64).max // 2)
-    soon = (following > rows.times.ends) & (following - rows.times.ends <= HANDOVER_NS)
-    return Intervals(rows.times.starts, np.where(soon, following, rows.times.ends))
-
-
 def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     """Whose work filled each wait, shape (waits, 3): of several at once the nearest."""
-    times = held(rows)
+    times = rows.held
     own = np.zeros(len(windows), np.int64)
     order = np.argsort(rows.model, kind="stable")
     codes = rows.model[order]
