@@ -75,6 +75,21 @@ def test_nothing_to_explain_is_inconclusive(tracekit, samples):
     assert "Nothing to explain" in result.out
 
 
+def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp_path):
+    config = tmp_path / "tracekit.toml"
+    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_predictions = 30\n')
+    result = tracekit("why", samples / "captions_concurrent.trace", "--config", config)
+    assert result.status == 0
+    assert "queued for the Neural Engine" in " ".join(result.out.split())
+    assert "concurrent-predictions" not in result.out
+
+
+def test_functions_go_on_request(tracekit, samples):
+    for flags, shown in (((), True), (("--no-functions",), False)):
+        result = tracekit("why", samples / "sharpen_8bit.trace", *flags)
+        assert ("PhotoFilter.sharpen" in result.out) is shown
+
+
 def test_names_of_other_processes_go_unless_they_are_wanted(tracekit, tmp_path):
     scenario = Scenario(Process("App", 412), duration_ns=4_000 * MS)
     net, other = Model("Net"), Process("Secretive", 77)

@@ -245,7 +245,8 @@ def _of_model(
     usual = int(median(own[compared]) or 0)
     by_distance = compared[np.argsort(np.abs(own[compared] - usual), kind="stable")]
     near = by_distance[: max(LEAST, round(NEAR * len(compared)))]
-    usual_ns = np.rint(spent[near].mean(axis=0)).astype(np.int64)
+    mean = spent[near].mean(axis=0)
+    usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
     usual_ns[Layer.REST] += usual - usual_ns.sum()
     # A row that may be of several predictions is work of this one as far as it has less than usual.
     main = Layer(int(np.argmax(usual_ns[_UNITS])))
