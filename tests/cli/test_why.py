@@ -77,7 +77,7 @@ def test_nothing_to_explain_is_inconclusive(tracekit, samples):
 
 def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp_path):
     config = tmp_path / "tracekit.toml"
-    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_predictions = 30\n')
+    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_compared = 30\n')
     result = tracekit("why", samples / "captions_concurrent.trace", "--config", config)
     assert result.status == 0
     assert "queued for the Neural Engine" in " ".join(result.out.split())

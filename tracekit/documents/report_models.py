@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.analysis.why.parts import Cause
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.documents.why import tail_words
@@ -33,7 +32,7 @@ from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
-from tracekit.report.why import finding_about
+from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_time
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
 MODELS = 10
 """Models, and files of models, in the short text."""
-FAR = 1.25
-"""A p95 of at least so many times the usual duration needs a reason."""
 BAR = 20
 """Cells of a bar in text: 5% each."""
 LEGEND = "█▓ compute units, ▒ data, ░ rest"
@@ -83,13 +80,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
 
 
 def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterator[Line]:
-    """What makes the p95 of each model whose p95 is far from usual, where something recorded shows it."""
-    for model in models:
-        tail = model.tail
-        if tail is None or tail.ns < FAR * tail.usual_ns or tail.parts.get(Cause.NOT_VISIBLE, 0) > tail.extra_ns / 2:
-            continue
+    """What makes the p95 of each model, where that needs a reason and has one."""
+    for model, tail, finding in known_tails(models, results):
         p95 = Span(formatting.duration(model.quantities.get("p95_ns")), quantity="p95_ns")
-        finding = finding_about(next(iter(tail.parts)), model.name, results)
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
         yield join((Span(model.name, Role.CODE), " p95 ", p95, f": {tail_words(tail)}", link), "")
 

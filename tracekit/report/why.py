@@ -3,7 +3,7 @@ that are about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,13 @@ from tracekit.report.formatting import fix_line
 from tracekit.report.redact import redact_values
 
 if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
 SCHEMA_VERSION = 1
+FAR = 1.25
+"""A p95 of at least so many times the usual duration needs a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,16 @@ def finding_about(cause: str, model: str, results: Sequence[Result]) -> Result |
     """The closest finding about a cause in a model, or in the whole recording; None where there is none."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
     return next((found[name] for name in FINDINGS[Cause(cause)] if name in found), None)
+
+
+def known_tails(
+    models: Iterable[ModelSummary], results: Sequence[Result]
+) -> Iterator[tuple[ModelSummary, Tail, Result | None]]:
+    """Models whose p95 is far from usual, where something recorded shows most of why, with the finding about that."""
+    for model in models:
+        tail = model.tail
+        if tail and tail.ns >= FAR * tail.usual_ns and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
+            yield model, tail, finding_about(next(iter(tail.parts)), model.name, results)
 
 
 def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
