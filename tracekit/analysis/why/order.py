@@ -78,9 +78,6 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     each = count[group] // size[of_row[order]]
     even = (each > 0) & (each * size[of_row[order]] == count[group]) & (key[order] >= 0)
     at = first[of_row[order]] + np.where(even, rank // np.maximum(each, 1), 0)
-    if is_any(frame["lane"], Lane.NEURAL_ENGINE).any():
-        # Work of the hardware ends in the order in which predictions do.
-        at = np.lexsort((called.ends, cluster))[at]
     fits = _fits(called, at, times.where(order), slack[order])
     even &= (np.bincount(group, ~fits, minlength=len(count)) == 0)[group]
     chosen = np.empty(len(rows), np.int64)
