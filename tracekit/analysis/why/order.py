@@ -62,7 +62,7 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     reach = np.maximum.accumulate(called.ends)
     # Predictions that overlap, one after the other, are a cluster; its rows lie in it.
     opens = np.concatenate(([True], called.starts[1:] > reach[:-1]))
-    cluster, first = np.cumsum(opens) - 1, np.flatnonzero(opens)
+    first = np.flatnonzero(opens)
     size = np.diff(np.append(first, len(called)))
     of_row = np.searchsorted(called.starts[first], times.starts, side="right") - 1
     inside = of_row >= 0
