@@ -83,6 +83,8 @@ CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """What holds of fields together, by kind of document and class."""
 
+SIGNED = ("parts",)
+"""Differences, which may be negative."""
 MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
 """Times since the start of the run, which rows may precede; all others are durations."""
 SHARES = ("share", "shares", "cost")
@@ -161,7 +163,7 @@ def _bounded(name: str, hint: Any, value: dict[str, Any]) -> dict[str, Any]:
     if name in SHARES or name.endswith("_share"):
         return value | {"minimum": 0, "maximum": 1}
     is_count_or_duration = "number" not in kinds or name.endswith("_ns")
-    return value | ({"minimum": 0} if is_count_or_duration and name not in MOMENTS else {})
+    return value | ({"minimum": 0} if is_count_or_duration and name not in (*MOMENTS, *SIGNED) else {})
 
 
 def _number(quantity: Quantity) -> dict[str, Any]:

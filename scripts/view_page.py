@@ -1,4 +1,5 @@
-"""Write the pictures of `tracekit view` in `docs/pictures/` and the tables of keys and mouse in `docs/view.md` again.
+"""Write the pictures of `tracekit view` and `tracekit why` in `docs/pictures/`, and the tables of keys and mouse in
+`docs/view.md` again.
 
 python scripts/view_page.py [DIR]
 """
@@ -7,12 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import html
+import io
 import re
 import sys
 from pathlib import Path
 
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
+from tracekit.api import explain
+from tracekit.documents.why import why_document
+from tracekit.render.forms import FILE_WIDTH, render
+from tracekit.trace.build import open_trace
 from tracekit.tui.app import ViewApp
 from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.opening import Viewed
@@ -52,6 +60,18 @@ def picture(name: str) -> str:
     svg = re.sub(r"@font-face \{.*?\}\s*", "", asyncio.run(shot()), flags=re.DOTALL)
     svg = re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT))
     return _TEXT.sub(_words, svg)
+
+
+def why_picture() -> str:
+    """SVG of what `tracekit why` prints of a sample."""
+    source = SAMPLES / "captions_concurrent.trace"
+    report = explain(open_trace(source))
+    text = render(why_document(report), "text", width=FILE_WIDTH, color=True, verbose=False)
+    console = Console(record=True, width=FILE_WIDTH, file=io.StringIO())
+    console.print(Text.from_ansi(f"$ tracekit why {source.name}\n{text}"))
+    svg = console.export_svg(title=f"tracekit why {source.name}", unique_id="terminal-1")
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT))
 
 
 _TEXT = re.compile(r'<text class="(t-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="([\d.]+)" ([^>]*)>([^<]*)</text>')
@@ -101,6 +121,7 @@ def main() -> None:
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         (docs / "pictures" / f"{name}.svg").write_text(picture(name), encoding="utf-8")
+    (docs / "pictures" / "why.svg").write_text(why_picture(), encoding="utf-8")
     text = (ROOT / "docs" / "view.md").read_text(encoding="utf-8")
     (docs / "view.md").write_text(page(text), encoding="utf-8")
 

@@ -40,7 +40,11 @@ def test_the_page_lists_every_kind_to_filter_by() -> None:
 def test_every_picture_is_on_the_page_and_there() -> None:
     shown = re.findall(r"\(pictures/(.+?)\.svg\)", (ROOT / "docs" / "view.md").read_text("utf-8"))
     assert sorted(shown) == sorted(script()["PICTURES"])
-    assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == set(shown)
+    assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == {*shown, "why"}
+    assert "(pictures/why.svg)" in (ROOT / "docs" / "why.md").read_text("utf-8")
+    assert (ROOT / "docs" / "pictures" / "why.svg").read_text("utf-8") == script()["why_picture"](), (
+        "run `make pictures`"
+    )
 
 
 def test_a_picture_shows_the_screen_and_asks_for_nothing_from_elsewhere() -> None:

@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.why.choice import Choice, chosen
+from tracekit.analysis.why.explain import FINDINGS, tail, why
+from tracekit.analysis.why.parts import differences
 from tracekit.config import Config, load_config
 from tracekit.detectors.expectations import (
     BUDGET_KEY,
@@ -26,16 +29,19 @@ from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
+from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
+from tracekit.report.why import WhyReport, model_why, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.parts import Cause
     from tracekit.detectors.framework import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Report
+    from tracekit.report.report import Report, Result
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Trace
 
@@ -45,6 +51,8 @@ if TYPE_CHECKING:
     """One name, or several."""
     Files = str | Path | Sequence[str | Path]
     """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
+
+SLOWEST = Choice()
 
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
@@ -188,6 +196,45 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         model_checks=judging.model_checks,
     )
     return report, answers
+
+
+def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:
+    """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
+    model that the recording does not hold."""
+    models = differences(trace)
+    for pattern in request.models:
+        if not any(matches(name, pattern) for name in model_names(trace)):
+            raise unknown_model(trace, pattern, redact=request.redact)
+    if request.models:
+        models = {name: each for name, each in models.items() if any(matches(name, like) for like in request.models)}
+    labels = chosen(models, choice, named=bool(request.models))
+    said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
+    causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
+    results = _results_about(trace, request.settings, causes)
+    found = [model_why(name, some, tail(trace, name, choice.level), results) for name, some in said.items()]
+    facts = private_facts(trace) if request.redact else None
+    return why_report(trace.contents.source, found, facts, functions=request.functions)
+
+
+def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:
+    """What the checks that are about these causes say; those that the project leaves out stay so."""
+    wanted = {check for cause in causes for check in FINDINGS[cause]}
+    detectors = [each for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
+    if not detectors:
+        return ()
+    names = {each.id for each in detectors}
+
+    def of_these(settings: Settings) -> Settings:
+        return {key: value for key, value in settings.items() if key.partition(".")[0] in names}
+
+    judgments = run_detectors(
+        trace,
+        settings=of_these(judging.settings),
+        model_settings={pattern: of_these(each) for pattern, each in judging.model_settings.items()},
+        model_skip={pattern: names.intersection(each) for pattern, each in judging.model_skip.items()},
+        detectors=detectors,
+    )
+    return results_from(judgments)
 
 
 def _judging(

@@ -22,8 +22,10 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.api import analysis_of, judge, request_of
+from tracekit.analysis.why.choice import Choice
+from tracekit.api import analysis_of, explain, judge, request_of
 from tracekit.report.report import Report
+from tracekit.report.why import WhyReport
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
@@ -83,6 +85,34 @@ class NotebookReport(Report):
 
         text = render(report_document(self), "text", width=FILE_WIDTH, verbose=False)
         return f"<pre>{escape(text)}</pre>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookWhy(WhyReport):
+    """Why predictions were slow, with its forms at hand."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per part: `model`, `prediction` (its label in `activity`), `duration_ns`, `usual_ns`, `cause`, `ns`,
+        `low_ns`, `high_ns`, `known`, `check` (null where no finding is about it). Parts of a prediction add up to
+        `duration_ns` less `usual_ns`."""
+        names = ["model", "prediction", "duration_ns", "usual_ns", "cause", "ns", "low_ns", "high_ns", "known", "check"]
+        rows = [
+            (
+                *(model.model, why.prediction, why.duration_ns, why.usual_ns, str(part.cause), part.ns, part.low_ns),
+                *(part.high_ns, str(part.known), model.findings.get(part.cause)),
+            )
+            for model in self.models
+            for why in model.predictions
+            for part in why.parts
+        ]
+        return pd.DataFrame(rows, columns=names)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        from tracekit.documents.why import why_document
+        from tracekit.render.forms import FILE_WIDTH, render
+
+        return f"<pre>{escape(render(why_document(self), 'text', width=FILE_WIDTH, verbose=False))}</pre>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -172,6 +202,26 @@ class LoadedTrace:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
         request = request_of(**options)
         return as_notebook_report(judge(self.trace, request, shown_of_request(self.trace, request)))
+
+    def why(
+        self,
+        model: str | None = None,
+        *,
+        slowest: int | None = None,
+        at_ns: int | None = None,
+        percentile: float | None = None,
+        over_ns: int | None = None,
+        **options: Any,
+    ) -> NotebookWhy:
+        """Why predictions were slow: by default the slowest one of the model with most time in predictions.
+
+        `model` is a name or pattern, `slowest` how many; or those in flight `at_ns`, the one at a `percentile`, those
+        `over_ns`. Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for
+        a model that the recording does not hold.
+        """
+        request = request_of(**options if model is None else {**options, "models": model})
+        report = explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
+        return NotebookWhy(**{field.name: getattr(report, field.name) for field in fields(report)})
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware

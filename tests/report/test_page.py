@@ -29,6 +29,7 @@ SECTIONS = {
     **dict.fromkeys(("model_file", "model_file_result", "model_fact"), "`model_files[]`"),
     "performance_report": "`performance_reports[]`",
     "steady_rate": "`models[].throughput`",
+    **dict.fromkeys(("tail", "blocker"), "`models[].tail`"),
     **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),
     **dict.fromkeys(("metric", "cost", "evidence", "related"), "`results[]`"),
     **dict.fromkeys(("call_site", "place", "busy"), "Call sites: `call_sites[]`"),

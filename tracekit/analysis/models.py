@@ -20,6 +20,7 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import Statistics, row_statistics
 from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.analysis.why.explain import Tail, tail
 from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
@@ -63,6 +64,8 @@ class ModelSummary:
     resolution_ns: int = 0
     """How exactly the begin and end of its calls are known: the time between two samples, where only call stacks show
     them."""
+    tail: Tail | None = None
+    """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)
     """The numbers that are shown of it, of a stage too, by the ids of `quantities.MODEL`. None: not recorded, or too
     few values."""
@@ -77,7 +80,11 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     """
     models = shown_models(trace, shown)
     of_trace = _OfTrace(
-        trace, breakdown(trace), _work_of_units(trace), first_after_load(trace.activity), core_ml_calls(trace)
+        trace,
+        breakdown(trace),
+        _work_of_units(trace),
+        first_after_load(trace.activity),
+        core_ml_calls(trace),
     )
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
@@ -208,6 +215,7 @@ def _summary(
         breakdown=parts,
         phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
         resolution_ns=resolution_of(loads, predictions),
+        tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample),
     )
 

@@ -178,7 +178,7 @@ def _pieces(
         _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
         _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
-    ready, reach = _last_end_before(did, prediction, begin, began), line.reach_before[timeline_row]
+    ready, reach = last_end_before(did, prediction, begin, began), line.reach_before[timeline_row]
     return _Pieces(
         prediction, timeline_row, ready, begin, reach, met & (reach > ready), ~pd.Index(prediction).duplicated()
     )
@@ -248,7 +248,7 @@ def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, I
     return or_minus_one(rows["prediction"])[chosen], times.starts, times.ends
 
 
-def _last_end_before(
+def last_end_before(
     rows: Sequence[tuple[IntArray, IntArray, IntArray]], prediction: IntArray, start: IntArray, began: IntArray
 ) -> IntArray:
     """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of

@@ -188,6 +188,23 @@ COMMANDS = (
         files=("package", "model"),
     ),
     Command(
+        "why",
+        "why a prediction was slow",
+        (
+            "tracekit why run.trace",
+            "tracekit why run.trace --model Segmenter --slowest 3",
+            "tracekit why run.trace --at 00:02.896",
+        ),
+        "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
+        "copies, its thread. Without options: the slowest one of the busiest model.",
+        (_PATHS,),
+        "model slowest at percentile over output format json verbose quiet",
+        f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        "tracekit.cli.why:run",
+        REPORT_FORMS,
+        status="3 too few predictions to compare",
+    ),
+    Command(
         "diagnose",
         "go through symptoms",
         ("tracekit diagnose run.trace",),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracekit.errors import UsageError, unknown
+from tracekit.units import parse_duration
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
@@ -161,6 +162,34 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(int(part[:10]) for part in parts)
 
 
+def _clock(text: str) -> int:
+    """`00:02.896`, `1:00:02` or seconds, in ns."""
+    *outer, seconds = text.split(":")
+    if len(outer) > 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in outer):
+        raise ArgumentTypeError(f"expected a time such as 00:02.896, found {text!r}")
+    minutes = 0
+    for part in outer:
+        minutes = 60 * minutes + int(part)
+    return 60_000_000_000 * minutes + int(_moment(seconds))
+
+
+def _percentile(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 100:
+        raise ArgumentTypeError(f"expected a percentile above 0 and below 100, found {text!r}")
+    return number
+
+
+def _duration(text: str) -> int:
+    found = parse_duration(text)
+    if found is None:
+        raise ArgumentTypeError(f"expected a time such as 33ms, found {text!r}")
+    return found
+
+
 _limit = _seconds(0.001, 1e6, 1)
 _moment = _seconds(0, 1e9, 1e9)
 
@@ -192,6 +221,10 @@ OPTIONS: dict[str, Option] = {
     "perf-report": Option(
         "performance report of a model (repeatable)", "[MODEL=]FILE", dest="perf_reports", many="append"
     ),
+    "slowest": Option("the N slowest predictions", "N", type=_number(1_000, "a number from 1 to 1,000")),
+    "at": Option("the prediction in flight at this time", "MM:SS.MMM", type=_clock),
+    "percentile": Option("the prediction at this percentile", "P", type=_percentile),
+    "over": Option("predictions that take longer, such as 33ms", "TIME", type=_duration),
     # How it is read
     "reader": Option("auto, native or xctrace (default: auto)", "READER", default="auto", choices=READERS),
     "timeout": Option("xctrace time limit per table (default: 900)", "SECONDS", type=_limit, default=900.0),
@@ -270,6 +303,7 @@ OPTIONS: dict[str, Option] = {
 """By name, without the dashes."""
 
 EXCLUSIVE = (
+    ("at", "percentile", "over"),
     ("quiet", "verbose"),
     ("format", "json"),
     ("config", "no-config"),

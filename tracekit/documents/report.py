@@ -53,7 +53,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         ("findings", report_findings.findings_section(report)),
-        ("models", report_models.models_section(models)),
+        ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
         ("time", report_models.time_section(models)),
         ("time", report_models.phases_section(models)),

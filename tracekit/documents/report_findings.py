@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -17,6 +17,7 @@ from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
+from tracekit.report.why import known_tails
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
@@ -45,13 +46,23 @@ def findings_section(report: Report) -> Section | None:
     groups = findings(report.results)
     reasons = [group for group in groups if explains(group.first, report.summary)]
     ordered = sorted(groups, key=lambda group: group not in reasons)
-    cards = [finding_card(group, is_reason=group in reasons, opened=not number) for number, group in enumerate(ordered)]
+    makes: dict[str, list[str]] = {}
+    for model, _, finding in known_tails(report.models, report.results):
+        if finding is not None:
+            makes.setdefault(finding.id, []).append(model.name)
+    cards = [
+        finding_card(group, makes.get(group.first.id, ()), is_reason=group in reasons, opened=not number)
+        for number, group in enumerate(ordered)
+    ]
     verify = Paragraph(VERIFY, brief=0) if cards and report.summary.evaluated else None
     return section("Findings", *cards, verify, name="findings")
 
 
-def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False) -> blocks.Card:
-    """The findings of one check; a page shows the fix of one that is `opened` at first."""
+def finding_card(
+    group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool = False, opened: bool = False
+) -> blocks.Card:
+    """The findings of one check, and the models whose p95 it makes; a page shows the fix of one that is `opened` at
+    first."""
     first = group.first
     models = _models(group)
     several = len(group.results) > 1
@@ -75,6 +86,9 @@ def finding_card(group: Group, *, is_reason: bool = False, opened: bool = False)
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
             _where(group),
+            Paragraph(("makes the p95 of ", Span(formatting.word_list(makes_p95), link="#models")), brief=0)
+            if makes_p95
+            else None,
             *(Paragraph(caller_words(site), brief=2) for site in sites[:CALL_SITES]),
             Paragraph(f"{more_sites} in the JSON report", Role.DIM) if more_sites else None,
             *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),

@@ -3,7 +3,7 @@ other, what is inferred where Core ML recorded no call, and what the files of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,18 +12,33 @@ from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
-from tracekit.render.blocks import Column, Entry, Figure, Line, Paragraph, Role, Section, Span, items, section, table
+from tracekit.documents.why import tail_words
+from tracekit.render.blocks import (
+    Column,
+    Entry,
+    Figure,
+    Line,
+    Paragraph,
+    Role,
+    Section,
+    Span,
+    items,
+    join,
+    section,
+    table,
+)
 from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
+from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
-    from tracekit.report.report import Report
+    from tracekit.report.report import Report, Result
 
 MODELS = 10
 """Models, and files of models, in the short text."""
@@ -33,8 +48,9 @@ LEGEND = "█▓ compute units, ▒ data, ░ rest"
 _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
-def models_section(models: Sequence[ModelSummary]) -> Section | None:
-    """Median and p95 of each model whose predictions Core ML recorded, and where their time goes."""
+def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = ()) -> Section | None:
+    """Median and p95 of each model whose predictions Core ML recorded, where their time goes, and what makes the p95,
+    with the finding about that among the results."""
     called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
     known = [model for model in called if model.prediction is not None]
     if not known:
@@ -56,10 +72,19 @@ def models_section(models: Sequence[ModelSummary]) -> Section | None:
         "Models",
         table("Models", columns, known, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
+        items(_tails(known, results), brief=MODELS),
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
         items((*time_breakdown.each_first(known), *meanings), role=Role.DIM),
         name="models",
     )
+
+
+def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterator[Line]:
+    """What makes the p95 of each model, where that needs a reason and has one."""
+    for model, tail, finding in known_tails(models, results):
+        p95 = Span(formatting.duration(model.quantities.get("p95_ns")), quantity="p95_ns")
+        link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
+        yield join((Span(model.name, Role.CODE), " p95 ", p95, f": {tail_words(tail)}", link), "")
 
 
 def _parts_of(model: ModelSummary) -> PartsRow | None:

@@ -22,11 +22,11 @@ follows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tracekit.characters import map_strings
 from tracekit.report.private_text import (
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
     from tracekit.report.report import Report
     from tracekit.trace.trace import Trace
+
+Value = TypeVar("Value")
 
 NEVER_INCLUDED = ("device name", "device and host ids", "environment", "arguments of the target")
 """What no redacted report holds, in words."""
@@ -143,11 +145,24 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
 
 def redact(report: Report, facts: PrivateFacts) -> Report:
     """The report without what identifies people, machines and other software. O(size of the report)."""
-    foreign = alias_foreign_models(facts.foreign_models)
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
-    models = models.union(facts.models) - set(foreign)
+    tables = tuple(replace(table, attributes=public_attributes(table.attributes)) for table in report.tables)
+    recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
+    change = _changes(facts, models, _naming_texts(report))
+    return map_strings(replace(report, recording=recording, tables=tables), change)
+
+
+def redact_values(value: Value, facts: PrivateFacts) -> Value:
+    """The strings of another object with the fields of a report, as `redact` changes them. O(size)."""
+    return map_strings(value, _changes(facts, (), _naming_texts(value)))
+
+
+def _changes(facts: PrivateFacts, names: Iterable[str], texts: Collection[str]) -> Callable[[str, str], str]:
+    """What becomes of the text of a field. `names` are those of models, `texts` all that may name processes."""
+    foreign = alias_foreign_models(facts.foreign_models)
+    models = {*names, *facts.models} - set(foreign)
     redact_paths_and_ids = TextRedactor(models=models)
-    redact_all = _text_redactor(facts, models, _naming_texts(report))
+    redact_all = _text_redactor(facts, models, texts)
 
     # Most texts of a report are those of its detectors, once for each model.
     @cache
@@ -160,9 +175,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (redact_paths_and_ids if field in FIXED_FIELDS else redact_all)(text)
 
-    tables = tuple(replace(table, attributes=public_attributes(table.attributes)) for table in report.tables)
-    recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
-    return map_strings(replace(report, recording=recording, tables=tables), change)
+    return change
 
 
 def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
@@ -246,8 +259,8 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
-def _naming_texts(report: Report) -> set[str]:
-    """The texts of the report that may name other processes."""
+def _naming_texts(value: object) -> set[str]:
+    """The texts of a report, or of another object with its fields, that may name other processes."""
     texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:
@@ -255,5 +268,5 @@ def _naming_texts(report: Report) -> set[str]:
             texts.add(text)
         return text
 
-    map_strings(report, collect)
+    map_strings(value, collect)
     return texts

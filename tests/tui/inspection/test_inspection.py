@@ -17,7 +17,7 @@ from tracekit.tui import opening
 from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
-from tracekit.tui.inspection.prediction import directions
+from tracekit.tui.inspection.prediction import directions, prediction_blocks
 from tracekit.tui.state import NOTHING, EventRef, FindingRef
 from tracekit.tui.theme import PALETTES
 
@@ -44,6 +44,14 @@ async def test_the_inspector_says_which_unit_handed_over_to_which(screen) -> Non
     text = screen.text()
     assert "hand-offs     1 between compute units" in text
     assert "from → to     Neural Engine → GPU" in text
+
+
+def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
+    session = opening.judge_session(opening.read(str(samples / "captions_concurrent.trace")))
+    slowest = int(session.trace.activity["duration_ns"].where(session.trace.activity["kind"] == "prediction").idxmax())
+    words = " ".join(told(prediction_blocks(session, slowest, PALETTES[True], monochrome=True)).split())
+    assert "Compared with a usual 12.79 ms +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
+    assert "the median of 275 warm predictions without time in queues" in words
 
 
 def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:

@@ -1,4 +1,5 @@
-"""About a prediction as a whole: where its time went, and the hand-offs between compute units."""
+"""About a prediction as a whole: where its time went, the hand-offs between compute units, and why it took longer than
+usual."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ from rich.text import Text
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
+from tracekit.analysis.why.explain import why
+from tracekit.documents.why import why_facts
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
-from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
+from tracekit.tui.inspection.blocks import bar_text, facts, heading, section, slices
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -47,6 +50,9 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
+    explained = why(session.whole_trace, session.label_in_whole_trace(index))
+    if explained is not None:
+        yield from section(f"Compared with a usual {duration(explained.usual_ns)}", why_facts(explained))
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,222 @@
+"""What a prediction took beyond a usual one, of recordings whose every row is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.handover import trace_of
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
+from tracekit.testing import Model, Process, Scenario
+from tracekit.testing.rows import ENGINE_PREDICTION, StateRow
+
+MS = 1_000_000
+NET, OTHER = Model("Net"), Model("Other")
+USUAL, STEP = 10, 100
+"""Length of a usual prediction, and time from one to the next, in ms."""
+SLOW = 20
+"""Number of the slow prediction."""
+Slow = Callable[[Scenario, int], None]
+
+
+def recording(slow: Slow, *, process: bool = False) -> Scenario:
+    """Usual predictions of 10 ms, 8 ms of it on the Neural Engine from 1 ms on, and a slow one at 2 s."""
+    scenario = Scenario(Process("App", 412), duration_ns=5_000 * MS)
+    scenario.load(NET, 5 * MS, 20 * MS)
+    for number in range(1, 30):
+        start = number * STEP * MS
+        if number == SLOW:
+            slow(scenario, start)
+        else:
+            scenario.predict(NET, start, USUAL * MS).neural_engine(1 * MS, 8 * MS)
+    return scenario
+
+
+def slow_parts(scenario: Scenario, **context: pd.DataFrame) -> dict[Cause, float]:
+    """Parts of the slow prediction in ms, without those of 0."""
+    trace = trace_of(scenario)
+    found = differences(replace(trace, context={**trace.context, **context}))["Net"]
+    assert found.usual == USUAL * MS
+    assert_adds_up(found)
+    row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
+    parts = zip(CAUSES, found.parts_ns[row] / MS, strict=True)
+    return {cause: ms for cause, ms in parts if ms}
+
+
+def assert_adds_up(found: Differences) -> None:
+    assert (found.parts_ns.sum(axis=1) == found.durations - found.usual).all()
+    assert found.usual_ns.sum() == found.usual
+
+
+def queued_behind(model: Model | None, label: str = "") -> Slow:
+    """The unit is busy from the call on for 20 ms, hands over for 0.2 ms, and then works for 8 ms."""
+
+    def slow(scenario: Scenario, start: int) -> None:
+        if model is None:
+            scenario.other_neural_engine(start - 2 * MS, 22 * MS, label)
+        else:
+            scenario.predict(model, start - 3 * MS, 24 * MS).neural_engine(1 * MS, 22 * MS)
+        scenario.predict(NET, start, 29_200_000).neural_engine(20_200_000, 8 * MS)
+
+    return slow
+
+
+def test_a_wait_is_what_the_unit_did_for_another_model_after_the_usual_way_to_it():
+    assert slow_parts(recording(queued_behind(OTHER))) == {Cause.QUEUED_MODELS: 19.2}
+
+
+def test_work_of_a_model_that_the_app_never_loaded_is_of_another_process():
+    assert slow_parts(recording(queued_behind(None, OTHER.engine_label(0)))) == {Cause.QUEUED_PROCESSES: 19.2}
+
+
+def test_predictions_of_the_same_model_are_told_apart_by_the_order():
+    def slow(scenario: Scenario, start: int) -> None:
+        for number in range(3):
+            call = scenario.predict(NET, start + number * 10_000, (number + 1) * 8 * MS + 2 * MS)
+            call.neural_engine(1 * MS + number * (8 * MS - 10_000), 8 * MS)
+
+    trace = trace_of(recording(slow))
+    found = differences(trace)["Net"]
+    assert_adds_up(found)
+    rows = np.flatnonzero(found.durations > USUAL * MS)
+    queued = found.parts_ns[rows, CAUSES.index(Cause.QUEUED_OWN)] / MS
+    assert queued.tolist() == pytest.approx([8, 16], abs=0.05)
+    assert found.parts_ns[rows, CAUSES.index(Cause.WORK)].tolist() == [0, 0]
+    assert found.unclear_ns[rows].tolist() == [0, 0]
+
+
+def test_time_that_may_be_work_or_waiting_is_bounded():
+    """Rows without a name in two predictions at once: either may have had the unit."""
+
+    def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(NET, start - 1 * MS, 18 * MS).neural_engine(1 * MS, 8 * MS)
+        scenario.predict(NET, start, 18 * MS).neural_engine(8 * MS, 8 * MS)
+
+    scenario = recording(slow)
+    scenario.neural_engine = [replace(row, label=ENGINE_PREDICTION) for row in scenario.neural_engine]
+    found = differences(trace_of(scenario))["Net"]
+    assert_adds_up(found)
+    row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
+    queued = int(found.parts_ns[row, CAUSES.index(Cause.QUEUED_OWN)])
+    assert 0 < found.unclear_ns[row] <= queued
+    assert queued / MS == pytest.approx(8, abs=1)
+
+
+def test_longer_execution_is_more_work():
+    def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(NET, start, 17 * MS).neural_engine(1 * MS, 15 * MS)
+
+    assert slow_parts(recording(slow)) == {Cause.WORK: 7}
+
+
+def test_a_faster_prediction_has_negative_parts():
+    def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(NET, start, 6 * MS).neural_engine(1 * MS, 4 * MS)
+
+    assert slow_parts(recording(slow)) == {Cause.WORK: -4}
+
+
+def test_longer_execution_in_a_hotter_state_is_the_clock():
+    def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(NET, start, 17 * MS).neural_engine(1 * MS, 15 * MS)
+        at = start - 50 * MS
+        scenario.thermal += [
+            StateRow(0, at, "Nominal"),
+            StateRow(at, 100 * MS, "Serious"),
+            StateRow(at + 100 * MS, 5_000 * MS - at - 100 * MS, "Nominal"),
+        ]
+
+    assert slow_parts(recording(slow)) == {Cause.CLOCK: 7}
+
+
+def test_another_unit_is_neither_more_work_nor_less():
+    def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(NET, start, 32 * MS).event("CPU", 1 * MS, 30 * MS)
+
+    assert slow_parts(recording(slow)) == {Cause.UNIT: 22}
+
+
+def test_copies_are_rows_of_the_data_lane():
+    def slow(scenario: Scenario, start: int) -> None:
+        call = scenario.predict(NET, start, 15 * MS)
+        call.event("Input Copy", 0, 5 * MS)
+        call.neural_engine(6 * MS, 8 * MS)
+
+    assert slow_parts(recording(slow)) == {Cause.COPIES: 5}
+
+
+def unexplained(scenario: Scenario, start: int) -> None:
+    scenario.predict(NET, start, 25 * MS).neural_engine(1 * MS, 8 * MS)
+
+
+def test_what_nothing_shows_is_not_visible():
+    assert slow_parts(recording(unexplained)) == {Cause.NOT_VISIBLE: 15}
+
+
+def test_compiled_pipelines_explain_the_rest_of_the_prediction_they_were_compiled_in():
+    for at, cause in ((12, Cause.SPECIALIZATION), (40, Cause.NOT_VISIBLE)):
+        compiled = pd.DataFrame({"start_ns": [(SLOW * STEP + at) * MS]})
+        assert slow_parts(recording(unexplained), metal_pipelines=compiled) == {cause: 15}
+
+
+def test_a_hang_explains_no_more_than_it_lasts():
+    def slow(scenario: Scenario, start: int) -> None:
+        unexplained(scenario, start)
+        scenario.hang(start + 10 * MS, 9 * MS)
+
+    assert slow_parts(recording(slow)) == {Cause.BLOCKED: 9, Cause.NOT_VISIBLE: 6}
+
+
+def test_a_model_with_too_few_predictions_is_not_compared():
+    scenario = recording(unexplained)
+    for number in range(2):
+        scenario.predict(OTHER, (3_000 + 50 * number) * MS, 5 * MS)
+    assert set(differences(trace_of(scenario))) == {"Net"}
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 30),
+        st.integers(0, 60),
+        st.sampled_from(("engine", "gpu", "copy", "cpu", "other", "drawing")),
+    ),
+    max_size=5,
+)
+CALLS = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 60), st.booleans(), ROWS), min_size=3, max_size=9)
+
+
+@given(CALLS)
+@settings(deadline=None, max_examples=40)
+def test_parts_add_up_whatever_overlaps(calls):
+    """Rows that overlap one another, other predictions and the ends of their own."""
+    scenario = Scenario(Process("App", 412), duration_ns=10_000 * MS)
+    start = MS
+    for gap, length, is_other, rows in calls:
+        start += gap * 777_777
+        call = scenario.predict(OTHER if is_other else NET, start, length * 333_333)
+        for at, width, what in rows:
+            begin, size = at * 111_111, width * 77_777
+            inside = min(begin, call.row.duration_ns)
+            if what == "engine":
+                call.neural_engine(begin, size)
+            elif what == "gpu":
+                call.gpu(begin, size)
+            elif what in ("copy", "cpu"):
+                label = "Input Copy" if what == "copy" else "CPU"
+                call.event(label, inside, min(size, call.row.duration_ns - inside))
+            elif what == "other":
+                scenario.other_neural_engine(start + begin, size, "Foreign_main__Op0_AneInference Prediction")
+            else:
+                scenario.gpu_work(start + begin, size, scenario.target)
+    for found in differences(trace_of(scenario)).values():
+        assert_adds_up(found)
+        waits = found.parts_ns[:, :3]
+        assert (waits >= 0).all()
+        assert (waits.sum(axis=1) <= found.durations).all()
+        assert len(found.usual_ns) == len(Layer)

@@ -1,0 +1,108 @@
+"""`tracekit why`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tracekit as package
+from tracekit.testing import Model, Process, Scenario, write_bundle
+
+MS = 1_000_000
+
+
+def test_the_slowest_of_a_sample_is_explained_on_one_screen(tracekit, samples):
+    result = tracekit("why", samples / "captions_concurrent.trace")
+    assert (result.status, result.err) == (0, "")
+    text = " ".join(result.out.split())
+    assert "97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind 7 earlier" in text
+    assert "concurrent-predictions" in text
+    assert len(result.out.splitlines()) <= 24
+
+
+def test_parts_add_up_in_json_and_python(tracekit, samples):
+    path = samples / "captions_concurrent.trace"
+    document = json.loads(tracekit("why", path, "--slowest", "3", "--json").out)
+    (model,) = document["models"]
+    assert len(model["predictions"]) == 3
+    for why in model["predictions"]:
+        assert sum(part["ns"] for part in why["parts"]) == why["duration_ns"] - why["usual_ns"]
+        assert sum(why["usual"].values()) == why["usual_ns"]
+    frame = package.read(path).why(slowest=3).to_frame()
+    grouped = frame.groupby("prediction")
+    assert (grouped["ns"].sum() == grouped["duration_ns"].first() - grouped["usual_ns"].first()).all()
+    assert frame["prediction"].drop_duplicates().tolist() == [why["prediction"] for why in model["predictions"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (("--at", "00:01.340"), 1),
+        (("--at", "1.34", "--slowest", "3"), 3),
+        (("--percentile", "50"), 1),
+        (("--over", "96ms"), 4),
+        (("--over", "96ms", "--slowest", "2"), 2),
+        (("--model", "Caption*", "--slowest", "5"), 5),
+    ],
+)
+def test_options_choose_predictions(tracekit, samples, arguments, count):
+    result = tracekit("why", samples / "captions_concurrent.trace", *arguments, "--json")
+    assert result.status == 0
+    assert len(json.loads(result.out)["models"][0]["predictions"]) == count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--model", "Nobody"), "unknown model 'Nobody' (available: CaptionEncoder)"),
+        (("--at", "soon"), "argument --at: expected a number of seconds, found 'soon'"),
+        (("--at", "1:x:2"), "argument --at: expected a time such as 00:02.896, found '1:x:2'"),
+        (("--percentile", "100"), "argument --percentile: expected a percentile above 0 and below 100, found '100'"),
+        (("--over", "33"), "argument --over: expected a time such as 33ms, found '33'"),
+        (("--slowest", "0"), "argument --slowest: expected a number from 1 to 1,000, found '0'"),
+    ],
+)
+def test_bad_usage_is_a_sentence(tracekit, samples, arguments, sentence):
+    result = tracekit("why", samples / "captions_concurrent.trace", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"tracekit: {sentence}")
+
+
+def test_nothing_to_explain_is_inconclusive(tracekit, samples):
+    result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s")
+    assert result.status == 3
+    assert "Nothing to explain" in result.out
+
+
+def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp_path):
+    config = tmp_path / "tracekit.toml"
+    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_compared = 30\n')
+    result = tracekit("why", samples / "captions_concurrent.trace", "--config", config)
+    assert result.status == 0
+    assert "queued for the Neural Engine" in " ".join(result.out.split())
+    assert "concurrent-predictions" not in result.out
+
+
+def test_functions_go_on_request(tracekit, samples):
+    for flags, shown in (((), True), (("--no-functions",), False)):
+        result = tracekit("why", samples / "sharpen_8bit.trace", *flags)
+        assert ("PhotoFilter.sharpen" in result.out) is shown
+
+
+def test_names_of_other_processes_go_unless_they_are_wanted(tracekit, tmp_path):
+    scenario = Scenario(Process("App", 412), duration_ns=4_000 * MS)
+    net, other = Model("Net"), Process("Secretive", 77)
+    scenario.processes.append(other)
+    for number in range(20):
+        start = (100 + 100 * number) * MS
+        if number == 10:
+            scenario.gpu_work(start - MS, 21 * MS, other)
+        wait = 19 * MS if number == 10 else 0
+        scenario.predict(net, start, 10 * MS + wait).gpu(1 * MS + wait, 8 * MS)
+    path = write_bundle(scenario, tmp_path / "run.trace")
+    for flags, shown in (((), False), (("--no-redact",), True)):
+        for form in (("--json",), ()):
+            result = tracekit("why", path, "--no-config", *flags, *form)
+            assert ("Secretive" in result.out) is shown
+            assert ("process A" in result.out) is not shown

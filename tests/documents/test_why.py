@@ -1,0 +1,154 @@
+"""What is said of slow predictions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
+from tracekit.analysis.why.parts import Cause
+from tracekit.documents.why import NOTHING, part_words, sentence, tail_words, usual_sentence, why_document
+from tracekit.render.forms import FORMS, render
+from tracekit.report.why import ModelWhy, WhyReport
+
+MS = 1_000_000
+
+
+def blocker(**facts) -> Blocker:
+    return Blocker(
+        **{
+            "unit": "ane",
+            "model": "Net",
+            "process": None,
+            "predictions": 7,
+            "ns": 85 * MS,
+            "first_ns": 1_100 * MS,
+            "table": "ane-hw-intervals",
+            "row": 32,
+            **facts,
+        }
+    )
+
+
+def part(cause: Cause, ms: float, *behind: Blocker, spread: float = 0) -> Part:
+    ns = round(ms * MS)
+    return Part(cause, ns, ns - round(spread * MS), ns, Known.ROWS, behind)
+
+
+def explained(*parts: Part, **facts) -> Why:
+    return Why(
+        **{
+            "model": "Net",
+            "prediction": 40,
+            "table": "coreml-os-signpost",
+            "row": 150,
+            "start_ns": 1_204 * MS,
+            "duration_ns": 12 * MS + sum(each.ns for each in parts),
+            "usual_ns": 12 * MS,
+            "compared": 275,
+            "in_flight": 8,
+            "is_first": False,
+            "parts": parts,
+            "usual": {"ane": 11 * MS, "rest": 1 * MS},
+            "more": {"ane": 3 * MS, "cpu": -2 * MS},
+            "pipelines": 0,
+            "thermal": None,
+            "called_from": None,
+            "resolution_ns": 0,
+            **facts,
+        }
+    )
+
+
+QUEUED = part(Cause.QUEUED_OWN, 85, blocker())
+
+
+def test_the_sentence_says_how_slow_and_why():
+    assert sentence(explained(QUEUED, part(Cause.COPIES, 0.4))) == (
+        "Net at 00:01.204: 97.4 ms instead of the usual 12.0 ms: 85.0 ms queued for the Neural Engine behind 7 earlier "
+        "predictions of Net"
+    )
+    two = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4), part(Cause.NOT_VISIBLE, 0.1))
+    assert sentence(two).endswith(
+        ": 6.00 ms more work of its own on the Neural Engine and 4.00 ms more for copies and conversions of inputs and "
+        "outputs"
+    )
+    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})).endswith(
+        ": 3.00 ms less work of its own on the Neural Engine"
+    )
+
+
+def test_a_range_is_said_as_one():
+    assert "5.00 ms to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
+
+
+@pytest.mark.parametrize(
+    ("cause", "facts", "words"),
+    [
+        (Cause.CLOCK, {"thermal": "Serious"}, "for the same work at a slower clock (thermal state Serious)"),
+        (Cause.CLOCK, {}, "for the same work at a slower clock (performance state of the GPU)"),
+        (
+            Cause.UNIT,
+            {"more": {"ane": -11 * MS, "cpu": 30 * MS}},
+            "for running on the CPU instead of the Neural Engine",
+        ),
+        (Cause.SPECIALIZATION, {"pipelines": 46}, "of specialization (46 Metal pipelines compiled meanwhile)"),
+        (Cause.SPECIALIZATION, {}, "of specialization"),
+        (Cause.BLOCKED, {}, "in which its thread did not run"),
+        (Cause.NOT_VISIBLE, {}, "not visible in the recording"),
+        (
+            Cause.WORK,
+            {"is_first": True},
+            "more work of its own on the Neural Engine, as the first prediction after its load",
+        ),
+    ],
+)
+def test_each_part_has_its_words(cause, facts, words):
+    assert part_words(explained(part(cause, 5), **facts), part(cause, 5)) == words
+
+
+@pytest.mark.parametrize(
+    ("cause", "who", "words"),
+    [
+        (Cause.QUEUED_MODELS, {"model": "Other"}, "behind Other"),
+        (Cause.QUEUED_MODELS, {"model": None, "unit": "gpu"}, "behind the app's own drawing"),
+        (Cause.QUEUED_PROCESSES, {"model": None, "process": "Notes"}, "behind Notes"),
+        (Cause.QUEUED_PROCESSES, {"model": "Other"}, "behind Other of another process"),
+        (Cause.QUEUED_PROCESSES, {"model": None}, "behind another process"),
+    ],
+)
+def test_a_queue_names_whose_work_it_was(cause, who, words):
+    queued = part(cause, 5, blocker(**who))
+    assert part_words(explained(queued), queued).endswith(words)
+
+
+def test_what_is_usual_says_of_which_predictions():
+    assert usual_sentence(explained(QUEUED)) == (
+        "usual: 12.0 ms (Neural Engine 11.0 ms, rest 1.00 ms), the median of 275 warm predictions without time in "
+        "queues"
+    )
+
+
+def test_a_tail_is_told_in_shares_of_its_larger_parts():
+    parts = {"queued_models": 83 * MS, "clock": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
+    found = Tail(0.95, 27 * MS, 14, 12 * MS, 100 * MS, parts, blocker(model="StyleCam"))
+    assert tail_words(found) == "83% queued for the Neural Engine behind StyleCam, 11% slower clock"
+
+
+def test_every_form_has_all_parts_that_matter_and_the_finding():
+    why = explained(QUEUED, part(Cause.COPIES, 0.01), part(Cause.WORK, -0.02))
+    model = ModelWhy("Net", (why,), None, {"queued_own": "concurrent-predictions"}, "limit the predictions in flight")
+    report = WhyReport(1, "run.trace", (model,), redacted=True)
+    for form in FORMS:
+        text = " ".join(render(why_document(report), form, width=100, verbose=False).split())
+        assert "concurrent-predictions" in text
+        assert "limit the predictions in flight" in text
+        assert "order of submission" not in text
+        assert "row 32" in text.replace("</code>", "").replace("`", "")
+    text = render(why_document(report), "text", width=100, verbose=False)
+    assert "no difference (−10.0 µs): copies and conversions and work of its own" in " ".join(text.split())
+    assert text.endswith("details: tracekit explain concurrent-predictions\n")
+
+
+def test_nothing_to_explain_is_a_sentence():
+    text = render(why_document(WhyReport(1, "run.trace", (), redacted=True)), "text", width=100)
+    assert text.strip() == NOTHING

@@ -1,0 +1,58 @@
+"""The largest part of a slow prediction names what made it slow, and parts add up to the nanosecond."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.processes import on_all_processors
+from suite.slow_predictions import PLANTS, Answer, answered, answered_in_apps, made, table
+from tracekit.analysis.why.parts import Cause
+
+PLANTED, APPS = 20, 12
+"""Of each planted cause, and random apps, in an ordinary run: some 200 slow predictions."""
+EVERY_PLANTED, EVERY_APP = 185, 400
+"""With `--every-case`: some 2,000."""
+RIGHT, SILENT = 0.97, 0.1
+
+
+def assert_good(answers: list[Answer]) -> None:
+    wrong = "\n".join(f"{answer.seed}: {answer.story} {answer.complaint}" for answer in answers if not answer.right)
+    said = f"{table(answers)}\n{wrong}"
+    silent = sum(answer.abstains for answer in answers)
+    assert not [answer for answer in answers if answer.complaint], said
+    assert sum(answer.right for answer in answers) >= RIGHT * (len(answers) - silent), said
+    assert silent <= SILENT * len(answers), said
+
+
+@pytest.mark.parametrize("number", range(len(PLANTS)), ids=lambda number: list(PLANTS)[number].__name__)
+def test_the_largest_part_names_what_was_planted(request, number):
+    count = EVERY_PLANTED if request.config.getoption("--every-case") else PLANTED
+    assert_good(on_all_processors(answered, [number + len(PLANTS) * each for each in range(count)]))
+
+
+def test_the_largest_part_names_what_the_simulation_knows(request):
+    count = EVERY_APP if request.config.getoption("--every-case") else APPS
+    answers = [each for some in on_all_processors(answered_in_apps, range(count)) for each in some]
+    assert len(answers) >= count / 2
+    assert_good(answers)
+
+
+@pytest.mark.parametrize("number", range(len(PLANTS)))
+def test_a_planted_prediction_is_slow_beyond_doubt(number):
+    """What was planted is there: the call takes longer by most of what was drawn."""
+    slow, _ = made(number)
+    assert slow.slow is not None
+    others = [call.duration_ns for call in slow.simulation.calls if call.model == slow.model and call is not slow.slow]
+    assert slow.slow.duration_ns >= sorted(others)[len(others) // 2] + slow.extra_ns // 3
+
+
+def test_a_wrong_answer_and_an_abstention_are_told_apart():
+    answers = [
+        Answer(1, "", Cause.WORK, Cause.WORK),
+        Answer(2, "", Cause.WORK, Cause.NOT_VISIBLE),
+        Answer(3, "", Cause.WORK, Cause.CLOCK),
+    ]
+    assert [(answer.right, answer.abstains) for answer in answers] == [(True, False), (False, True), (False, False)]
+    assert "'right': 1, 'abstained': 1, 'clock': 1" in table(answers)
+    with pytest.raises(AssertionError):
+        assert_good(answers)

@@ -1,0 +1,66 @@
+"""Which predictions are explained: the slowest, those at a time, at a quantile, or beyond a duration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.quantities import sample_quantiles
+from tracekit.arrays import IndexArray
+
+if TYPE_CHECKING:
+    from tracekit.analysis.why.parts import Differences
+
+MOST = 10
+"""Predictions over a duration that are explained, unless another number is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is asked for; by default the slowest prediction."""
+
+    slowest: int | None = None
+    """How many, the longest first."""
+    at_ns: int | None = None
+    """Those in flight at this time since the start of the run."""
+    percentile: float | None = None
+    """The one closest to this percentile of the warm ones; the tail begins there too."""
+    over_ns: int | None = None
+    """Those that take longer."""
+
+    @property
+    def level(self) -> float:
+        """Of the quantile that the tail begins at."""
+        return 0.95 if self.percentile is None else self.percentile / 100
+
+    def rows(self, of_model: Differences) -> IndexArray:
+        """Which predictions of a model, by position. O(n log n)."""
+        durations, starts = of_model.durations, of_model.calls["start_ns"].to_numpy()
+        longest = np.argsort(-durations, kind="stable")
+        if self.percentile is not None and self.slowest is None:
+            (value,) = sample_quantiles(durations[of_model.warm], self.level)
+            return np.argsort(np.abs(durations - value), kind="stable")[:1]
+        if self.over_ns is not None:
+            return longest[durations[longest] > self.over_ns][: self.slowest or MOST]
+        if self.at_ns is not None:
+            longest = longest[((starts <= self.at_ns) & (starts + durations > self.at_ns))[longest]]
+        return longest[: self.slowest or 1]
+
+
+def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
+    """Labels of the predictions by model; unless these are `named`, of the busiest model that has any;
+    where none is in flight at a time, the next. O(n log n)."""
+    busiest_first = sorted(models, key=lambda name: -int(models[name].durations.sum()))
+    found = {name: models[name].calls.index.to_numpy()[choice.rows(models[name])].tolist() for name in busiest_first}
+    found = {name: labels for name, labels in found.items() if labels}
+    if not found and choice.at_ns is not None:
+        # Between two predictions: the next one.
+        starts = {name: models[name].calls["start_ns"] for name in busiest_first}
+        later = {name: each[(each > choice.at_ns).to_numpy()] for name, each in starts.items()}
+        following = [(int(each.iloc[0]), name, each.index[0]) for name, each in later.items() if len(each)]
+        found = {name: [label] for _, name, label in sorted(following)[:1]}
+    some = list(found.items())[: None if named else 1]
+    return {name: tuple(map(int, labels)) for name, labels in some}

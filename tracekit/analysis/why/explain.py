@@ -1,0 +1,278 @@
+"""Why one prediction was slow, and what makes the slowest ones of a model slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.sites import CallSite, site_of
+from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.quantities import least, sample_quantiles
+from tracekit.analysis.why.order import in_order
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
+from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, unit_rows
+from tracekit.arrays import IndexArray, IntArray
+from tracekit.intervals import Intervals
+from tracekit.trace.frames import categorical
+from tracekit.trace.trace import Trace
+
+QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
+FINDINGS: dict[Cause, tuple[str, ...]] = {
+    Cause.QUEUED_OWN: ("concurrent-predictions", "neural-engine-contention", "gpu-contention"),
+    Cause.QUEUED_MODELS: ("neural-engine-contention", "gpu-contention"),
+    Cause.QUEUED_PROCESSES: ("neural-engine-contention", "gpu-contention", "foreign-neural-engine-work"),
+    Cause.WORK: ("shape-switching", "growing-latency", "warm-up-spike", "new-shape-spike", "latency-jitter"),
+    Cause.CLOCK: ("thermal-throttling", "slow-after-idle", "latency-jitter"),
+    Cause.UNIT: ("unexpected-device", "shape-switching", "latency-jitter"),
+    Cause.COPIES: ("excess-data-copies", "float-conversion", "state-copies"),
+    Cause.SPECIALIZATION: ("warm-up-spike", "new-shape-spike", "cold-load", "compile-at-runtime"),
+    Cause.BLOCKED: ("main-thread-work", "cpu-contention", "latency-jitter"),
+    Cause.NOT_VISIBLE: ("unaccounted-time", "latency-jitter"),
+}
+"""Checks whose finding is about this cause, the closest first."""
+
+
+class Known(StrEnum):
+    """What a part is known from."""
+
+    ROWS = "rows"
+    """Rows that name their model, or lie in this prediction alone."""
+    ORDER = "order"
+    """Rows that could be of several predictions in flight, in the order of submission."""
+    COINCIDENCE = "coincidence"
+    """Something that happened meanwhile: a state, a compilation, a hang, a thread that was not sampled."""
+    SAMPLES = "samples"
+    """Call stacks."""
+    REST = "rest"
+    """What is left over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Whose work filled a wait."""
+
+    unit: str
+    model: str | None
+    """None where the rows name no model."""
+    process: str | None
+    """Another process, where the rows name it; None for the app itself."""
+    predictions: int
+    """How many of the app's predictions; 0 where that is not known."""
+    ns: int
+    first_ns: int
+    """Start of the first of its rows."""
+    table: str
+    row: int
+    """Of that row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the difference to a usual prediction."""
+
+    cause: Cause
+    ns: int
+    """May be negative: less than usual."""
+    low_ns: int
+    high_ns: int
+    """Bounds, where rows do not separate work from waiting; else both are `ns`."""
+    known: Known
+    behind: tuple[Blocker, ...] = ()
+    """The longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What makes the slowest predictions of a model slow."""
+
+    level: float
+    """Of the quantile, from 0 to 1."""
+    ns: int
+    """The quantile of the warm predictions."""
+    count: int
+    """Predictions that take at least so long."""
+    usual_ns: int
+    extra_ns: int
+    """What they take beyond usual ones."""
+    parts: dict[str, int]
+    """Time by `Cause`, which adds up to `extra_ns`; the largest first."""
+    behind: Blocker | None = None
+    """Whose work filled most of it where the largest part is a wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One prediction against a usual one of its model."""
+
+    model: str
+    prediction: int
+    """Label in `Trace.activity`."""
+    table: str
+    row: int
+    start_ns: int
+    duration_ns: int
+    usual_ns: int
+    compared: int
+    """How many warm predictions the usual one is told from."""
+    in_flight: int
+    """Predictions of the model in flight when it began, with itself."""
+    is_first: bool
+    """The first after a load."""
+    parts: tuple[Part, ...]
+    """Adds up to the duration less the usual one; the largest first, without those of 0."""
+    usual: dict[str, int]
+    """What a usual prediction consists of, by `Layer`; adds up to `usual_ns`."""
+    more: dict[str, int]
+    """What it spent beyond that, by `Layer`; waits apart."""
+    pipelines: int
+    """Metal pipelines that were compiled meanwhile."""
+    thermal: str | None
+    """Thermal state, if it is recorded."""
+    called_from: CallSite | None
+    resolution_ns: int
+
+    @property
+    def extra_ns(self) -> int:
+        """What it took beyond a usual one."""
+        return self.duration_ns - self.usual_ns
+
+
+def why(trace: Trace, prediction: int) -> Why | None:
+    """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too
+    few predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
+    model = str(trace.activity["model"].iloc[prediction])
+    found = differences(trace).get(model)
+    if found is None or prediction not in found.calls.index:
+        return None
+    at = int(np.flatnonzero(found.calls.index == prediction)[0])
+    call = found.calls.iloc[at]
+    start, duration = int(call["start_ns"]), int(call["duration_ns"])
+    called = Intervals.from_rows(found.calls)
+    thermal = trace.context.get("thermal")
+    state = -1 if thermal is None else int(states_at(thermal, THERMAL_STATES, np.array([start + duration // 2]))[0])
+    return Why(
+        model=model,
+        prediction=prediction,
+        table=str(call["table"]),
+        row=int(call["row"]),
+        start_ns=start,
+        duration_ns=duration,
+        usual_ns=found.usual,
+        compared=int(found.warm.sum()),
+        in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
+        is_first=bool(not found.warm[at] and duration),
+        parts=tuple(_parts(trace, found, at)),
+        usual=_by_layer(found.usual_ns),
+        more=_by_layer(found.more_ns[at]),
+        pipelines=int(found.pipelines[at]),
+        thermal=THERMAL_STATES[state] if state >= 0 else None,
+        called_from=site_of(trace, prediction),
+        resolution_ns=found.resolution_ns,
+    )
+
+
+def _by_layer(times_ns: IntArray) -> dict[str, int]:
+    return {layer.name.lower(): int(ns) for layer, ns in zip(Layer, times_ns, strict=True) if ns}
+
+
+_KNOWN = {
+    Cause.CLOCK: Known.COINCIDENCE,
+    Cause.SPECIALIZATION: Known.COINCIDENCE,
+    Cause.BLOCKED: Known.COINCIDENCE,
+    Cause.NOT_VISIBLE: Known.REST,
+}
+
+
+def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
+    prediction = int(found.calls.index[at])
+    behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.iloc[at : at + 1])
+    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
+    unclear = {Cause.QUEUED_OWN: (-int(found.unclear_ns[at]), 0), Cause.WORK: (0, int(found.unclear_ns[at]))}
+    for cause, ns in sorted(zip(CAUSES, found.parts_ns[at].tolist(), strict=True), key=lambda part: -part[1]):
+        if ns:
+            low, high = unclear.get(cause, (0, 0))
+            yield Part(cause, ns, ns + low, ns + high, _KNOWN.get(cause, shown), behind.get(cause, ()))
+
+
+def _is_ordered(trace: Trace, call: Intervals) -> bool:
+    """Whether rows during a call, one interval, are linked by the order of submission alone."""
+    ordered = in_order(trace)
+    frames = ((getattr(each, name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
+    for old, new in frames:
+        changed = old["prediction"].isna().to_numpy() & new["prediction"].notna().to_numpy()
+        if changed.any() and (call.covered_within(Intervals.from_rows(new).where(changed)) > 0).any():
+            return True
+    return False
+
+
+def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
+    """Whose work filled the waits of some predictions of one model: by cause, the longest first."""
+    ordered = in_order(trace)
+    found: dict[Cause, list[Blocker]] = {}
+    for waits in all_waits(ordered):
+        windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
+        if not len(windows):
+            continue
+        rows = unit_rows(ordered)[waits.unit]
+        inside = rows.overlapping(windows)
+        model = int(trace.activity["model"].cat.codes.iloc[int(predictions[0])])
+        names = _names(ordered, rows, inside)
+        in_app = np.where(rows.model[inside] == model, Behind.OWN, Behind.MODELS)
+        behind = np.where(rows.foreign[inside], Behind.PROCESSES, in_app)
+        keys = pd.MultiIndex.from_arrays([behind, *names])
+        codes, groups = pd.factorize(keys)
+        for number, (who, name, process) in enumerate(groups):
+            chosen = inside[codes == number]
+            first = trace.hardware.loc[rows.label[chosen[0]]]
+            calls = rows.call[chosen]
+            found.setdefault(QUEUES[Behind(int(who))], []).append(
+                Blocker(
+                    unit=str(waits.unit),
+                    model=name or None,
+                    process=process or None,
+                    predictions=len(np.unique(calls[calls >= 0])),
+                    ns=int(rows.held.where(chosen).covered_within(windows).sum()),
+                    first_ns=int(first["start_ns"]),
+                    table=str(first["table"]),
+                    row=int(first["row"]),
+                )
+            )
+    return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items()}
+
+
+def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], list[str]]:
+    """Model and process of rows: empty where they name none. Of the app's own rows the process is empty."""
+    hardware = trace.hardware.iloc[rows.label[chosen]]
+    called = trace.activity["model"].cat.categories
+    models, processes = (categorical(hardware[name]).astype(object) for name in ("model", "process"))
+    names = [
+        str(called[code]) if code >= 0 else "" if pd.isna(model) else str(model)
+        for code, model in zip(rows.model[chosen], models, strict=True)
+    ]
+    known = rows.foreign[chosen] & hardware["process"].notna().to_numpy()
+    return names, [str(process) if named else "" for named, process in zip(known, processes, strict=True)]
+
+
+def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:
+    """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual,
+    and where the model has more predictions than are shown `of` it. O(n log n)."""
+    found = differences(trace).get(model)
+    if found is None or of not in (None, len(found.calls)):
+        return None
+    chosen = np.flatnonzero(found.warm & (found.durations > 0))
+    if len(chosen) < least(level):
+        return None
+    (value,) = sample_quantiles(found.durations[chosen], level)
+    slow = chosen[found.durations[chosen] >= value]
+    sums = found.parts_ns[slow].sum(axis=0)
+    extra = int(sums.sum())
+    if extra <= 0:
+        return None
+    largest = sorted(zip(CAUSES, sums.tolist(), strict=True), key=lambda part: -part[1])
+    blockers = _blockers(trace, found.calls.index.to_numpy()[slow]).get(largest[0][0], ())
+    parts = {str(cause): ns for cause, ns in largest if ns}
+    return Tail(level, round(value), len(slow), found.usual, extra, parts, next(iter(blockers), None))

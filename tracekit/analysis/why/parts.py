@@ -1,0 +1,328 @@
+"""What makes each prediction longer than a usual one of its model, in parts that add up exactly.
+
+A usual prediction takes the median of the warm ones, waits for units left out; what it consists of is what those close
+to that time have on average. Time of a prediction is then compared layer by layer: execution, copies, and the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.load_waits import hangs_of_target
+from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.quantities import median
+from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.why.order import in_order
+from tracekit.analysis.why.queues import all_waits
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import DataPhase, LoadPhase
+from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.frames import categorical, is_any, rows_where
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.trace.samples import SAMPLE_NS
+from tracekit.trace.trace import Trace, cached_by_trace
+
+
+class Cause(StrEnum):
+    """What a part of the difference is due to."""
+
+    QUEUED_OWN = "queued_own"
+    """A compute unit worked for other predictions of its model."""
+    QUEUED_MODELS = "queued_models"
+    """For other models, or drawing, of the process."""
+    QUEUED_PROCESSES = "queued_processes"
+    WORK = "work"
+    """Compute units worked longer for it, as for a larger input; or it is the first after its load."""
+    CLOCK = "clock"
+    """The same work, in a thermal state or a performance state of the GPU in which it takes longer."""
+    UNIT = "unit"
+    """It ran on another compute unit."""
+    COPIES = "copies"
+    """Copies and conversions of inputs and outputs."""
+    SPECIALIZATION = "specialization"
+    """Metal compiled pipelines, or the model was specialized."""
+    BLOCKED = "blocked"
+    """Its thread did not run."""
+    NOT_VISIBLE = "not_visible"
+    """Nothing that was recorded shows it."""
+
+
+CAUSES = tuple(Cause)
+"""Columns of `Differences.parts_ns`."""
+
+
+class Layer(IntEnum):
+    """What the time of a prediction consists of, beside waits: columns of `Differences.usual_ns`."""
+
+    ANE = 0
+    GPU = 1
+    CPU = 2
+    DATA = 3
+    SPECIALIZING = 4
+    REST = 5
+
+
+_UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
+LEAST = 3
+"""Fewest predictions that a usual one is told from."""
+NEAR = 0.1
+"""Share of the predictions, around the median, that show what a usual one consists of."""
+OTHER_WAY = 4
+"""On another unit, preparation and the way back take no more than one part in so many of its work (heuristic)."""
+SLOWER = 1.05
+"""From this ratio of work in two states on, the state counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """The predictions of one model against a usual one: shape (predictions,), in order of time."""
+
+    model: str
+    calls: pd.DataFrame
+    """Their rows of `Trace.activity`."""
+    warm: BoolArray
+    """What the usual one is told from."""
+    usual: int
+    """Duration of a usual prediction in ns."""
+    usual_ns: IntArray
+    """Shape (layers,): what it consists of; adds up to `usual`."""
+    parts_ns: IntArray
+    """Shape (predictions, causes): adds up to the duration of each less `usual`. May be negative."""
+    more_ns: IntArray
+    """Shape (predictions, layers): what each spent beyond `usual_ns`, before it is known why."""
+    unclear_ns: IntArray
+    """Of `Cause.QUEUED_OWN`, time that may be work of the prediction itself instead."""
+    pipelines: IntArray
+    """Metal pipelines that were compiled during each."""
+    resolution_ns: int
+
+    @property
+    def durations(self) -> IntArray:
+        """In ns."""
+        return self.calls["duration_ns"].to_numpy()
+
+
+@cached_by_trace
+def differences(trace: Trace) -> dict[str, Differences]:
+    """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
+    ordered = in_order(trace)
+    frame = breakdown(ordered).frame
+    calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
+    spent, waits, ambiguous = _spent(ordered, frame, calls)
+    facts = _Facts.of(ordered, calls)
+    codes = categorical(frame["model"]).codes
+    found = {}
+    for code in np.unique(codes[codes >= 0]):
+        rows = np.flatnonzero(codes == code)
+        name = str(frame["model"].cat.categories[code])
+        of_model = _of_model(name, calls.iloc[rows], spent[rows], waits[rows], ambiguous[rows], facts.at(rows))
+        if of_model is not None:
+            found[name] = of_model
+    return found
+
+
+def _spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Time of each prediction by `Layer`, its waits by `Behind`, and time in which a row may be its own or another's.
+    With the latter two, the layers add up to the duration."""
+
+    def column(*names: str) -> IntArray:
+        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        return total
+
+    spent = np.zeros((len(frame), len(Layer)), np.int64)
+    spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
+    spent[:, Layer.CPU] = column("cpu")
+    spent[:, Layer.DATA] = column("data_before", "data_between", "data_after", "data_unplaced")
+    inferred = is_any(calls["attribution"], Attribution.INFERRED)
+    sites = call_sites(ordered) if inferred.any() else None
+    if sites is not None:
+        _add_samples(spent, sites, calls, inferred)
+    waits = np.zeros((len(frame), 3), np.int64)
+    for unit in all_waits(ordered):
+        for behind in range(3):
+            waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])
+    # When such a call was ready for a unit is not known.
+    waits[inferred] = 0
+    ambiguous = column("ambiguous")
+    spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
+    return spent, waits, ambiguous
+
+
+def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, inferred: BoolArray) -> None:
+    """What the thread of each inferred call did, as samples show; units count while it did not run."""
+    rows = sites.reindex(calls.index)
+
+    def sampled(*names: str) -> IntArray:
+        number = np.sum([rows[name].fillna(0).to_numpy(np.int64) for name in names if name in rows], axis=0)
+        return np.where(inferred, number * calls["resolution_ns"].to_numpy(), 0).astype(np.int64)
+
+    left = np.where(inferred, calls["duration_ns"].to_numpy(), np.iinfo(np.int64).max // 2)
+    running = sampled("samples")
+    special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
+    data = sampled(DataPhase.BINDING)
+    for layer, time in (
+        (Layer.SPECIALIZING, np.minimum(special, running)),
+        (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),
+        (Layer.CPU, running - np.minimum(special + data, running)),
+        (Layer.ANE, spent[:, Layer.ANE].copy()),
+        (Layer.GPU, spent[:, Layer.GPU].copy()),
+    ):
+        taken = np.minimum(time, left)
+        spent[:, layer] = np.where(inferred, taken, spent[:, layer])
+        left = left - taken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Facts:
+    """What else is known of each prediction: shape (predictions,)."""
+
+    warm: BoolArray
+    thermal: IntArray
+    """Place in `THERMAL_STATES`."""
+    gpu_state: IntArray
+    """A number for the performance state of the GPU."""
+    pipelines: IntArray
+    specialized: IntArray
+    """Time in ns in which the Neural Engine compiled a model."""
+    hung: IntArray
+    """Time in ns in which the main thread did not answer."""
+    ran: IntArray
+    """Time in ns that samples show its thread running for it."""
+    sampled: BoolArray
+    """Whether samples and all units were recorded, so that a thread without samples did not run."""
+
+    def at(self, rows: IntArray) -> _Facts:
+        return _Facts(*(getattr(self, name)[rows] for name in self.__slots__))
+
+    @classmethod
+    def of(cls, ordered: Trace, calls: pd.DataFrame) -> _Facts:
+        windows, count, context = Intervals.from_rows(calls), len(calls), ordered.context
+        middle, none = windows.starts + windows.durations // 2, np.zeros(len(calls), np.int64)
+        unknown = np.full(count, UNKNOWN)
+        thermal, gpu_state = context.get("thermal"), context.get("gpu_performance")
+        states = [] if gpu_state is None else sorted(map(str, gpu_state["state"].dropna().unique()))
+        compiled = context.get("metal_pipelines")
+        times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
+        specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
+        hangs = hangs_of_target(ordered)
+        sites, units = None, all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
+        if ordered.samples is not None and len(ordered.samples):
+            sites = call_sites(ordered)
+        ran = none if sites is None else sites["samples"].reindex(calls.index).fillna(0).to_numpy(np.int64) * SAMPLE_NS
+        recorded = ~is_any(calls["attribution"], Attribution.INFERRED)
+        return cls(
+            warm=~first_after_load(ordered.activity)[ordered.activity.index.get_indexer(calls.index)],
+            thermal=unknown if thermal is None else states_at(thermal, THERMAL_STATES, middle),
+            gpu_state=unknown if gpu_state is None else states_at(gpu_state, states, middle),
+            pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts),
+            specialized=Intervals.from_rows(specializing).covered_within(windows),
+            hung=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
+            ran=ran,
+            sampled=recorded & (sites is not None and units),
+        )
+
+
+def _of_model(
+    name: str, calls: pd.DataFrame, spent: IntArray, waits: IntArray, ambiguous: IntArray, facts: _Facts
+) -> Differences | None:
+    durations = calls["duration_ns"].to_numpy()
+    own = durations - waits.sum(axis=1)
+    warm = facts.warm & (durations > 0)
+    is_first = ~facts.warm & warm.any()
+    warm = warm if warm.any() else durations > 0
+    clear = warm & (ambiguous == 0)
+    compared = np.flatnonzero(clear if clear.sum() >= LEAST else warm)
+    if len(compared) < LEAST:
+        return None
+    usual = int(median(own[compared]) or 0)
+    by_distance = compared[np.argsort(np.abs(own[compared] - usual), kind="stable")]
+    near = by_distance[: max(LEAST, round(NEAR * len(compared)))]
+    mean = spent[near].mean(axis=0)
+    usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
+    usual_ns[Layer.REST] += usual - usual_ns.sum()
+    # A row that may be of several predictions is work of this one as far as it has less than usual.
+    main = Layer(int(np.argmax(usual_ns[_UNITS])))
+    worked = np.clip(usual_ns[_UNITS].sum() - spent[:, _UNITS].sum(axis=1), 0, ambiguous)
+    spent = spent.copy()
+    spent[:, main] += worked
+    unclear = ambiguous - worked
+    more = spent - usual_ns
+    parts = np.zeros((len(calls), len(CAUSES)), np.int64)
+
+    def at(cause: Cause) -> int:
+        return CAUSES.index(cause)
+
+    parts[:, :3] = waits
+    parts[:, at(Cause.QUEUED_OWN)] += unclear
+    work = more[:, _UNITS].sum(axis=1)
+    elsewhere = _elsewhere(spent[:, _UNITS], usual_ns[_UNITS])
+    clock = np.where(elsewhere, 0, _clock(spent, usual_ns, near, facts))
+    parts[:, at(Cause.UNIT)] = np.where(elsewhere, work, 0)
+    parts[:, at(Cause.CLOCK)] = clock
+    parts[:, at(Cause.WORK)] = np.where(elsewhere, 0, work - clock)
+    parts[:, at(Cause.COPIES)] = more[:, Layer.DATA]
+    parts[:, at(Cause.SPECIALIZATION)] = more[:, Layer.SPECIALIZING]
+    rest = more[:, Layer.REST].copy()
+
+    def take(cause: Cause, time: IntArray) -> None:
+        taken = np.clip(time, 0, np.maximum(rest, 0))
+        parts[:, at(cause)] += taken
+        np.subtract(rest, taken, out=rest)
+
+    compiling = facts.pipelines > np.median(facts.pipelines[near])
+    take(Cause.SPECIALIZATION, np.where(compiling, rest, 0))
+    # Where only samples show the call, code for the GPU compiles while it runs.
+    running = np.clip(parts[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
+    moved = np.where(compiling & is_any(calls["attribution"], Attribution.INFERRED), running, 0)
+    parts[:, at(Cause.SPECIALIZATION)] += moved
+    parts[:, at(Cause.WORK)] -= moved
+    take(Cause.SPECIALIZATION, facts.specialized)
+    take(Cause.WORK, np.where(is_first, rest, 0))
+    take(Cause.BLOCKED, facts.hung)
+    ran = facts.ran - int(np.median(facts.ran[near]))
+    take(Cause.WORK, np.where(facts.sampled, ran, 0))
+    take(Cause.BLOCKED, np.where(facts.sampled & (rest >= 2 * SAMPLE_NS), rest, 0))
+    # The way to another unit, and back, is part of running there.
+    take(Cause.UNIT, np.where(elsewhere, spent[:, _UNITS].sum(axis=1) // OTHER_WAY, 0))
+    parts[:, at(Cause.NOT_VISIBLE)] = rest
+    resolution = int(calls["resolution_ns"].max())
+    return Differences(name, calls, warm, usual, usual_ns, parts, more, unclear, facts.pipelines, resolution)
+
+
+def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
+    """Whether another unit did most of the work of each prediction than usual, and the usual one less than half."""
+    main = int(np.argmax(usual))
+    most = worked.argmax(axis=1)
+    elsewhere: BoolArray = (most != main) & (2 * worked[:, main] < usual[main]) & (usual[main] > 0)
+    return elsewhere
+
+
+def _clock(spent: IntArray, usual: IntArray, near: IntArray, facts: _Facts) -> IntArray:
+    """How much longer than usual the same work takes in the thermal state of each prediction, or, of the GPU, in its
+    performance state."""
+    work, usual_work = spent[:, _UNITS].sum(axis=1), int(usual[_UNITS].sum())
+    by_heat = _by_state(work, usual_work, facts.thermal, near)
+    by_state = _by_state(spent[:, Layer.GPU], int(usual[Layer.GPU]), facts.gpu_state, near)
+    return np.where(by_heat != 0, by_heat, by_state)
+
+
+def _by_state(work: IntArray, usual: int, state: IntArray, near: IntArray) -> IntArray:
+    longer = np.zeros(len(work), np.int64)
+    known = state[near][state[near] != UNKNOWN]
+    if not len(known) or not usual:
+        return longer
+    base = int(np.bincount(known).argmax())
+    of_base = median(work[(state == base) & (work > 0)]) or usual
+    for other in np.unique(state[state != UNKNOWN]):
+        ratio = (median(work[(state == other) & (work > 0)]) or of_base) / of_base
+        if other != base and not 1 / SLOWER < ratio < SLOWER:
+            longer[state == other] = round((ratio - 1) * usual)
+    return np.clip(longer, np.minimum(work - usual, 0), np.maximum(work - usual, 0))

@@ -1,0 +1,217 @@
+"""What is said of slow predictions: one sentence for each, its parts, and what makes the slowest ones of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
+from tracekit.analysis.why.parts import Cause
+from tracekit.documents.columns import numbers, words
+from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
+from tracekit.report.call_sites import THREADS, place
+from tracekit.report.formatting import ABSENT, moment, word_list
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count, format_error, format_percent, format_time
+
+if TYPE_CHECKING:
+    from tracekit.report.why import ModelWhy, WhyReport
+
+SMALL = 0.01
+"""Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
+WORTH = 0.1
+"""Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
+NOTHING = "Nothing to explain: no prediction fits, or its model has fewer than 3 to compare."
+KNOWN = {
+    Known.ROWS: "recorded rows",
+    Known.ORDER: "order of submission",
+    Known.COINCIDENCE: "coincidence in time",
+    Known.SAMPLES: "call stacks",
+    Known.REST: ABSENT,
+}
+CAUSES = {
+    Cause.QUEUED_OWN: "queued behind predictions of this model",
+    Cause.QUEUED_MODELS: "queued behind other work of the app",
+    Cause.QUEUED_PROCESSES: "queued behind other processes",
+    Cause.WORK: "work of its own",
+    Cause.CLOCK: "slower clock",
+    Cause.UNIT: "another compute unit",
+    Cause.COPIES: "copies and conversions",
+    Cause.SPECIALIZATION: "specialization",
+    Cause.BLOCKED: "blocked thread",
+    Cause.NOT_VISIBLE: "not visible in the recording",
+}
+UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
+LAYERS = {**UNITS, "data": "copies and conversions", "specializing": "specialization", "rest": "rest"}
+
+
+class Row(NamedTuple):
+    """A part, of which prediction, and the check that has a finding about it."""
+
+    why: Why
+    part: Part
+    finding: str
+
+
+def why_document(report: WhyReport) -> Document:
+    """What is said of each prediction, then of the slowest ones of its model."""
+    explained = [(model, why) for model in report.models for why in model.predictions]
+    parts = explained[0][1].parts[:1] if explained else ()
+    finding = explained[0][0].findings.get(parts[0].cause) if parts else None
+    return Document(
+        title=report.source,
+        verdict=sentence(explained[0][1]) if explained else NOTHING,
+        tone=Role.PLAIN,
+        blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
+        closing=f"details: tracekit explain {finding}" if finding else "",
+    )
+
+
+def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
+    """The predictions of one model, each below its sentence unless the verdict is that; its tail and the fix."""
+    for why in model.predictions:
+        large = large_parts(why)
+        rows = [Row(why, part, model.findings.get(part.cause, "") if part.ns > 0 else "") for part in large]
+        about = (
+            table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
+            Paragraph(join(_about(why, [part for part in why.parts if part not in large]), "; "), Role.DIM),
+        )
+        head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
+        yield from (section(moment(why.start_ns), head, *about),) if several else about
+    if model.predictions:
+        yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
+    if model.tail is not None:
+        level = f"p{model.tail.level * 100:g}"
+        yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
+    yield Paragraph(model.fix, lead="fix") if model.fix else None
+
+
+def large_parts(why: Why) -> list[Part]:
+    """Parts that are worth a line."""
+    least = SMALL * max(abs(why.extra_ns), why.duration_ns // 10)
+    return [part for part in why.parts if abs(part.ns) >= least or part.low_ns != part.high_ns]
+
+
+def why_facts(why: Why) -> Iterator[tuple[str, str]]:
+    """Each part that matters: how long, and what it is due to. Then what is usual."""
+    for part in large_parts(why):
+        yield f"{_sign(part.ns)}{_amount(why, part)}", part_words(why, part)
+    yield "usual", usual_sentence(why).removeprefix("usual: ")
+
+
+def _sign(ns: int) -> str:
+    return "−" if ns < 0 else "+"
+
+
+def sentence(why: Why) -> str:
+    """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
+    time = partial(format_time, resolution_ns=why.resolution_ns)
+    head = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)} instead of the usual {time(why.usual_ns)}"
+    large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= WORTH * abs(why.extra_ns)]
+    large.sort(key=lambda part: -abs(part.ns))
+    said = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
+    return f"{head}: {said}" if said else head
+
+
+def _amount(why: Why, part: Part) -> str:
+    """How long, or a range; without a sign."""
+    time = partial(format_time, resolution_ns=why.resolution_ns)
+    return time(abs(part.ns)) if part.low_ns == part.high_ns else f"{time(part.low_ns)} to {time(part.high_ns)}"
+
+
+def part_words(why: Why, part: Part) -> str:
+    """What a part is due to, with what it waited for."""
+    less = part.ns < 0
+    more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
+    unit = UNITS[max(more, key=lambda name: more[name])]
+    match part.cause:
+        case Cause.WORK:
+            first = ", as the first prediction after its load" if why.is_first and not less else ""
+            return f"{'less' if less else 'more'} work of its own on the {unit}{first}"
+        case Cause.CLOCK:
+            state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
+            return f"for the same work at a {'faster' if less else 'slower'} clock ({state})"
+        case Cause.UNIT:
+            usual = UNITS[max(UNITS, key=lambda name: why.usual.get(name, 0))]
+            return f"for running on the {unit} instead of the {usual}"
+        case Cause.COPIES:
+            return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
+        case Cause.SPECIALIZATION:
+            compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
+            return f"of specialization{compiled and f' ({compiled} compiled meanwhile)'}"
+        case Cause.BLOCKED:
+            return "in which its thread did not run"
+        case _:
+            return queue_words(part.behind, part.cause)
+
+
+def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
+    """For which unit it was queued, and behind whom; the name of the cause where that is not known."""
+    if not behind:
+        return CAUSES[cause]
+    first = behind[0]
+    if cause == Cause.QUEUED_OWN:
+        count = format_count(first.predictions, "earlier prediction") if first.predictions else "earlier predictions"
+        who = f"{count} of {first.model}"
+    elif cause == Cause.QUEUED_MODELS:
+        who = first.model or "the app's own drawing"
+    else:
+        who = " of ".join(filter(None, (first.model, first.process or "another process")))
+    more = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+    return f"queued for the {UNITS[first.unit]} behind {who}{more}"
+
+
+def _line(row: Row) -> Line:
+    """The words, and the first row that it waited for."""
+    said = part_words(row.why, row.part)
+    if not row.part.behind:
+        return said
+    first = row.part.behind[0]
+    return said, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
+
+
+COLUMNS: tuple[Column[Row], ...] = (
+    Column("time", lambda row: f"{_sign(row.part.ns)}{_amount(row.why, row.part)}", lambda row: row.part.ns),
+    numbers("share", lambda row: row.part.ns / (row.why.extra_ns or 1), lambda share: f"{share:.0%}", drop=2),
+    words("why", _line),
+    words("known from", lambda row: KNOWN[row.part.known], drop=1),
+    words("finding", lambda row: Span(row.finding, Role.CODE) if row.finding else ""),
+)
+
+
+def _about(why: Why, small: list[Part]) -> Iterator[Line]:
+    """Parts too small to matter, who called, what was in flight, and where it is recorded."""
+    if small:
+        ns = sum(part.ns for part in small)
+        yield f"no difference ({_sign(ns)}{format_time(abs(ns))}): " + word_list(CAUSES[part.cause] for part in small)
+    site = why.called_from
+    if site is not None and site.function is not None:
+        yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
+    yield f"{why.in_flight} in flight"
+    if why.resolution_ns:
+        yield f"inferred from call stacks, {format_error(why.resolution_ns)}"
+    yield f"{why.table} row {why.row}"
+
+
+def usual_sentence(why: Why) -> str:
+    """What a usual prediction takes, of what, and how that is known."""
+    time = partial(format_time, resolution_ns=why.resolution_ns)
+    layers = LAYERS | ({Device.CPU: "CPU time of its thread"} if why.resolution_ns else {})
+    parts = sorted(why.usual.items(), key=lambda part: -part[1])
+    large = ", ".join(f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns)
+    return (
+        f"usual: {time(why.usual_ns)} ({large}), the median of {format_count(why.compared, 'warm prediction')} "
+        "without time in queues"
+    )
+
+
+def tail_words(tail: Tail) -> str:
+    """What the slowest predictions take beyond usual ones: `83% queued for the Neural Engine behind Net, 11% clock`."""
+    said = []
+    for number, (cause, ns) in enumerate(tail.parts.items()):
+        if ns >= WORTH * tail.extra_ns and number < 3:
+            behind = (replace(tail.behind, predictions=0),) if tail.behind and not number else ()
+            said.append(f"{format_percent(min(ns / tail.extra_ns, 1.0))} {queue_words(behind, Cause(cause))}")
+    return ", ".join(said)

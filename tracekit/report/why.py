@@ -1,0 +1,84 @@
+"""What `tracekit why` says: predictions against a usual one, what makes the slowest of a model slow, and the findings
+that are about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.why.explain import FINDINGS, Tail, Why
+from tracekit.analysis.why.parts import Cause
+from tracekit.report.formatting import fix_line
+from tracekit.report.redact import redact_values
+
+if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.report.redact import PrivateFacts
+    from tracekit.report.report import Result
+
+SCHEMA_VERSION = 1
+FAR = 1.25
+"""A p95 of at least so many times the usual duration needs a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWhy:
+    """What is said of one model."""
+
+    model: str
+    predictions: tuple[Why, ...]
+    tail: Tail | None
+    """None where the slowest predictions are too few, or no slower than usual."""
+    findings: dict[str, str]
+    """Id of the check whose finding is about a cause, by `Cause`; of those that occur."""
+    fix: str
+    """First sentence of the fix of what is about the largest part of the first prediction; empty where nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyReport:
+    """Everything that leaves the command."""
+
+    schema_version: int
+    source: str
+    models: tuple[ModelWhy, ...]
+    redacted: bool
+
+
+def finding_about(cause: str, model: str, results: Sequence[Result]) -> Result | None:
+    """The closest finding about a cause in a model, or in the whole recording; None where there is none."""
+    found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
+    return next((found[name] for name in FINDINGS[Cause(cause)] if name in found), None)
+
+
+def known_tails(
+    models: Iterable[ModelSummary], results: Sequence[Result]
+) -> Iterator[tuple[ModelSummary, Tail, Result | None]]:
+    """Models whose p95 is far from usual, where something recorded shows most of why, with the finding about that."""
+    for model in models:
+        tail = model.tail
+        if tail and tail.ns >= FAR * tail.usual_ns and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
+            yield model, tail, finding_about(next(iter(tail.parts)), model.name, results)
+
+
+def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
+    """What is said of a model, with the findings among the results."""
+    causes = dict.fromkeys(part.cause for why in predictions for part in why.parts if part.ns > 0)
+    found = {cause: result for cause in causes if (result := finding_about(cause, model, results)) is not None}
+    worst = found.get(next(iter(causes))) if causes else None
+    findings = {str(cause): result.id for cause, result in found.items()}
+    return ModelWhy(model, tuple(predictions), tail, findings, fix_line(worst.fix) if worst else "")
+
+
+def why_report(
+    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True
+) -> WhyReport:
+    """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
+    out."""
+    kept = tuple(models)
+    if not functions:
+        without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
+        kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
+    report = WhyReport(SCHEMA_VERSION, source, kept, facts is not None)
+    return redact_values(report, facts) if facts is not None else report
