@@ -119,7 +119,7 @@ def test_a_unit_can_be_expected_of_a_model_that_only_call_stacks_know(tmp_path: 
     write_export(scenario, tmp_path)
     name = "model called at Style.swift:42"
     report = tracekit.analyze(tmp_path, only="unexpected-device", expect=f"{name}=neural-engine")
-    assert [(result.model, result.outcome) for result in report.results] == [(name, "not_evaluated")]
+    assert [(result.model, result.outcome) for result in report.results] == [(name, "finding")]
     with pytest.raises(tracekit.UsageError, match="unknown model 'Net'"):
         tracekit.analyze(tmp_path, only="unexpected-device", expect="Net=neural-engine")
 
