@@ -73,10 +73,10 @@ def _intervals(called: Intervals) -> FloatArray:
     return intervals[intervals > 0]
 
 
-def bursts(predictions: pd.DataFrame, burst: IntArray | None = None) -> Bursts:
-    """Bursts of the predictions, as `burst_numbers` has them where they are not given. O(n log n)."""
+def bursts(predictions: pd.DataFrame) -> Bursts:
+    """Bursts of the predictions, as `burst_numbers` has them. O(n log n)."""
     called = Intervals.from_rows(predictions)
-    burst = burst_numbers(predictions) if burst is None else burst
+    burst = burst_numbers(predictions)
     first = np.flatnonzero(np.diff(burst, prepend=-1))
     return Bursts(
         burst=burst,

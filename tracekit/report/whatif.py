@@ -14,7 +14,7 @@ from tracekit.analysis.frame_steps import FrameSteps, frame_steps
 from tracekit.analysis.replay import Changes, changed, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.analysis.throughput import burst_numbers, bursts, summarize_throughput
+from tracekit.analysis.throughput import Bursts, bursts, summarize_throughput
 from tracekit.detectors.fixes import FIXES, NO_TIME, UNKNOWN
 from tracekit.detectors.outcomes import Finding
 from tracekit.errors import UsageError
@@ -24,7 +24,7 @@ from tracekit.trace.frames import categorical, is_any
 from tracekit.units import format_names
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import IntArray
     from tracekit.detectors.framework import Judgment
     from tracekit.intervals import Intervals
     from tracekit.trace.trace import Trace
@@ -117,56 +117,59 @@ def _models(recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
     """The models that change."""
     schedule = recorded.schedule
     after = replay(changed(schedule, changes))
-    codes = categorical(recorded.calls["model"])
+    names = categorical(recorded.calls["model"]).categories
+    predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
-        of_before, of_after = schedule.calls.where(mine), after.where(mine)
-        predicted = is_any(recorded.calls["kind"][mine], Kind.PREDICTION)
-        steps = frame_steps(_frame(of_before.where(predicted))) if predicted.any() else None
-        change = ModelChange(
-            str(codes.categories[code]),
-            _figures(of_before, predicted, steps, of_before),
-            _figures(of_after, predicted, steps, of_before),
-        )
+        name, calls = str(names[code]), [times.where(mine & predicted) for times in (schedule.calls, after)]
+        elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
+        change = _change(name, calls[0], calls[1], elapsed, paced=name in recorded.paced)
         if change.before != change.after:
             models.append(change)
     return tuple(sorted(models, key=lambda each: each.after.core_ml_ns - each.before.core_ml_ns))
 
 
-def _figures(calls: Intervals, predicted: BoolArray, steps: FrameSteps | None, recorded: Intervals) -> Figures:
-    """Of the calls of a model, of which some are predictions. `steps` are those of the recorded times."""
-    times = calls.where(predicted)
-    latency = duration_statistics(times.starts, times.durations)
-    dropped, came_back = None, 0
+def _change(name: str, before: Intervals, after: Intervals, elapsed_ns: Sequence[int], *, paced: bool) -> ModelChange:
+    """Of the predictions of a model. A frame that was dropped because one took too long comes back."""
+    rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
+    steps = frame_steps(rows) if len(before) else None
+    dropped: tuple[int | None, int | None] = None, None
+    rate, faster, came_back = None, None, 0
+    if len(before):
+        sequence = bursts(rows)
+        rate = summarize_throughput(rows, sequence).per_second
+        faster = _ended_in(before, sequence) / max(_ended_in(after, sequence), 1)
     if steps is not None:
-        passed = [_frames(each.where(predicted).durations[steps.index], steps) for each in (recorded, calls)]
-        # Frames that passed while the earlier prediction ran; what else is missing was not asked for.
-        late = np.minimum(passed[0], steps.frames)
-        left = np.where(late == steps.frames, np.minimum(passed[1], steps.frames), steps.frames)
-        dropped, came_back = int((left - 1).sum()), int((steps.frames - left).sum())
-    rate = None
-    if len(times):
-        # The same bursts before and after: shorter calls would end others.
-        rows = _frame(times)
-        rate = summarize_throughput(rows, bursts(rows, burst_numbers(_frame(recorded.where(predicted))))).per_second
-    return Figures(
-        None if latency is None else latency.p50_ns,
-        None if latency is None else latency.p95_ns,
-        None if rate is None else rate * (1 + came_back / len(times)),
-        dropped,
-        calls.covered_ns,
-    )
+        left = _frames_left(before, after, steps)
+        came_back = int((steps.frames - left).sum())
+        dropped = int((steps.frames - 1).sum()), int((left - 1).sum())
+    if paced and len(before):
+        faster = 1 + came_back / len(before)
+    rates = rate, None if rate is None or faster is None else rate * faster
+    sides = zip((before, after), rates, dropped, elapsed_ns, strict=True)
+    return ModelChange(name, *(_figures(*side) for side in sides))
 
 
-def _frames(durations: IntArray, steps: FrameSteps) -> IntArray:
-    """Frames from the start of each prediction until a new one can start."""
-    return np.maximum(np.ceil(durations * steps.frames_per_second / 1e9).astype(np.int64), 1)
+def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
+    latency = duration_statistics(times.starts, times.durations)
+    p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
+    return Figures(p50, p95, per_second, dropped, elapsed_ns)
 
 
-def _frame(times: Intervals) -> pd.DataFrame:
-    order = np.argsort(times.starts, kind="stable")
-    return pd.DataFrame({"start_ns": times.starts[order], "duration_ns": times.durations[order]})
+def _ended_in(times: Intervals, sequence: Bursts) -> int:
+    """Time from the first to the last end of the recorded bursts, added up."""
+    return int((np.maximum.reduceat(times.ends, sequence.first) - times.ends[sequence.first]).sum())
+
+
+def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
+    """Shape (steps,): frames until the next prediction. Those that passed for another reason than that the prediction
+    ran, as where nobody asked, stay."""
+    longest = [
+        np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
+        for times in (before, after)
+    ]
+    return np.where(longest[0] == steps.frames, longest[1], steps.frames)
 
 
 def _pace(recorded: Recorded) -> list[str]:
