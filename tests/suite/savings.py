@@ -258,7 +258,7 @@ def one_after_the_other(app: App) -> Thread:
     running, tasks = app.simulation.app, []
     yield from running.load(app.model)
     for index, work in enumerate(app.work_ns):
-        yield from running.pause(work * (40 + app.gap_ns[index] % 25) // 100, 0)
+        yield from running.pause(work * (40 + app.gap_ns[index] // 125 % 25) // 100, 0)
         if app.ill:
             yield from running.predict(app.model, app.step(index), inputs=2)
             continue
@@ -275,7 +275,7 @@ def packing_between_calls(app: App) -> Thread:
     running, task = app.simulation.app, None
     yield from running.load(app.model)
     for index, work in enumerate(app.work_ns):
-        yield from running.pause(min(work * (150 + app.gap_ns[index] % 60) // 100, 90 * MS), 0)
+        yield from running.pause(min(work * (150 + app.gap_ns[index] // 125 % 60) // 100, 90 * MS), 0)
         if app.ill:
             yield from running.predict(app.model, app.step(index), inputs=2)
             continue

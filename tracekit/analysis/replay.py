@@ -249,7 +249,8 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
     return replace(
         schedule,
         gate=gate,
-        from_start=schedule.from_start | (changes.ahead & ~schedule.anchored & (schedule.previous >= 0)),
+        from_start=schedule.from_start | changes.ahead,
+        anchored=schedule.anchored & ~changes.ahead,
         rest_ns=rest,
         lead_ns=lead,
         work_ns=work,

@@ -10,9 +10,9 @@ import pandas as pd
 from tracekit.analysis.frame_steps import SLACK, frame_steps
 from tracekit.analysis.idle import (
     TURN_OVERLAP,
+    CoreMLCalls,
     Idle,
     Pacing,
-    core_ml_calls,
     follows,
     idle_times,
     paced_stretches,
@@ -22,7 +22,7 @@ from tracekit.analysis.idle import (
 from tracekit.analysis.replay import Schedule, schedule_of
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
@@ -30,6 +30,8 @@ from tracekit.trace.trace import Trace, cached_by_trace
 
 USER_NS = 500_000_000
 """After a longer gap a call waits for the user, or for a timer (heuristic)."""
+AT_ONCE_NS = 50_000
+"""Command buffers that were handed over together follow each other so closely (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +44,9 @@ class Recorded:
     model: IntArray
     """Shape (calls,): code of the model among the categories of `calls`."""
     pieces: pd.DataFrame
-    """Rows of `Trace.hardware`, in the order of the schedule."""
+    """Rows of `Trace.hardware` in the order of the schedule, of each piece the first."""
+    user: BoolArray
+    """Shape (calls,): it waits for the user, or is the first of its thread."""
     paced: frozenset[str]
     """Models of which something outside sets the pace, such as a camera."""
 
@@ -58,19 +62,22 @@ def recorded_schedule(trace: Trace) -> Recorded:
     asked = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
     calls = rows_where(activity, asked)
     times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
-    previous, from_start = _followed(times, _threads(times, model))
-    beats, paced = _beats(trace, calls)
+    thread = _threads(times, model)
+    previous, from_start = _followed(times, thread)
+    beats, paced = _beats(calls, thread, model)
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
-    anchored = (previous < 0) | np.isin(times.starts, beats) | (~from_start & (gap >= USER_NS))
+    user = (previous < 0) | (~from_start & (gap >= USER_NS))
     pieces = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
     pieces = pieces[pieces["duration_ns"].to_numpy() > 0]
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
     call = _call_of_pieces(trace, calls, pieces)
+    first, work = _joined(Intervals.from_rows(pieces), unit, call)
+    pieces, unit, call = pieces.iloc[first], unit[first], call[first]
     named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
     number = pd.Series(call).groupby(call).cumcount().clip(upper=99).to_numpy()
     group = pd.factorize((named * 100 + number) * 8 + unit)[0].astype(np.int64)
-    schedule = schedule_of(times, previous, from_start, anchored, Intervals.from_rows(pieces), unit, call, group)
-    return Recorded(schedule, calls, model, pieces, paced)
+    schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group)
+    return Recorded(schedule, calls, model, pieces, user, paced)
 
 
 def _threads(times: Intervals, model: IntArray) -> IntArray:
@@ -115,25 +122,25 @@ def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray
     return previous, from_start
 
 
-def _beats(trace: Trace, calls: pd.DataFrame) -> tuple[IntArray, frozenset[str]]:
-    """Starts of the calls that wait for their time, and the models that keep a beat. A round of calls waits after its
-    longest gap, with whichever call."""
-    found, paced = [np.zeros(0, np.int64)], set()
-    work = core_ml_calls(trace)
-    codes = categorical(calls["model"])
-    predicted = is_any(calls["kind"], Kind.PREDICTION)
-    for code in np.unique(codes.codes[predicted & (codes.codes >= 0)]).tolist():
-        rows = calls[predicted & (codes.codes == code)]
+def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[BoolArray, frozenset[str]]:
+    """Calls that wait for their time: shape (calls,), and the models that keep a beat. A round of calls waits after its
+    longest gap, with whichever call of its thread."""
+    found, paced = np.zeros(len(calls), np.bool_), set()
+    predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
+    for code in np.unique(model[predicted & (model >= 0)]).tolist():
+        rows = calls[predicted & (model == code)]
+        mine = np.flatnonzero(thread == thread[model == code][0])
+        own = times.where(mine)
+        work = CoreMLCalls(own.starts, own.ends, model[mine].astype(np.intp), own.covered_time())
         idle = idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        paced.add(str(codes.categories[code]))
-        lengths = idle.end_ns - idle.start_ns
-        order = np.lexsort((lengths, idle.step))
+        paced.add(str(rows["model"].iloc[0]))
+        order = np.lexsort((idle.end_ns - idle.start_ns, idle.step))
         longest = order[np.diff(idle.step[order], append=-1) != 0]
-        found.append(idle.end_ns[longest[keeps[idle.step[longest]]]])
-    return np.concatenate(found), frozenset(paced)
+        found[mine] |= np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])
+    return found, frozenset(paced)
 
 
 def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
@@ -173,3 +180,17 @@ def _call_of_pieces(trace: Trace, calls: pd.DataFrame, pieces: pd.DataFrame) -> 
             fits = (place < len(own)) & (spans.starts[meant] <= times.starts[open_rows])
             call[open_rows[fits]] = meant[fits]
     return call
+
+
+def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:
+    """The first rows of pieces, in the order of their starts, and their times: what a unit does for a call without
+    another piece in between was handed over at once. O(n log n)."""
+    order = np.lexsort((times.starts, unit))
+    reach = running_end(unit[order], times.ends[order])
+    apart = times.starts[order][1:] - reach[:-1] > AT_ONCE_NS
+    new = np.append(True, (np.diff(unit[order]) != 0) | (np.diff(call[order]) != 0) | (call[order][1:] < 0) | apart)
+    opens = np.flatnonzero(new[: len(order)])
+    starts = times.starts[order[opens]]
+    ends = np.maximum.reduceat(times.ends[order], opens) if len(opens) else starts
+    by_start = np.argsort(starts, kind="stable")
+    return order[opens][by_start], Intervals(starts[by_start], ends[by_start])

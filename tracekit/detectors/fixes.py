@@ -57,12 +57,12 @@ def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Change
 
 def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine = _predictions(recorded, finding)
-    return replace(_nothing(recorded), ahead=mine, in_flight=np.where(mine, 2, 0))
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 2, 0))
 
 
 def _prepared_ahead(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine = _predictions(recorded, finding)
-    return replace(_nothing(recorded), ahead=mine, in_flight=np.where(mine, 1, 0))
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 1, 0))
 
 
 def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
