@@ -275,7 +275,7 @@ def packing_between_calls(app: App) -> Thread:
     running, task = app.simulation.app, None
     yield from running.load(app.model)
     for index, work in enumerate(app.work_ns):
-        yield from running.pause(min(work * (150 + app.gap_ns[index] // 125 % 60) // 100, 90 * MS), 0)
+        yield from running.pause(work * (120 + app.gap_ns[index] // 125 % 90) // 100, 0)
         if app.ill:
             yield from running.predict(app.model, app.step(index), inputs=2)
             continue
@@ -362,8 +362,11 @@ def app_of(key: Key, *, ill: bool) -> App:
     app = App(simulation, own, unit, ill, work, pace, Draws(draws.integer(0, 10**9)), gaps, draws.choice((33_333_000, 50_000_000)))
     simulation.start(asked.recipe(app))
     if beside:
-        step = cpu(other_work, 2) if other_unit == "cpu" else Step(other_unit, other_work)
-        simulation.start(steady(simulation.app, other, (step,), calls=150, gap_ns=other_work * 3, load_ns=0))
+        lengths = [draws.around(other_work, 80) for _ in range(150)]
+        steps = [(cpu(length, 2) if other_unit == "cpu" else Step(other_unit, length),) for length in lengths]
+        simulation.start(
+            steady(simulation.app, other, steps.__getitem__, calls=150, gap_ns=other_work * 3, load_ns=0)
+        )
     simulation.run()
     return app
 

@@ -126,7 +126,7 @@ def schedule_of(
     after, last = _order_in_calls(pieces, call, len(calls))
     since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, _at(calls.starts, call, 0)))
     free = _free_from(pieces, unit)
-    ready = _handed_over(pieces, unit, group, since, free)
+    ready = _handed_over(pieces, unit, call, group, since, free)
     reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
     return Schedule(
         calls=calls,
@@ -314,9 +314,12 @@ def _free_from(pieces: Intervals, unit: IntArray) -> IntArray:
     return free
 
 
-def _handed_over(pieces: Intervals, unit: IntArray, group: IntArray, since: IntArray, free: IntArray) -> IntArray:
+def _handed_over(
+    pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, free: IntArray
+) -> IntArray:
     """Shape (pieces,): when each was handed to its unit: at its start where the unit was free, else after the time that
-    it usually takes its `group` from `since` on, but not before what the unit began earlier."""
+    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others was handed
+    over before what waited behind it."""
     took, busy = pieces.starts - since, free > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
@@ -327,7 +330,9 @@ def _handed_over(pieces: Intervals, unit: IntArray, group: IntArray, since: IntA
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)
-        ready[index] = np.maximum.accumulate(ready[index])
+        before = np.minimum.accumulate(np.where(call[index] >= 0, ready[index], AS_RECORDED)[::-1])[::-1]
+        handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])
+        ready[index] = np.maximum.accumulate(handed)
     return ready
 
 

@@ -183,12 +183,13 @@ def _call_of_pieces(trace: Trace, calls: pd.DataFrame, pieces: pd.DataFrame) -> 
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:
-    """The first rows of pieces, in the order of their starts, and their times: what a unit does for a call without
-    another piece in between was handed over at once. O(n log n)."""
-    order = np.lexsort((times.starts, unit))
-    reach = running_end(unit[order], times.ends[order])
-    apart = times.starts[order][1:] - reach[:-1] > AT_ONCE_NS
-    new = np.append(True, (np.diff(unit[order]) != 0) | (np.diff(call[order]) != 0) | (call[order][1:] < 0) | apart)
+    """The first rows of pieces, in the order of their starts, and their times: what a unit does for a call without a
+    break was handed over at once. O(n log n)."""
+    # Work of others is never joined.
+    run = pd.factorize(np.where(call >= 0, call * 8 + unit, -1 - np.arange(len(call))))[0].astype(np.int64)
+    order = np.lexsort((times.starts, run))
+    apart = times.starts[order][1:] - running_end(run[order], times.ends[order])[:-1] > AT_ONCE_NS
+    new = np.append(True, (np.diff(run[order]) != 0) | apart)
     opens = np.flatnonzero(new[: len(order)])
     starts = times.starts[order[opens]]
     ends = np.maximum.reduceat(times.ends[order], opens) if len(opens) else starts

@@ -124,7 +124,9 @@ def _models(recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
         mine = recorded.model == code
         name, calls = str(names[code]), [times.where(mine & predicted) for times in (schedule.calls, after)]
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
-        change = _change(name, calls[0], calls[1], elapsed, paced=name in recorded.paced)
+        change = _change(
+            name, calls[0], calls[1], elapsed, paced=name in recorded.paced and not changes.ahead[mine].any()
+        )
         if change.before != change.after:
             models.append(change)
     return tuple(sorted(models, key=lambda each: each.after.core_ml_ns - each.before.core_ml_ns))
