@@ -125,8 +125,8 @@ def schedule_of(
     call = np.where(inside & _all(pieces.ends, calls.ends, owner, np.less_equal), call, -1)
     after, last = _order_in_calls(pieces, call, len(calls))
     since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, _at(calls.starts, call, 0)))
-    free = _free_from(pieces, unit)
-    ready = _handed_over(pieces, unit, call, group, since, free)
+    free, ended = _busy_until(pieces, unit)
+    ready = _handed_over(pieces, unit, call, group, since, ended)
     reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
     return Schedule(
         calls=calls,
@@ -305,28 +305,32 @@ def _order_in_calls(pieces: Intervals, call: IndexArray, count: int) -> tuple[In
     return after, last
 
 
-def _free_from(pieces: Intervals, unit: IntArray) -> IntArray:
-    """Shape (pieces,): when the unit had done all that began before, far in the past for the first piece."""
-    free = np.full(len(pieces), -AS_RECORDED)
+def _busy_until(pieces: Intervals, unit: IntArray) -> tuple[IntArray, IntArray]:
+    """Shape (pieces,) each, far in the past where there is nothing before: when the unit had done all that began before
+    the piece, and the last end of work of the unit up to its start."""
+    free, ended = np.full((2, len(pieces)), -AS_RECORDED)
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)
         free[index[1:]] = np.maximum.accumulate(pieces.ends[index])[:-1]
-    return free
+        ends = np.sort(pieces.ends[index])
+        place = np.searchsorted(ends, pieces.starts[index], side="right") - 1
+        ended[index] = np.where(place >= 0, ends[place], -AS_RECORDED)
+    return free, ended
 
 
 def _handed_over(
-    pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, free: IntArray
+    pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, ended: IntArray
 ) -> IntArray:
     """Shape (pieces,): when each was handed to its unit: at its start where the unit was free, else after the time that
     it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others was handed
     over before what waited behind it."""
-    took, busy = pieces.starts - since, free > since
+    took, busy = pieces.starts - since, ended > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
     least = np.full(size, AS_RECORDED)
     np.minimum.at(least, group, took)
     expected = since + np.minimum(took, np.where(np.isnan(usual), least, usual)[group].astype(np.int64))
-    waited = busy & (expected < free) & (free <= pieces.starts) & (pieces.starts - free <= MOST_HAND_OVER_NS)
+    waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)

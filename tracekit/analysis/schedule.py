@@ -146,11 +146,9 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
 def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
     """Shape (steps,): something outside sets the pace."""
     every = np.ones(len(idle.distance_ns), np.bool_)
-    if frame_steps(rows) is not None:
-        return every
     if idle.share < SLACK or follows(idle):
         return ~every
-    whole = pacing(idle.distance_ns, idle.busy_ns) is Pacing.PERIODIC
+    whole = frame_steps(rows) is not None or pacing(idle.distance_ns, idle.busy_ns) is Pacing.PERIODIC
     return every if whole else paced_stretches(idle) >= 0
 
 

@@ -40,7 +40,17 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows. Where the CPU computes at the same time, no time goes."""
-    rows = trace.data[_shown(trace.data, finding)]
+    return _without_rows(trace, recorded, trace.data[_shown(trace.data, finding)])
+
+
+def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
+    kinds = trace.data["kind"][_shown(trace.data, finding)].unique()
+    model = is_any(trace.data["model"], finding.model or "")
+    return _without_rows(trace, recorded, trace.data[model & is_any(trace.data["kind"], *kinds)])
+
+
+def _without_rows(trace: Trace, recorded: Recorded, rows: pd.DataFrame) -> Changes:
     linked = or_minus_one(rows["prediction"])
     owner = top_predictions(trace.activity)
     call = recorded.calls.index.get_indexer(pd.Index(owner[np.maximum(linked, 0)]))
@@ -113,7 +123,7 @@ FIXES: dict[str, Fix] = {
     "unused-load": Fix(_calls, "The model is not loaded."),
     "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
     "excess-data-copies": Fix(_data_rows, "All copies and conversions go, as with buffers that are used in place."),
-    "state-copies": Fix(_data_rows, "The state stays in the model: its copies go."),
+    "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
     "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as those that follow."),
     "serial-predictions": Fix(_two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile."),
