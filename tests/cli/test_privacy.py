@@ -184,6 +184,7 @@ def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: d
 BOTH_FORMS = {
     "analyze": ("-v", "--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
     "diagnose": ("--no-config",),
+    "whatif": ("--no-config",),
     "export": ("--json",),
     "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
     "analyze -q": ("-o", "out.zip", "--no-config"),
@@ -202,6 +203,7 @@ ONE_FORM = [
     ("stacks",),
     ("stacks", "--format", "collapsed"),
     ("diagnose", "--no-config", "--format", "json"),
+    ("whatif", "--no-config", "--json"),
     ("analyze", "--no-config", "--list"),
 ]
 
@@ -261,6 +263,7 @@ NAMING = {
     "compare": ("--model", "--signpost", "--rename"),
     "matrix": ("--model", "--label"),
     "diagnose": ("--model", "--process", "--signpost"),
+    "whatif": ("--model", "--process"),
     "stacks": ("--model", "--thread", "--finding", "--signpost"),
     "export": ("--schema",),
 }

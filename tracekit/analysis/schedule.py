@@ -123,8 +123,8 @@ def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray
 
 
 def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[BoolArray, frozenset[str]]:
-    """Calls that wait for their time: shape (calls,), and the models that keep a beat. A round of calls waits after its
-    longest gap, with whichever call of its thread."""
+    """Calls that wait for their time: shape (calls,), and the models that mostly keep a beat. A round of calls waits
+    after its longest gap, with whichever call of its thread."""
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
     for code in np.unique(model[predicted & (model >= 0)]).tolist():
@@ -136,7 +136,8 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        paced.add(str(rows["model"].iloc[0]))
+        if 2 * keeps.sum() >= len(keeps):
+            paced.add(str(rows["model"].iloc[0]))
         order = np.lexsort((idle.end_ns - idle.start_ns, idle.step))
         longest = order[np.diff(idle.step[order], append=-1) != 0]
         found[mine] |= np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])

@@ -180,7 +180,7 @@ COMMANDS = (
     ),
     Command(
         "whatif",
-        "what fixing findings brings",
+        "what fixes would bring",
         (
             "tracekit whatif run.trace",
             "tracekit whatif run.trace reload-before-predict excess-data-copies",

@@ -31,12 +31,10 @@ def whatif_document(said: WhatIf) -> Document:
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
         _column("per second", lambda figures: figures.per_second, lambda rate: f"{rate:.1f}"),
         _column("dropped frames", lambda figures: figures.dropped_frames, formatting.count, drop=2),
-        columns.durations("time saved", lambda row: _saved_ns(row.change), drop=3),
+        columns.durations("predicted gain", lambda row: _saved_ns(row.change), drop=3),
     )
     nothing = [
-        f"{_name(replay, said)}: saves nothing here, other work hides it."
-        for replay in said.replays
-        if not replay.models
+        f"{_name(replay, said)}: no gain, since other work hides it." for replay in said.replays if not replay.models
     ]
     return Document(
         title=said.source,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.frame_steps import FrameSteps, frame_steps
+from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.replay import Changes, changed, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import duration_statistics
@@ -24,7 +25,7 @@ from tracekit.trace.frames import categorical, is_any
 from tracekit.units import format_names
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import Judgment
     from tracekit.intervals import Intervals
     from tracekit.trace.trace import Trace
@@ -37,6 +38,7 @@ class Figures:
     """How a model does. None: not enough predictions, or it keeps to no frames."""
 
     median_ns: float | None
+    """Of warm predictions, as p95; of all where none is."""
     p95_ns: float | None
     per_second: float | None
     dropped_frames: int | None
@@ -91,7 +93,8 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     for name in wanted:
         if name not in found:
             raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
-    chosen = list(dict.fromkeys(wanted)) or list(found)
+    # Others cost no time, as those about the recording itself.
+    chosen = list(dict.fromkeys(wanted)) or [name for name in found if name in FIXES or name in UNKNOWN]
     known = [name for name in chosen if name in FIXES and not trace.inferred]
     unknown = [
         UnknownSavings(name, INFERRED if name in FIXES else UNKNOWN.get(name, NO_TIME))
@@ -107,33 +110,37 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     }
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
     replays = [
-        Replay(names, _models(recorded, reduce(Changes.joined, (changes[name] for name in names)))) for names in asked
+        Replay(names, _models(trace, recorded, reduce(Changes.joined, (changes[name] for name in names))))
+        for names in asked
     ]
     assumed = (*(FIXES[name].assumed for name in known), *_pace(recorded))
     return WhatIf(source, tuple(replays), tuple(unknown), tuple(dict.fromkeys(assumed)))
 
 
-def _models(recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
+def _models(trace: Trace, recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
     """The models that change."""
     schedule = recorded.schedule
     after = replay(changed(schedule, changes))
     names = categorical(recorded.calls["model"]).categories
     predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
+    cold = first_after_load(trace.activity)[recorded.calls.index]
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
         name, calls = str(names[code]), [times.where(mine & predicted) for times in (schedule.calls, after)]
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
-        change = _change(
-            name, calls[0], calls[1], elapsed, paced=name in recorded.paced and not changes.ahead[mine].any()
-        )
+        paced = name in recorded.paced and not changes.ahead[mine].any()
+        change = _change(name, calls, ~cold[mine & predicted], elapsed, paced=paced)
         if change.before != change.after:
             models.append(change)
     return tuple(sorted(models, key=lambda each: each.after.core_ml_ns - each.before.core_ml_ns))
 
 
-def _change(name: str, before: Intervals, after: Intervals, elapsed_ns: Sequence[int], *, paced: bool) -> ModelChange:
-    """Of the predictions of a model. A frame that was dropped because one took too long comes back."""
+def _change(
+    name: str, predictions: Sequence[Intervals], warm: BoolArray, elapsed_ns: Sequence[int], *, paced: bool
+) -> ModelChange:
+    """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
+    before, after = predictions
     rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
     steps = frame_steps(rows) if len(before) else None
     dropped: tuple[int | None, int | None] = None, None
@@ -149,7 +156,8 @@ def _change(name: str, before: Intervals, after: Intervals, elapsed_ns: Sequence
     if paced and len(before):
         faster = 1 + came_back / len(before)
     rates = rate, None if rate is None or faster is None else rate * faster
-    sides = zip((before, after), rates, dropped, elapsed_ns, strict=True)
+    compared = warm if warm.any() else ~warm
+    sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
     return ModelChange(name, *(_figures(*side) for side in sides))
 
 
