@@ -136,11 +136,12 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        if 2 * keeps.sum() >= len(keeps):
-            paced.add(str(rows["model"].iloc[0]))
         order = np.lexsort((idle.end_ns - idle.start_ns, idle.step))
         longest = order[np.diff(idle.step[order], append=-1) != 0]
-        found[mine] |= np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])
+        waits = np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])
+        found[mine] |= waits
+        if 2 * waits.sum() >= len(rows):
+            paced.add(str(rows["model"].iloc[0]))
     return found, frozenset(paced)
 
 

@@ -95,8 +95,15 @@ def _fill(parser: Parser, command: Command) -> None:
     parser.add_argument("--help-all", action=_Print, help="show all options of the command")
     for argument in command.arguments:
         kind = one_of(argument.shown.lower(), argument.choices) if argument.choices else str
+        # Without a default, what may be left out is said to be missing beside what may not.
+        several: dict[str, Any] = {"default": []} if argument.nargs == "*" else {}
         parser.add_argument(
-            argument.name, metavar=argument.shown.split()[0], nargs=argument.nargs, help=argument.help, type=kind
+            argument.name,
+            metavar=argument.shown.split()[0],
+            nargs=argument.nargs,
+            help=argument.help,
+            type=kind,
+            **several,
         )
     groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
     for name in command.options:
