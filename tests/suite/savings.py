@@ -28,6 +28,7 @@ from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Task, Thread
 from tracekit.testing.threads import MS, drawing, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu
+from tracekit.units import format_share
 
 PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "savings.md"
 UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
@@ -477,7 +478,7 @@ def _cells(some: Sequence[Compared]) -> Iterator[str]:
 
 def _share(held: Iterable[bool]) -> str:
     counted = list(held)
-    return f"{sum(counted)} ({sum(counted) / len(counted):.0%})" if counted else "–"
+    return f"{sum(counted)} ({format_share(sum(counted) / len(counted))})" if counted else "–"
 
 
 def main(step: int = 1) -> int:

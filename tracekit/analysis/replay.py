@@ -120,11 +120,10 @@ def schedule_of(
     `group`: shape (pieces,), from 0 on, the same for pieces that usually take the same time to be handed over. A piece
     that does not lie in its call counts as work of others. O((n + m) log (n + m)).
     """
-    owner = np.maximum(call, 0)
-    inside = (call >= 0) & _all(pieces.starts, calls.starts, owner, np.greater_equal)
-    call = np.where(inside & _all(pieces.ends, calls.ends, owner, np.less_equal), call, -1)
+    starts, ends = _at(calls.starts, call, 0), _at(calls.ends, call, 0)
+    call = np.where((pieces.starts >= starts) & (pieces.ends <= ends), call, -1)
     after, last = _order_in_calls(pieces, call, len(calls))
-    since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, _at(calls.starts, call, 0)))
+    since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, starts))
     free, ended = _busy_until(pieces, unit)
     ready = _handed_over(pieces, unit, call, group, since, ended)
     reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
@@ -233,13 +232,10 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
     gone = own & changes.gone[np.maximum(call, 0)] if len(calls) else own
     lead[gone] = work[gone] = 0
     rest[changes.gone] = 0
+    by_call = np.argsort(call, kind="stable")
     for index in np.flatnonzero(changes.most_ns < calls.durations).tolist():
-        _shorten(
-            index,
-            int(calls.durations[index] - changes.most_ns[index]),
-            np.flatnonzero(call == index),
-            (rest, lead, work),
-        )
+        of_call = by_call[slice(*np.searchsorted(call[by_call], (index, index + 1)))]
+        _shorten(index, int(calls.durations[index] - changes.most_ns[index]), of_call, (rest, lead, work))
     gate = schedule.gate.copy()
     limited = changes.in_flight > 0
     for kind in np.unique(changes.kind[limited]).tolist():
@@ -347,7 +343,3 @@ def _hand_over(pieces: Intervals, unit: IntArray, ready: IntArray, free: IntArra
     size = int(unit.max(initial=-1)) + 1
     usual = np.nan_to_num(medians_by_group(passed[waited], unit[waited], size))[unit].astype(np.int64)
     return np.where(waited, passed, np.minimum(passed, usual))
-
-
-def _all(values: IntArray, bounds: IntArray, index: IndexArray, compare: np.ufunc) -> BoolArray:
-    return compare(values, bounds[index]) if len(bounds) else np.zeros(len(values), np.bool_)

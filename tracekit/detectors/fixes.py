@@ -39,7 +39,7 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 
 def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """The rows of the data lane that the finding shows. Where the CPU computes at the same time, no time goes."""
+    """The rows of the data lane that the finding shows."""
     return _without_rows(trace, recorded, trace.data[_shown(trace.data, finding)])
 
 
