@@ -36,6 +36,7 @@ COMMANDS = (
     "export {bad} -o {out}/t.json",
     "stacks {bad} -q",
     "diagnose {bad}",
+    "whatif {bad}",
     "analyze {bad} -o {out}/b.zip",
     "analyze {bad} --list",
 )

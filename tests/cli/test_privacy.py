@@ -185,6 +185,7 @@ BOTH_FORMS = {
     "analyze": ("-v", "--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
     "diagnose": ("--no-config",),
     "why": ("--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
+    "whatif": ("--no-config",),
     "export": ("--json",),
     "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
     "analyze -q": ("-o", "out.zip", "--no-config"),
@@ -204,6 +205,7 @@ ONE_FORM = [
     ("stacks", "--format", "collapsed"),
     ("diagnose", "--no-config", "--format", "json"),
     ("why", "--no-config", "--model", "nobody"),
+    ("whatif", "--no-config", "--json"),
     ("analyze", "--no-config", "--list"),
 ]
 
@@ -264,6 +266,7 @@ NAMING = {
     "matrix": ("--model", "--label"),
     "diagnose": ("--model", "--process", "--signpost"),
     "why": ("--model",),
+    "whatif": ("--model", "--process"),
     "stacks": ("--model", "--thread", "--finding", "--signpost"),
     "export": ("--schema",),
 }

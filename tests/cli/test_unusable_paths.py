@@ -38,6 +38,7 @@ READING = (
     "export {path}.trace --folder {folder}/tables",
     "stacks {path}",
     "diagnose {path}",
+    "whatif {path}",
     "analyze {path} -o {folder}/b.zip",
     "export {path}.trace",
     "inspect {path}.mlmodel",

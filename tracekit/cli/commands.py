@@ -217,6 +217,26 @@ COMMANDS = (
         REPORT_FORMS,
     ),
     Command(
+        "whatif",
+        "what fixes would bring",
+        (
+            "tracekit whatif run.trace",
+            "tracekit whatif run.trace reload-before-predict excess-data-copies",
+        ),
+        "Replays the recording without what the fixes of findings take away, one by one and together: units stay busy "
+        "in order, a camera keeps its pace, a loop runs faster. Prints latency, predictions per second and dropped "
+        "frames before and after, and what was assumed.",
+        (
+            Argument("path", "PATH", RECORDING),
+            Argument("checks", "CHECK", "checks with a finding, as reports name them; default: all", "*"),
+        ),
+        "output open format json quiet model",
+        f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
+        "tracekit.cli.whatif:run",
+        REPORT_FORMS,
+        status="2 a check without a finding here, or another error",
+    ),
+    Command(
         "matrix",
         "recordings in one table",
         ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),

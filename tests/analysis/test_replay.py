@@ -1,0 +1,135 @@
+"""Schedules replayed: unchanged they give the recorded times back, and changes reach what waited."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, changed, replay, schedule_of
+from tracekit.intervals import Intervals
+
+TIME = st.integers(0, 60)
+
+
+@st.composite
+def schedules(draw):
+    """Any calls and any pieces on two units and none, of calls and of others; most touch or overlap."""
+    calls = sorted((start, start + draw(TIME)) for start in draw(st.lists(TIME, max_size=9)))
+    starts, ends = np.array(calls, np.int64).reshape(-1, 2).T
+    previous = np.array([draw(st.integers(-1, index - 1)) for index in range(len(calls))], np.intp)
+    # A call can follow the end of another one only if that has ended.
+    running = (previous >= 0) & (ends[np.maximum(previous, 0)] > starts) if len(calls) else previous >= 0
+    from_start = running | np.array([draw(st.booleans()) for _ in calls], np.bool_)
+    anchored = np.array([draw(st.booleans()) for _ in calls], np.bool_)
+    rows = sorted(
+        (draw(TIME), draw(st.integers(1, 20)), draw(st.integers(0, 1))) for _ in range(draw(st.integers(0, 12)))
+    )
+    begin, length, unit = np.array(rows, np.int64).reshape(-1, 3).T
+    call = np.array([draw(st.integers(-1, len(calls) - 1)) for _ in rows], np.intp)
+    group = np.array([draw(st.integers(0, 2)) for _ in rows], np.int64)
+    pieces = Intervals(begin, begin + length)
+    return schedule_of(Intervals(starts, ends), previous, from_start, anchored, pieces, unit, call, group)
+
+
+def times(schedule: Schedule) -> list[tuple[int, int]]:
+    again = replay(schedule)
+    return list(zip(again.starts.tolist(), again.ends.tolist(), strict=True))
+
+
+@given(schedules())
+def test_nothing_removed_gives_the_recorded_times_back(schedule):
+    recorded = list(zip(schedule.calls.starts.tolist(), schedule.calls.ends.tolist(), strict=True))
+    assert times(schedule) == recorded
+    nothing = Changes.none(schedule, np.zeros(len(schedule.calls), np.int64))
+    assert times(changed(schedule, nothing)) == recorded
+    assert times(changed(schedule, nothing.joined(nothing))) == recorded
+
+
+@given(schedules())
+def test_calls_that_are_gone_take_no_time(schedule):
+    nothing = Changes.none(schedule, np.zeros(len(schedule.calls), np.int64))
+    after = replay(changed(schedule, replace(nothing, gone=np.ones(len(schedule.calls), np.bool_))))
+    assert not after.durations.any()
+
+
+def made(calls, pieces=(), previous=None, anchored=()):
+    """A schedule of calls one after the other; pieces are (start, end, call) on one unit."""
+    starts, ends = np.array(calls, np.int64).reshape(-1, 2).T
+    begin, end, call = np.array(pieces, np.int64).reshape(-1, 3).T
+    before = np.arange(-1, len(calls) - 1) if previous is None else np.array(previous)
+    fixed = np.isin(np.arange(len(calls)), anchored)
+    zeros, group = np.zeros(len(begin), np.int64), (call < 0).astype(np.int64)
+    return schedule_of(
+        Intervals(starts, ends),
+        before,
+        np.zeros(len(calls), np.bool_),
+        fixed,
+        Intervals(begin, end),
+        zeros,
+        call,
+        group,
+    )
+
+
+def changes(schedule, **fields):
+    nothing = Changes.none(schedule, np.zeros(len(schedule.calls), np.int64))
+    return changed(schedule, replace(nothing, **fields))
+
+
+@pytest.mark.parametrize(("anchored", "start"), [((), 60), ((2,), 100)])
+def test_what_follows_a_load_comes_earlier_unless_it_waits_for_its_time(anchored, start):
+    schedule = made([(0, 10), (20, 60), (100, 110)], anchored=anchored)
+    gone = np.array([False, True, False])
+    assert times(changes(schedule, gone=gone)) == [(0, 10), (20, 20), (start, start + 10)]
+
+
+def test_a_copy_that_goes_shortens_its_call_and_brings_the_next_one_forward():
+    schedule = made([(0, 20), (25, 45)], [(8, 18, 0), (33, 43, 1)])
+    own = Intervals(np.array([1, 26]), np.array([6, 31]))
+    assert times(changes(schedule, own=own, own_call=np.array([0, 1]))) == [(0, 15), (20, 35)]
+
+
+def test_a_copy_behind_other_work_saves_nothing():
+    # The unit works for call 0 until 30: call 1 copies meanwhile, waits, and begins when it is free.
+    schedule = made([(0, 32), (2, 44), (100, 120)], [(3, 30, 0), (30, 42, 1), (106, 118, 2)], previous=[-1, -1, -1])
+    own = Intervals(np.array([3]), np.array([5]))
+    assert times(changes(schedule, own=own, own_call=np.array([1])))[1] == (2, 44)
+
+
+def test_a_call_in_a_queue_comes_forward_by_what_goes_before_it():
+    schedule = made([(0, 32), (2, 44), (100, 120)], [(6, 30, 0), (30, 42, 1), (106, 118, 2)], previous=[-1, -1, -1])
+    assert times(changes(schedule, gone=np.array([True, False, False])))[1] == (2, 22)
+
+
+def test_work_of_others_that_is_done_elsewhere_holds_up_nobody():
+    schedule = made([(0, 40), (100, 120)], [(0, 25, -1), (25, 38, 0), (105, 118, 1)], previous=[-1, -1])
+    assert times(changes(schedule, elsewhere=schedule.call < 0))[0] == (0, 20)
+    assert changes(schedule, elsewhere=schedule.call < 0).unit.tolist() == [NO_QUEUE, 0, 0]
+
+
+def test_no_more_are_in_flight_than_allowed():
+    # Four at once, each asks the unit for 10.
+    calls = [(index, 12 + 10 * index) for index in range(4)]
+    pieces = [(1 + 10 * index, 11 + 10 * index, index) for index in range(4)]
+    limited = changes(made(calls, pieces, previous=[-1] * 4), in_flight=np.full(4, 2))
+    after = replay(limited)
+    assert all((after.starts[2:] >= after.ends[:-2]).tolist())
+    assert after.ends.max() <= max(end for _, end in calls) + 2
+
+
+def test_an_app_that_prepares_ahead_waits_only_for_what_is_longer():
+    # Preparing takes 8, a call 20.
+    after = replay(
+        changes(made([(0, 20), (28, 48), (56, 76)]), ahead=np.array([False, True, True]), in_flight=np.ones(3, int))
+    )
+    assert after.starts.tolist() == [0, 20, 40]
+
+
+def test_a_call_is_shortened_to_what_is_usual():
+    schedule = made([(0, 50), (60, 70)], [(40, 48, 0), (62, 68, 1)])
+    most = np.array([10, 100])
+    assert times(changes(schedule, most_ns=most)) == [(0, 10), (20, 30)]

@@ -1,0 +1,43 @@
+"""What fixes take away: the rows that findings show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from support.handover import trace_of
+from support.samples import SAMPLES
+from tracekit.analysis.schedule import recorded_schedule
+from tracekit.detectors.fixes import FIXES
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+
+
+def taken(sample: str, check: str):
+    trace = trace_of(SAMPLES[sample]())
+    recorded = recorded_schedule(trace)
+    findings = [each.outcome for each in run_detectors(trace, only=[check]) if isinstance(each.outcome, Finding)]
+    return recorded, [FIXES[check].take(trace, recorded, finding) for finding in findings], findings
+
+
+def test_reloads_go_but_the_first_load_of_each_model_stays():
+    recorded, changes, _ = taken("style_transfer_reload", "reload-before-predict")
+    gone = np.logical_or.reduce([each.gone for each in changes])
+    rows = recorded.calls[gone]
+    assert set(rows["kind"]) <= {"load", "load_cached", "load_uncached"}
+    assert (len(changes), len(rows)) == (5, 368)
+
+
+@pytest.mark.parametrize("check", ["excess-data-copies", "float-conversion"])
+def test_copies_that_go_lie_in_their_predictions(check):
+    recorded, (changes,), (finding,) = taken("sharpen_8bit", check)
+    calls = recorded.schedule.calls.where(changes.own_call)
+    assert len(changes.own) == finding.evidence_total
+    assert ((changes.own.starts >= calls.starts) & (changes.own.ends <= calls.ends)).all()
+    assert changes.own.covered_ns == finding.affected.covered_ns
+
+
+def test_only_predictions_of_the_model_are_limited():
+    recorded, (changes,), _ = taken("captions_concurrent", "concurrent-predictions")
+    assert set(changes.in_flight[(recorded.calls["kind"] == "prediction").to_numpy()]) == {2}
+    assert set(changes.in_flight[(recorded.calls["kind"] != "prediction").to_numpy()]) == {0}

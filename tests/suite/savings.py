@@ -1,0 +1,495 @@
+"""What fixing a problem would save by `tracekit whatif`, held against what it saves: the same app with the problem and
+without, the same work drawn for both.
+
+`PYTHONPATH=tests python -m suite.savings [STEP]` compares one pair in STEP, writes `docs/detectors/savings.md` and
+prints it.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from suite.frame import read_back
+from suite.processes import on_all_processors
+from tracekit.detectors.fixes import UNKNOWN
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+from tracekit.report.whatif import ModelChange, what_if
+from tracekit.testing import Draws, Model
+from tracekit.testing.apps import draw_models
+from tracekit.testing.rng import on_clock
+from tracekit.testing.rows import LOAD_COLD
+from tracekit.testing.simulation import Simulation, Task, Thread
+from tracekit.testing.threads import MS, drawing, paced_app, steady
+from tracekit.testing.work import Step, Unit, cpu
+from tracekit.units import format_share
+
+PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "savings.md"
+UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
+PAIRS = 36
+"""For each check."""
+EXACT, CLOSE = 0.01, 0.10
+"""A gain that is higher by more than the first exceeds what was said; within the second, it is close."""
+WAIT, LATENCY, INTERVAL = "time in Core ML", "median latency", "time per prediction"
+"""What a gain is measured by."""
+
+
+@dataclass
+class App:
+    """One side of a pair. All that both sides have in common is drawn before."""
+
+    simulation: Simulation
+    model: Model
+    unit: Unit
+    ill: bool
+    """Whether the problem is there."""
+    work_ns: list[int]
+    """Of each call."""
+    pace: str
+    """`loop`, `camera` or `user`."""
+    draws: Draws
+    """For the recipe: the same numbers on both sides, so both draw the same ones."""
+    gap_ns: list[int]
+    """Before each call, in a loop or by the user."""
+    period_ns: int
+
+    def step(self, index: int) -> Step:
+        """Work of a call."""
+        work = self.work_ns[index]
+        return cpu(work, 2) if self.unit == "cpu" else Step(self.unit, work)
+
+    def wait(self, index: int, begin_ns: int) -> Thread:
+        """Until a call may be made; `begin_ns` is when the sequence began."""
+        app = self.simulation.app
+        if self.pace == "camera":
+            frame = max(index, -(-(app.now_ns - begin_ns) // self.period_ns))
+            yield from app.until(begin_ns + frame * self.period_ns)
+        else:
+            yield from app.pause(self.gap_ns[index], 0)
+
+
+Recipe = Callable[[App], Thread]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is compared of a check."""
+
+    recipe: Recipe
+    units: tuple[Unit, ...] = UNITS
+    paces: tuple[str, ...] = ("loop", "camera", "user")
+    measure: str = WAIT
+    beside: bool = True
+    """Whether a third of the pairs have another model beside."""
+
+
+PROBLEMS: dict[str, Problem] = {}
+
+
+def problem(check: str, **more: object) -> Callable[[Recipe], Recipe]:
+    """Put a recipe into `PROBLEMS`; `more` are fields."""
+
+    def put(recipe: Recipe) -> Recipe:
+        PROBLEMS[check] = Problem(recipe, **more)  # type: ignore[arg-type]
+        return recipe
+
+    return put
+
+
+def calls(app: App, *, first: int = 0, end: int | None = None, before: Callable[[int], Thread] | None = None) -> Thread:
+    """Calls one after the other, at the pace of the app."""
+    begin = app.simulation.app.now_ns
+    for index in range(first, len(app.work_ns) if end is None else end):
+        yield from app.wait(index - first, begin)
+        if before is not None:
+            yield from before(index)
+        yield from app.simulation.app.predict(app.model, app.step(index), inputs=2)
+
+
+@problem("reload-before-predict")
+def loaded_each_time(app: App) -> Thread:
+    """The model is loaded for each call, or once."""
+    length = app.draws.integer(6, 15) * MS
+
+    def load(index: int) -> Thread:
+        if app.ill or not index:
+            yield from app.simulation.app.load(app.model, length)
+
+    yield from calls(app, before=load)
+
+
+@problem("load-churn", paces=("loop", "camera"))
+def loaded_for_each_run(app: App) -> Thread:
+    """The model is loaded for each run of calls, or once."""
+    length, run = app.draws.integer(250, 400) * MS, app.draws.integer(10, 14)
+    for first in range(0, len(app.work_ns), run):
+        if app.ill or not first:
+            yield from app.simulation.app.load(app.model, length)
+        yield from calls(app, first=first, end=min(first + run, len(app.work_ns)))
+        yield from app.simulation.app.pause(1_500 * MS, 0)
+
+
+@problem("cold-load")
+def specialized_first(app: App) -> Thread:
+    """A load specializes the model while the first call waits, or that was done before."""
+    length = app.draws.integer(900, 5_000) * MS
+    if app.ill:
+        yield from app.simulation.app.load(app.model, length, LOAD_COLD, engine=app.unit == "neural engine")
+        yield from app.simulation.app.predict(app.model, app.step(0), inputs=2)
+    yield from calls(app, first=1 if app.ill else 0)
+
+
+@problem("slow-load")
+def long_load(app: App) -> Thread:
+    """The first call waits for a long load, or that was done before."""
+    length = app.draws.integer(900, 3_000) * MS
+    if app.ill:
+        yield from app.simulation.app.load(app.model, length)
+        yield from app.simulation.app.predict(app.model, app.step(0), inputs=2)
+    yield from calls(app, first=1 if app.ill else 0)
+
+
+@problem("compile-at-runtime", paces=("loop", "camera"))
+def compiled_again(app: App) -> Thread:
+    """The app compiles the model for each run, or once."""
+    length, running = app.draws.integer(200, 900) * MS, app.simulation.app
+    third = len(app.work_ns) // 3
+    for run in range(3):
+        if app.ill or not run:
+            recorded = app.simulation.recorded
+            recorded.now_ns = running.now_ns
+            recorded.compile(app.model, length)
+            yield from running.until(recorded.now_ns)
+        yield from running.load(app.model)
+        yield from calls(app, first=run * third, end=(run + 1) * third)
+        yield from running.pause(2_000 * MS, 0)
+
+
+@problem("unused-load", paces=("user",), beside=False)
+def never_used(app: App) -> Thread:
+    """A model is loaded and never called, or not loaded."""
+    length = app.draws.integer(80, 400) * MS
+    if app.ill:
+        yield from app.simulation.app.load(Model(f"{app.model.base}Extra"), length)
+    yield from app.simulation.app.load(app.model)
+    yield from calls(app)
+
+
+@problem("excess-data-copies")
+def large_inputs(app: App) -> Thread:
+    """Inputs are copied, or used in place."""
+    share, running = app.draws.integer(25, 60), app.simulation.app
+    yield from running.load(app.model)
+    begin = running.now_ns
+    for index, work in enumerate(app.work_ns):
+        yield from app.wait(index, begin)
+        copy = on_clock(work * share // 100) if app.ill else 125
+        yield from running.predict(app.model, app.step(index), inputs=1, copy_ns=copy)
+
+
+@problem("state-copies", paces=("loop",))
+def cache_in_and_out(app: App) -> Thread:
+    """A cache that grows goes in and out of each call, or is the state of the model."""
+    running, step = app.simulation.app, app.draws.integer(20, 50) * 1_000
+    yield from running.load(app.model)
+    half = len(app.work_ns) // 2
+    for index in range(len(app.work_ns)):
+        size = on_clock(700_000 + step * (index % half)) if app.ill else 0
+        call = yield from running.predict(
+            app.model, app.step(index), inputs=1, copy_ns=size + 125, host_ns=size + 5_000
+        )
+        if app.ill:
+            call.prediction.event("Output Transformation", call.duration_ns - size - 8_000, size)
+        yield from running.pause(2_000 * MS if index == half - 1 else 200_000, 0)
+
+
+@problem("float-conversion")
+def converted(app: App) -> Thread:
+    """A cast after the work, or none."""
+    share, running = app.draws.integer(20, 45), app.simulation.app
+    yield from running.load(app.model)
+    begin = running.now_ns
+    for index, work in enumerate(app.work_ns):
+        yield from app.wait(index, begin)
+        cast = on_clock(work * share // 100) if app.ill else 0
+        call = yield from running.predict(app.model, app.step(index), host_ns=cast + 30_000)
+        if app.ill:
+            call.prediction.event("Data Cast", call.duration_ns - cast - 25_000, cast)
+
+
+@problem("warm-up-spike")
+def slow_first_call(app: App) -> Thread:
+    """The first call prepares, or that was done before."""
+    running, factor = app.simulation.app, app.draws.integer(6, 20)
+    yield from running.load(app.model, engine=app.unit == "neural engine")
+    begin = running.now_ns
+    for index, work in enumerate(app.work_ns):
+        if index:
+            yield from app.wait(index, begin)
+        yield from running.predict(app.model, app.step(index), host_ns=0 if index or not app.ill else work * factor)
+
+
+@problem("concurrent-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=LATENCY)
+def many_in_flight(app: App) -> Thread:
+    """Four to six are in flight, or two."""
+    running, depth = app.simulation.app, app.draws.integer(4, 6)
+    yield from running.load(app.model)
+    for index in range(12):
+        yield from running.predict(app.model, app.step(index), inputs=2)
+        yield from running.pause(3 * MS, 0)
+    tasks: list[Task] = []
+    for index in range(12, len(app.work_ns)):
+        if len(tasks) == (depth if app.ill else 2):
+            yield from running.join(tasks.pop(0))
+        tasks.append(running.start(running.predict(app.model, app.step(index), inputs=2)))
+        yield from running.pause(400_000, 0)
+    for task in tasks:
+        yield from running.join(task)
+
+
+@problem("serial-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=INTERVAL, beside=False)
+def one_after_the_other(app: App) -> Thread:
+    """Prepare and predict, one after the other, or with two in flight."""
+    running, tasks = app.simulation.app, []
+    yield from running.load(app.model)
+    for index, work in enumerate(app.work_ns):
+        yield from running.pause(work * (40 + app.gap_ns[index] // 125 % 25) // 100, 0)
+        if app.ill:
+            yield from running.predict(app.model, app.step(index), inputs=2)
+            continue
+        if len(tasks) == 2:
+            yield from running.join(tasks.pop(0))
+        tasks.append(running.start(running.predict(app.model, app.step(index), inputs=2)))
+    for task in tasks:
+        yield from running.join(task)
+
+
+@problem("pipeline-gaps", paces=("loop",), measure=INTERVAL, beside=False)
+def packing_between_calls(app: App) -> Thread:
+    """The app packs between calls for longer than they take, or while they run."""
+    running, task, usual = app.simulation.app, None, app.work_ns[0]
+    yield from running.load(app.model)
+    app.work_ns = [app.draws.around(usual, 300) for _ in range(2 * len(app.work_ns))]
+    for index in range(len(app.work_ns)):
+        yield from running.pause(app.draws.around(usual * 23 // 10, 160), 0)
+        if app.ill:
+            yield from running.predict(app.model, app.step(index), inputs=2)
+            continue
+        if task is not None:
+            yield from running.join(task)
+        task = running.start(running.predict(app.model, app.step(index), inputs=2))
+    if task is not None:
+        yield from running.join(task)
+
+
+@problem("gpu-contention", units=("gpu",), paces=("loop", "camera"), beside=False)
+def while_the_app_draws(app: App) -> Thread:
+    """The app draws for half of the time, or never."""
+    running, work = app.simulation.app, app.draws.integer(4, 9) * MS
+    yield from running.load(app.model)
+    if app.ill:
+        until = running.now_ns + 600 * MS
+        running.start(drawing(running, work_ns=work, until_ns=until))
+    yield from calls(app)
+
+
+@problem("neural-engine-contention", units=("neural engine",), paces=("loop", "camera"), beside=False)
+def behind_another_model(app: App) -> Thread:
+    """Another model uses the Neural Engine at times, or never."""
+    running, work = app.simulation.app, app.draws.integer(8, 20) * MS
+    period = app.draws.integer(30, 60) * MS
+    yield from running.load(app.model)
+    if app.ill:
+        other = Model("Background")
+        running.start(
+            paced_app(running, other, (Step("neural engine", work),), period_ns=period, calls=30, drops=False)
+        )
+    yield from calls(app)
+
+
+class Key(NamedTuple):
+    """A pair."""
+
+    check: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Gains of a pair in ns."""
+
+    key: Key
+    measured: float = 0
+    said: float | None = None
+    """None where the problem was not found."""
+    estimated: float | None = None
+    """Est. savings of the finding; None where they are of something else."""
+    error: str = ""
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the fix brings more than was said."""
+        return self.said is not None and self.measured > self.said * (1 + EXACT) + 1_000
+
+    @property
+    def close(self) -> bool:
+        """Whether it brings about what was said."""
+        return self.said is not None and abs(self.said - self.measured) <= CLOSE * abs(self.measured) + 1_000
+
+
+def keys() -> list[Key]:
+    """All pairs."""
+    return [Key(check, number) for check in PROBLEMS for number in range(PAIRS)]
+
+
+def app_of(key: Key, *, ill: bool) -> App:
+    """One side of a pair, recorded."""
+    draws = Draws(170_000 + 1_000 * list(PROBLEMS).index(key.check) + key.number)
+    asked = PROBLEMS[key.check]
+    pace, unit = draws.choice(asked.paces), draws.choice(asked.units)
+    length, count = draws.integer(5, 13) * MS, draws.integer(70, 110)
+    own, other = draw_models(draws, 2)
+    work = [draws.around(length, 60) for _ in range(count)]
+    gaps = [draws.around(length // 8, 200) for _ in range(count)]
+    if pace == "user":
+        gaps = [draws.integer(600, 1_400) * MS for _ in range(count)]
+    beside = asked.beside and draws.chance(333)
+    other_unit, other_work = draws.choice((*UNITS, unit, unit)), draws.integer(3, 8) * MS
+    other_gap = other_work * draws.choice((25, 100, 300)) // 100
+    simulation = Simulation(Draws(draws.integer(0, 10**9)), jitter=0, handover_permille=0)
+    app = App(
+        simulation,
+        own,
+        unit,
+        ill,
+        work,
+        pace,
+        Draws(draws.integer(0, 10**9)),
+        gaps,
+        draws.choice((33_333_000, 50_000_000)),
+    )
+    simulation.start(asked.recipe(app))
+    if beside:
+        lengths = [draws.around(other_work, 80) for _ in range(150)]
+        steps = [(cpu(length, 2) if other_unit == "cpu" else Step(other_unit, length),) for length in lengths]
+        simulation.start(steady(simulation.app, other, steps.__getitem__, calls=150, gap_ns=other_gap, load_ns=0))
+    simulation.run()
+    return app
+
+
+def compared(key: Key) -> Compared:
+    """The gain of a pair, as measured and as replayed."""
+    try:
+        ill, well = (app_of(key, ill=each) for each in (True, False))
+        measured = measured_of(ill, key) - measured_of(well, key)
+        trace = read_back(ill.simulation.recorded, bundle=False)
+        answers = run_detectors(trace)
+        about = (ill.model.base, None)
+        found = [
+            each
+            for each in answers
+            if each.detector.id == key.check and isinstance(each.outcome, Finding) and each.outcome.model in about
+        ]
+        if not found:
+            return Compared(key, measured)
+        replayed = what_if(trace, "", found)
+        changes = [each for each in replayed.replays[-1].models if each.model.startswith(ill.model.base)]
+        cost = sum(each.outcome.cost.ns for each in found if isinstance(each.outcome, Finding) and each.outcome.cost)
+        of_all = PROBLEMS[key.check].measure == WAIT
+        return Compared(key, measured, sum(_gain(each, key) for each in changes), cost if of_all else None)
+    except Exception:
+        return Compared(key, error=traceback.format_exc())
+
+
+def measured_of(app: App, key: Key) -> float:
+    """What the gain of a pair is measured by, of one side, by the simulation: ns."""
+    base = app.model.base
+    setup = [row for row in app.simulation.scenario.coreml if row.label.startswith(("Load", "Compile"))]
+    predictions = [call for call in app.simulation.calls if call.model.base == base]
+    measure = PROBLEMS[key.check].measure
+    if measure == LATENCY:
+        return median(call.duration_ns for call in predictions)
+    if measure == INTERVAL:
+        ends = sorted(call.end_ns for call in predictions)
+        return (ends[-1] - ends[0]) / (len(ends) - 1)
+    loaded = sum(row.duration_ns for row in setup if row.model.base.startswith(base))
+    return loaded + sum(call.duration_ns for call in predictions)
+
+
+def _gain(change: ModelChange, key: Key) -> float:
+    measure = PROBLEMS[key.check].measure
+    if measure == LATENCY:
+        return (change.before.median_ns or 0) - (change.after.median_ns or 0)
+    if measure == INTERVAL:
+        return sum(sign * 1e9 / (each.per_second or 1) for sign, each in ((1, change.before), (-1, change.after)))
+    return change.before.core_ml_ns - change.after.core_ml_ns
+
+
+COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said|est. savings exceeded|est. savings within 10%"
+HEAD = """# What fixes bring
+
+What `tracekit whatif` says that a fix saves, held against what it saves: the same app is built with one problem and
+without, and the same work is drawn for both. The recording with the problem is replayed without what the fix takes
+away, and the gain is compared with that of the other recording. `make savings` writes this page: {pairs} pairs
+of {checks} checks, called in a loop, by a camera, or by a user, some of them beside another model.{part}
+
+- *found*: pairs in which the check finds the problem; the others are not compared.
+- *exceeded*: the fix brings more than was said, by over 1% of it. *within 10%*: what was said is off by no more than
+  a tenth of what it brings.
+- *measured / said*: the lowest, the median and the highest.
+- *est. savings*: the same for the upper bound that reports give, where it is of the same time.
+
+Durations of single steps do not vary by chance here, only work and gaps do; else what is measured would hold the chance
+of both recordings. Nothing here is a real device.
+
+"""
+RULES = "../../tracekit/detectors/rules"
+
+
+def page(results: Sequence[Compared], step: int = 1) -> str:
+    """The page as Markdown."""
+    part = "" if step == 1 else f"\n\n**These are the figures of one pair in {step}.**"
+    lines = [HEAD.format(pairs=len(results), checks=len(PROBLEMS), part=part).rstrip("\n"), ""]
+    lines += [f"| {' | '.join(COLUMNS.split('|'))} |", "|---|---|---:|---:|---:|---:|---|---:|---:|"]
+    for check, asked in PROBLEMS.items():
+        some = [each for each in results if each.key.check == check]
+        lines.append(f"| [{check}]({RULES}/{check}.md) | {asked.measure} | {' | '.join(_cells(some))} |")
+    lines.append(f"| **all** | | {' | '.join(_cells(results))} |")
+    lines += ["", "## Savings unknown", "", "`tracekit whatif` gives no figure for these:", ""]
+    lines += [f"- {check}: {reason}." for check, reason in UNKNOWN.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(some: Sequence[Compared]) -> Iterator[str]:
+    found = [each for each in some if each.said]
+    estimated = [replace(each, said=each.estimated) for each in found if each.estimated is not None]
+    yield from (str(len(some)), str(len(found)), _share(each.exceeded for each in found))
+    yield _share(each.close for each in found)
+    ratios = sorted(each.measured / each.said for each in found if each.said)
+    yield f"{ratios[0]:.2f}, {median(ratios):.2f}, {ratios[-1]:.2f}" if ratios else "–"
+    yield from (_share(each.exceeded for each in estimated), _share(each.close for each in estimated))
+
+
+def _share(held: Iterable[bool]) -> str:
+    counted = list(held)
+    return f"{sum(counted)} ({format_share(sum(counted) / len(counted))})" if counted else "–"
+
+
+def main(step: int = 1) -> int:
+    """Compare, print, write the page, and return the exit status."""
+    results = on_all_processors(compared, keys()[::step])
+    text = page(results, step)
+    PAGE.write_text(text, encoding="utf-8", newline="\n")
+    errors = [f"{each.key.check} {each.key.number}: {each.error}" for each in results if each.error]
+    sys.stdout.writelines([text, *errors])
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -1,0 +1,345 @@
+"""The recorded schedule, run again without some of its work: when calls would have run.
+
+Each call has time of its own and works on units piece by piece. A unit takes pieces in the order in which they are
+handed to it. A call begins a recorded gap after the one that it follows, or at its own time where something outside,
+such as a camera or the user, sets it. All else is kept as a length, so that a schedule in which nothing changes gives
+the recorded times back exactly.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tracekit.analysis.statistics import medians_by_group
+from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.intervals import Intervals
+
+NO_QUEUE = -1
+"""Number of a unit that works for everyone at once."""
+AS_RECORDED = int(np.iinfo(np.int64).max)
+MOST_HAND_OVER_NS = 1_000_000
+"""A piece that begins later after the end of the one before did not wait for the unit. Published recordings show 0.1 to
+0.3 ms between works on the Neural Engine (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """Calls, sorted by start, and pieces with length on units, sorted by start. Shape (calls,) or (pieces,)."""
+
+    calls: Intervals
+    """Recorded times of the calls."""
+    previous: IndexArray
+    """The earlier call that each one follows; -1: none, it starts at its time."""
+    gap_ns: IntArray
+    """From the end of the call that it follows to its start."""
+    from_start: BoolArray
+    """The gap counts from the start of the call that it follows: the app did not wait for the answer."""
+    anchored: BoolArray
+    """The call starts at its time, or when the one that it follows has ended, if that is later."""
+    gate: IndexArray
+    """A further earlier call that must have ended before; -1: none."""
+    last: IndexArray
+    """The piece after which only own time of the call is left; -1: it has no piece."""
+    rest_ns: IntArray
+    """Own time after that piece, or all of it."""
+
+    pieces: Intervals
+    """Recorded times of the pieces."""
+    unit: IntArray
+    """Number of the unit, or `NO_QUEUE`."""
+    call: IndexArray
+    """The call of the piece; -1 for work of others, which is handed over at its recorded start."""
+    after: IndexArray
+    """The piece of the same call that it follows; -1: the start of the call."""
+    lead_ns: IntArray
+    """Own time of the call from there until the piece is handed over; of others, the time of that."""
+    hand_over_ns: IntArray
+    """From the end of what the unit did before to the start, if the piece waits. Negative where the unit did both."""
+    work_ns: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """What fixes take out of a schedule."""
+
+    gone: BoolArray
+    """Shape (calls,): nobody waits for the call any more."""
+    most_ns: IntArray
+    """Shape (calls,): so long it takes at most, or `AS_RECORDED`."""
+    in_flight: IntArray
+    """Shape (calls,): so many calls of its kind are in flight at most, itself included; 0: as recorded."""
+    ahead: BoolArray
+    """Shape (calls,): what the app does before the call, it does while the one before runs."""
+    kind: IntArray
+    """Shape (calls,): which calls count together for `in_flight`."""
+    elsewhere: BoolArray
+    """Shape (pieces,): the piece is done where nobody waits behind it."""
+    own: Intervals
+    """Own time of calls that goes."""
+    own_call: IndexArray
+    """The call of each of these."""
+
+    @classmethod
+    def none(cls, schedule: Schedule, kind: IntArray) -> Changes:
+        """Nothing changes; `kind` is that of each call."""
+        calls, pieces = len(schedule.calls), len(schedule.pieces)
+        no_call, no_piece = np.zeros(calls, np.bool_), np.zeros(pieces, np.bool_)
+        most, limits = np.full(calls, AS_RECORDED), np.zeros(calls, np.int64)
+        return cls(no_call, most, limits, no_call, kind, no_piece, Intervals.none(), np.zeros(0, np.intp))
+
+    def joined(self, other: Changes) -> Changes:
+        """Both. O(n)."""
+        fewer, more = (pick(self.in_flight, other.in_flight) for pick in (np.minimum, np.maximum))
+        return Changes(
+            self.gone | other.gone,
+            np.minimum(self.most_ns, other.most_ns),
+            np.where(fewer > 0, fewer, more),
+            self.ahead | other.ahead,
+            self.kind,
+            self.elsewhere | other.elsewhere,
+            self.own.joined(other.own),
+            np.concatenate((self.own_call, other.own_call)),
+        )
+
+
+def schedule_of(
+    calls: Intervals,
+    previous: IndexArray,
+    from_start: BoolArray,
+    anchored: BoolArray,
+    pieces: Intervals,
+    unit: IntArray,
+    call: IndexArray,
+    group: IntArray,
+) -> Schedule:
+    """The schedule that recorded times show; the arguments as in `Schedule`.
+
+    `group`: shape (pieces,), from 0 on, the same for pieces that usually take the same time to be handed over. A piece
+    that does not lie in its call counts as work of others. O((n + m) log (n + m)).
+    """
+    starts, ends = _at(calls.starts, call, 0), _at(calls.ends, call, 0)
+    call = np.where((pieces.starts >= starts) & (pieces.ends <= ends), call, -1)
+    after, last = _order_in_calls(pieces, call, len(calls))
+    since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, starts))
+    free, ended = _busy_until(pieces, unit)
+    ready = _handed_over(pieces, unit, call, group, since, ended)
+    reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
+    return Schedule(
+        calls=calls,
+        previous=previous,
+        gap_ns=np.where(previous >= 0, calls.starts - reference, 0),
+        from_start=from_start,
+        anchored=anchored,
+        gate=np.full(len(calls), -1, np.intp),
+        last=last,
+        rest_ns=calls.ends - _at(pieces.ends, last, calls.starts),
+        pieces=pieces,
+        unit=unit,
+        call=call,
+        after=after,
+        lead_ns=np.where(call < 0, ready, ready - since),
+        hand_over_ns=_hand_over(pieces, unit, ready, free),
+        work_ns=pieces.durations,
+    )
+
+
+def replay(schedule: Schedule) -> Intervals:
+    """When each call runs, shape (calls,). O((n + m) log (n + m)).
+
+    Time goes on from event to event. A piece is handed over when its call is ready, and begins when its unit is.
+    """
+    count = len(schedule.calls)
+    first: list[list[int]] = [[] for _ in range(count)]
+    then: list[list[int]] = [[] for _ in schedule.unit]
+    at_end: list[list[int]] = [[] for _ in range(count)]
+    at_start: list[list[int]] = [[] for _ in range(count)]
+    # Single values of lists are read much faster than those of arrays.
+    owner, after, lead = schedule.call.tolist(), schedule.after.tolist(), schedule.lead_ns.tolist()
+    unit, work, hand_over = schedule.unit.tolist(), schedule.work_ns.tolist(), schedule.hand_over_ns.tolist()
+    previous, gate, gap = schedule.previous.tolist(), schedule.gate.tolist(), schedule.gap_ns.tolist()
+    from_start, last, rest = schedule.from_start.tolist(), schedule.last.tolist(), schedule.rest_ns.tolist()
+    anchored = (schedule.anchored | (schedule.previous < 0)).tolist()
+    earliest = np.where(anchored, schedule.calls.starts, 0).tolist()
+    gap = [0 if fixed else length for fixed, length in zip(anchored, gap, strict=True)]
+    events: list[tuple[int, int, int]] = []
+    for piece, (call, before) in enumerate(zip(owner, after, strict=True)):
+        if call < 0:
+            events.append((lead[piece], _PIECE, piece))
+        else:
+            (then[before] if before >= 0 else first[call]).append(piece)
+    waits = [0] * count
+    for call in range(count):
+        if previous[call] >= 0:
+            (at_start if from_start[call] else at_end)[previous[call]].append(call)
+        if gate[call] >= 0:
+            at_end[gate[call]].append(call)
+        waits[call] = (previous[call] >= 0) + (gate[call] >= 0)
+        if not waits[call]:
+            events.append((earliest[call], _START, call))
+    heapq.heapify(events)
+    start, end, free = [0] * count, [0] * count, dict.fromkeys(unit, -AS_RECORDED)
+
+    def let_go(call: int, now: int, waiting: list[int], starts: bool) -> None:
+        for each in waiting:
+            follows = previous[each] == call and from_start[each] == starts
+            earliest[each] = max(earliest[each], now + (gap[each] if follows else 0))
+            waits[each] -= 1
+            if not waits[each]:
+                heapq.heappush(events, (earliest[each], _START, each))
+
+    while events:
+        now, what, index = heapq.heappop(events)
+        if what == _PIECE:
+            place = unit[index]
+            done = work[index] + (now if place == NO_QUEUE else max(now, free[place] + hand_over[index]))
+            free[place] = max(free[place], done)
+            for piece in then[index]:
+                heapq.heappush(events, (done + lead[piece], _PIECE, piece))
+            if owner[index] >= 0 and last[owner[index]] == index:
+                heapq.heappush(events, (done + rest[owner[index]], _END, owner[index]))
+        elif what == _START:
+            start[index] = now
+            let_go(index, now, at_start[index], starts=True)
+            for piece in first[index]:
+                heapq.heappush(events, (now + lead[piece], _PIECE, piece))
+            if last[index] < 0:
+                heapq.heappush(events, (now + rest[index], _END, index))
+        else:
+            end[index] = now
+            let_go(index, now, at_end[index], starts=False)
+    return Intervals(np.array(start, np.int64), np.array(end, np.int64))
+
+
+_END, _START, _PIECE = range(3)
+"""Events, in the order in which those of one time happen."""
+
+
+def changed(schedule: Schedule, changes: Changes) -> Schedule:
+    """The schedule without what fixes take away. O((n + m) log (n + m))."""
+    calls, pieces, call = schedule.calls, schedule.pieces, schedule.call
+    lead, work, rest = schedule.lead_ns.copy(), schedule.work_ns.copy(), schedule.rest_ns.copy()
+    own = call >= 0
+    if len(changes.own):
+        since = _at(pieces.ends, schedule.after, _at(calls.starts, call, 0))
+        # Own time that goes may lie where the call waited already: then it hid behind the wait, up to the start.
+        cut = _own_time(changes, call[own], since[own], pieces.starts[own])
+        lead[own] = np.maximum(lead[own] - cut, 0)
+        cut = _own_time(changes, np.arange(len(calls)), calls.ends - rest, calls.ends)
+        rest = np.maximum(rest - cut, 0)
+    gone = own & changes.gone[np.maximum(call, 0)] if len(calls) else own
+    lead[gone] = work[gone] = 0
+    rest[changes.gone] = 0
+    by_call = np.argsort(call, kind="stable")
+    for index in np.flatnonzero(changes.most_ns < calls.durations).tolist():
+        of_call = by_call[slice(*np.searchsorted(call[by_call], (index, index + 1)))]
+        _shorten(index, int(calls.durations[index] - changes.most_ns[index]), of_call, (rest, lead, work))
+    gate = schedule.gate.copy()
+    limited = changes.in_flight > 0
+    for kind in np.unique(changes.kind[limited]).tolist():
+        of_kind = np.flatnonzero(limited & (changes.kind == kind))
+        limit = int(changes.in_flight[of_kind].min())
+        gate[of_kind[limit:]] = of_kind[:-limit]
+    return replace(
+        schedule,
+        gate=gate,
+        from_start=schedule.from_start | changes.ahead,
+        anchored=schedule.anchored & ~changes.ahead,
+        rest_ns=rest,
+        lead_ns=lead,
+        work_ns=work,
+        unit=np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit),
+    )
+
+
+def _shorten(call: int, excess: int, pieces: IndexArray, parts: tuple[IntArray, IntArray, IntArray]) -> None:
+    """Take time from a call: of its own, after its pieces and then before them; then of these. Changes `parts`."""
+    rest, lead, work = parts
+    for lengths, index in ((rest, call), *((part, piece) for part in (lead, work) for piece in pieces.tolist())):
+        taken = min(excess, int(lengths[index]))
+        lengths[index] -= taken
+        excess -= taken
+
+
+def _own_time(changes: Changes, call: IndexArray, low: IntArray, high: IntArray) -> IntArray:
+    """Time in each window of a call that goes: shape (windows,). O((n + m) log n)."""
+    # Each call that loses time has a stretch of time of its own.
+    losing, rank = np.unique(changes.own_call, return_inverse=True)
+    length = int(max(changes.own.ends.max(), high.max(initial=0))) + 1
+    own = Intervals(changes.own.starts + rank * length, changes.own.ends + rank * length).covered_time()
+    place = np.minimum(np.searchsorted(losing, call), len(losing) - 1)
+    found = own.within(low + place * length, high + place * length)
+    return np.where(losing[place] == call, found, 0)
+
+
+def _at(values: IntArray, index: IndexArray, otherwise: IntArray | int) -> IntArray:
+    """The values at these indexes, and something else where an index is -1."""
+    if not len(values):
+        return np.broadcast_to(np.asarray(otherwise, np.int64), index.shape).copy()
+    return np.where(index >= 0, values[np.maximum(index, 0)], otherwise)
+
+
+def _order_in_calls(pieces: Intervals, call: IndexArray, count: int) -> tuple[IndexArray, IndexArray]:
+    """Shape (pieces,): the piece of the same call that ended last before each, or -1; shape (count,): the piece of each
+    call that ends last, or -1."""
+    after, last = np.full(len(pieces), -1, np.intp), np.full(count, -1, np.intp)
+    running: dict[int, list[tuple[int, int]]] = {}
+    ended: dict[int, int] = {}
+    ends = pieces.ends.tolist()
+    for piece, (owner, start) in enumerate(zip(call.tolist(), pieces.starts.tolist(), strict=True)):
+        if owner < 0:
+            continue
+        heap = running.setdefault(owner, [])
+        while heap and heap[0][0] <= start:
+            ended[owner] = heapq.heappop(heap)[1]
+        after[piece] = ended.get(owner, -1)
+        heapq.heappush(heap, (ends[piece], piece))
+        if last[owner] < 0 or ends[piece] >= ends[last[owner]]:
+            last[owner] = piece
+    return after, last
+
+
+def _busy_until(pieces: Intervals, unit: IntArray) -> tuple[IntArray, IntArray]:
+    """Shape (pieces,) each, far in the past where there is nothing before: when the unit had done all that began before
+    the piece, and the last end of work of the unit up to its start."""
+    free, ended = np.full((2, len(pieces)), -AS_RECORDED)
+    for number in np.unique(unit).tolist():
+        index = np.flatnonzero(unit == number)
+        free[index[1:]] = np.maximum.accumulate(pieces.ends[index])[:-1]
+        ends = np.sort(pieces.ends[index])
+        place = np.searchsorted(ends, pieces.starts[index], side="right") - 1
+        ended[index] = np.where(place >= 0, ends[place], -AS_RECORDED)
+    return free, ended
+
+
+def _handed_over(
+    pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, ended: IntArray
+) -> IntArray:
+    """Shape (pieces,): when each was handed to its unit: at its start where the unit was free, else after the time that
+    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others was handed
+    over before what waited behind it."""
+    took, busy = pieces.starts - since, ended > since
+    size = int(group.max(initial=-1)) + 1
+    usual = medians_by_group(took[~busy], group[~busy], size)
+    least = np.full(size, AS_RECORDED)
+    np.minimum.at(least, group, took)
+    expected = since + np.minimum(took, np.where(np.isnan(usual), least, usual)[group].astype(np.int64))
+    waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
+    ready = np.where(waited, expected, pieces.starts)
+    for number in np.unique(unit).tolist():
+        index = np.flatnonzero(unit == number)
+        before = np.minimum.accumulate(np.where(call[index] >= 0, ready[index], AS_RECORDED)[::-1])[::-1]
+        handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])
+        ready[index] = np.maximum.accumulate(handed)
+    return ready
+
+
+def _hand_over(pieces: Intervals, unit: IntArray, ready: IntArray, free: IntArray) -> IntArray:
+    """Shape (pieces,): as recorded for those that waited or that overlap what was before, else what is usual."""
+    passed = np.where(free == -AS_RECORDED, 0, pieces.starts - free)
+    waited = ready < pieces.starts
+    size = int(unit.max(initial=-1)) + 1
+    usual = np.nan_to_num(medians_by_group(passed[waited], unit[waited], size))[unit].astype(np.int64)
+    return np.where(waited, passed, np.minimum(passed, usual))

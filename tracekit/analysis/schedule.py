@@ -1,0 +1,197 @@
+"""The schedule of a recording: which call follows which, what sets the time of a call, and what units did for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.frame_steps import SLACK, frame_steps
+from tracekit.analysis.idle import (
+    TURN_OVERLAP,
+    CoreMLCalls,
+    Idle,
+    Pacing,
+    follows,
+    idle_times,
+    paced_stretches,
+    pacing,
+    quartile_distance,
+)
+from tracekit.analysis.replay import Schedule, schedule_of
+from tracekit.analysis.throughput import burst_numbers
+from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.intervals import Intervals, running_end
+from tracekit.trace.events import SETUP_KINDS, Kind, Level
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.linking import top_predictions
+from tracekit.trace.trace import Trace, cached_by_trace
+
+USER_NS = 500_000_000
+"""After a longer gap a call waits for the user, or for a timer (heuristic)."""
+AT_ONCE_NS = 50_000
+"""Command buffers that were handed over together follow each other so closely (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """A schedule with the rows that it is made of."""
+
+    schedule: Schedule
+    calls: pd.DataFrame
+    """Rows of `Trace.activity` that the app asked for, in the order of the schedule."""
+    model: IntArray
+    """Shape (calls,): code of the model among the categories of `calls`."""
+    pieces: pd.DataFrame
+    """Rows of `Trace.hardware` in the order of the schedule, of each piece the first."""
+    user: BoolArray
+    """Shape (calls,): it waits for the user, or is the first of its thread."""
+    paced: frozenset[str]
+    """Models of which something outside sets the pace, such as a camera."""
+
+
+@cached_by_trace
+def recorded_schedule(trace: Trace) -> Recorded:
+    """The schedule that the rows show, once for each trace. O(n log n) for each pair of models that are called.
+
+    Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread; where calls of
+    such models overlap, one was made without waiting for the other.
+    """
+    activity = trace.activity
+    asked = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
+    calls = rows_where(activity, asked)
+    times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
+    thread = _threads(times, model)
+    previous, from_start = _followed(times, thread)
+    beats, paced = _beats(calls, thread, model)
+    gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
+    user = (previous < 0) | (~from_start & (gap >= USER_NS))
+    pieces = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
+    pieces = pieces[pieces["duration_ns"].to_numpy() > 0]
+    unit = categorical(pieces["lane"]).codes.astype(np.int64)
+    call = _call_of_pieces(trace, calls, pieces)
+    first, work = _joined(Intervals.from_rows(pieces), unit, call)
+    pieces, unit, call = pieces.iloc[first], unit[first], call[first]
+    named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
+    number = pd.Series(call).groupby(call).cumcount().clip(upper=99).to_numpy()
+    group = pd.factorize((named * 100 + number) * 8 + unit)[0].astype(np.int64)
+    schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group)
+    return Recorded(schedule, calls, model, pieces, user, paced)
+
+
+def _threads(times: Intervals, model: IntArray) -> IntArray:
+    """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap."""
+    names = np.unique(model).tolist()
+    thread = {name: name for name in names}
+    covered = {name: times.where(model == name) for name in names}
+    for place, one in enumerate(names):
+        busy = covered[one].covered_time()
+        for other in names[place + 1 :]:
+            shared = busy.within(covered[other].starts, covered[other].ends) > 0
+            back = covered[other].covered_time().within(covered[one].starts, covered[one].ends) > 0
+            if max(shared.mean(), back.mean()) <= TURN_OVERLAP:
+                old, new = thread[other], thread[one]
+                thread = {name: new if number == old else number for name, number in thread.items()}
+    return np.array([thread[name] for name in model.tolist()], np.int64)
+
+
+def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray]:
+    """Shape (calls,) each: the call of its thread that each one follows, -1 for none, and whether it follows the start.
+
+    A call that begins while another one of its thread runs follows what its kind follows more evenly: the start of the
+    one before, or the end of the one that ended last, as where only so many may be in flight. O(n log n).
+    """
+    previous, from_start = np.full(len(times), -1, np.intp), np.zeros(len(times), np.bool_)
+    for number in np.unique(thread).tolist():
+        mine = np.flatnonzero(thread == number)
+        starts, ends = times.starts[mine], times.ends[mine]
+        by_end = np.argsort(ends, kind="stable")
+        place = np.searchsorted(ends[by_end], starts, side="right") - 1
+        index, before = np.arange(len(mine)), np.arange(-1, len(mine) - 1)
+        ended = np.where(place >= 0, by_end[np.maximum(place, 0)], -1)
+        ended = np.where(ended < index, ended, -1)
+        running = np.append(False, np.maximum.accumulate(ends)[:-1] > starts[1:])
+        both = running & (ended >= 0)
+        steps, gaps = (starts - starts[before])[both], (starts - ends[ended])[both]
+        without_waiting = bool(len(steps)) and quartile_distance(steps) < quartile_distance(gaps)
+        from_start[mine] = running & (without_waiting | (ended < 0))
+        chosen = np.where(from_start[mine] | (ended < 0), before, ended)
+        from_start[mine] |= (ended < 0) & (before >= 0)
+        previous[mine] = np.where(chosen >= 0, mine[chosen], -1)
+    return previous, from_start
+
+
+def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[BoolArray, frozenset[str]]:
+    """Calls that wait for their time: shape (calls,), and the models that mostly keep a beat. A round of calls waits
+    after its longest gap, with whichever call of its thread."""
+    found, paced = np.zeros(len(calls), np.bool_), set()
+    predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
+    for code in np.unique(model[predicted & (model >= 0)]).tolist():
+        rows = calls[predicted & (model == code)]
+        mine = np.flatnonzero(thread == thread[model == code][0])
+        own = times.where(mine)
+        work = CoreMLCalls(own.starts, own.ends, model[mine].astype(np.intp), own.covered_time())
+        idle = idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
+        keeps = _paced_steps(idle, rows)
+        if not keeps.any():
+            continue
+        order = np.lexsort((idle.end_ns - idle.start_ns, idle.step))
+        longest = order[np.diff(idle.step[order], append=-1) != 0]
+        waits = np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])
+        found[mine] |= waits
+        if 2 * waits.sum() >= len(rows):
+            paced.add(str(rows["model"].iloc[0]))
+    return found, frozenset(paced)
+
+
+def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
+    """Shape (steps,): something outside sets the pace."""
+    every = np.ones(len(idle.distance_ns), np.bool_)
+    if idle.share < SLACK or follows(idle):
+        return ~every
+    whole = frame_steps(rows) is not None or pacing(idle.distance_ns, idle.busy_ns) is Pacing.PERIODIC
+    return every if whole else paced_stretches(idle) >= 0
+
+
+def _call_of_pieces(trace: Trace, calls: pd.DataFrame, pieces: pd.DataFrame) -> IndexArray:
+    """Shape (pieces,): position of the call that each piece belongs to, -1 for none.
+
+    Of a piece that lies in several calls of its model, units work in the order of the calls: it belongs to the one that
+    ends first after it.
+    """
+    linked = or_minus_one(pieces["prediction"])
+    owner = top_predictions(trace.activity)
+    top = np.where(linked >= 0, owner[np.maximum(linked, 0)], -1) if len(owner) else linked
+    call: IndexArray = np.where(top >= 0, calls.index.get_indexer(pd.Index(top)), -1)
+    times, spans = Intervals.from_rows(pieces), Intervals.from_rows(calls)
+    predicted = is_any(calls["kind"], Kind.PREDICTION)
+    names = calls["model"].astype("object").to_numpy()
+    for column in ("model", "parent_model"):
+        cells = pieces[column].astype("object")
+        for name in cells[call < 0].dropna().unique():
+            own = np.flatnonzero(predicted & (names == name))
+            open_rows = np.flatnonzero((call < 0) & (cells == name).to_numpy(dtype=bool))
+            if not len(own):
+                continue
+            own = own[np.argsort(spans.ends[own], kind="stable")]
+            place = np.searchsorted(spans.ends[own], times.ends[open_rows])
+            meant = own[np.minimum(place, len(own) - 1)]
+            fits = (place < len(own)) & (spans.starts[meant] <= times.starts[open_rows])
+            call[open_rows[fits]] = meant[fits]
+    return call
+
+
+def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:
+    """The first rows of pieces, in the order of their starts, and their times: what a unit does for a call without a
+    break was handed over at once. O(n log n)."""
+    # Work of others is never joined.
+    run = pd.factorize(np.where(call >= 0, call * 8 + unit, -1 - np.arange(len(call))))[0].astype(np.int64)
+    order = np.lexsort((times.starts, run))
+    apart = times.starts[order][1:] - running_end(run[order], times.ends[order])[:-1] > AT_ONCE_NS
+    new = np.append(True, (np.diff(run[order]) != 0) | apart)
+    opens = np.flatnonzero(new[: len(order)])
+    starts = times.starts[order[opens]]
+    ends = np.maximum.reduceat(times.ends[order], opens) if len(opens) else starts
+    by_start = np.argsort(starts, kind="stable")
+    return order[opens][by_start], Intervals(starts[by_start], ends[by_start])

@@ -1,0 +1,161 @@
+"""What the fix of each finding takes out of a recording, so that it can be replayed without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.replay import Changes
+from tracekit.analysis.schedule import Recorded
+from tracekit.detectors.outcomes import Finding
+from tracekit.intervals import Intervals
+from tracekit.trace.events import Kind, Lane
+from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.linking import top_predictions
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray
+    from tracekit.trace.trace import Trace
+
+Take = Callable[["Trace", Recorded, Finding], Changes]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What goes with the fix of a finding."""
+
+    take: Take
+    assumed: str
+    """One sentence: what is assumed of the fix."""
+
+
+def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The loads and compilations that the finding shows."""
+    return replace(_nothing(recorded), gone=_shown(recorded.calls, finding))
+
+
+def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The rows of the data lane that the finding shows."""
+    return _without_rows(trace, recorded, trace.data[_shown(trace.data, finding)])
+
+
+def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
+    kinds = trace.data["kind"][_shown(trace.data, finding)].unique()
+    model = is_any(trace.data["model"], finding.model or "")
+    return _without_rows(trace, recorded, trace.data[model & is_any(trace.data["kind"], *kinds)])
+
+
+def _without_rows(trace: Trace, recorded: Recorded, rows: pd.DataFrame) -> Changes:
+    linked = or_minus_one(rows["prediction"])
+    owner = top_predictions(trace.activity)
+    call = recorded.calls.index.get_indexer(pd.Index(owner[np.maximum(linked, 0)]))
+    known = (linked >= 0) & (call >= 0)
+    return replace(_nothing(recorded), own=Intervals.from_rows(rows).where(known), own_call=call[known])
+
+
+def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What the predictions that the finding shows take beyond the usual."""
+    nothing = _nothing(recorded)
+    usual = nothing.most_ns if finding.cost is None else finding.cost.usual_ns
+    return replace(nothing, most_ns=np.where(_shown(recorded.calls, finding), usual, nothing.most_ns))
+
+
+def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    mine = _predictions(recorded, finding)
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 2, 0))
+
+
+def _prepared_ahead(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    mine = _predictions(recorded, finding)
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 1, 0))
+
+
+def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    mine = _predictions(recorded, finding)
+    threshold = next(metric.threshold for metric in finding.metrics if metric.name == "most in flight")
+    return replace(_nothing(recorded), in_flight=np.where(mine, int(threshold or 1) - 1, 0))
+
+
+def _others_on(lane: Lane) -> Take:
+    """All work on the unit that is not of the model."""
+
+    def take(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+        call = recorded.schedule.call
+        mine = (call >= 0) & _predictions(recorded, finding)[np.maximum(call, 0)]
+        return replace(_nothing(recorded), elsewhere=~mine & is_any(recorded.pieces["lane"], lane))
+
+    return take
+
+
+def _nothing(recorded: Recorded) -> Changes:
+    return Changes.none(recorded.schedule, recorded.model)
+
+
+def _predictions(recorded: Recorded, finding: Finding) -> BoolArray:
+    """Shape (calls,): predictions of the finding's model."""
+    return is_any(recorded.calls["kind"], Kind.PREDICTION) & is_any(recorded.calls["model"], finding.model or "")
+
+
+def _shown(frame: pd.DataFrame, finding: Finding) -> BoolArray:
+    """Shape (rows,): the finding shows the row."""
+    found = np.zeros(len(frame), np.bool_)
+    tables, numbers = categorical(frame["table"]), frame["row"].to_numpy()
+    rows_by_table = {} if finding.all_evidence is None else finding.all_evidence.rows_by_table()
+    for name, rows in rows_by_table.items():
+        if name in tables.categories:
+            found |= (tables.codes == tables.categories.get_loc(name)) & np.isin(numbers, rows)
+    return found
+
+
+_LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
+_LOADED_AHEAD = Fix(_calls, "The model is loaded before anyone waits, beside other work that it does not slow down.")
+
+FIXES: dict[str, Fix] = {
+    "reload-before-predict": _LOADED_ONCE,
+    "load-churn": _LOADED_ONCE,
+    "cold-load": _LOADED_AHEAD,
+    "slow-load": _LOADED_AHEAD,
+    "unused-load": Fix(_calls, "The model is not loaded."),
+    "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
+    "excess-data-copies": Fix(_data_rows, "All copies and conversions go, as with buffers that are used in place."),
+    "state-copies": Fix(_state, "The state stays in the model: its copies go."),
+    "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
+    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as those that follow."),
+    "serial-predictions": Fix(_two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile."),
+    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs."),
+    "concurrent-predictions": Fix(_within_limit, "No more are in flight than the check allows; every input counts."),
+    "gpu-contention": Fix(_others_on(Lane.GPU), "No other work is on the GPU while the model needs it."),
+    "neural-engine-contention": Fix(
+        _others_on(Lane.NEURAL_ENGINE), "No other work is on the Neural Engine while the model needs it."
+    ),
+}
+"""What can be replayed, by id of the check."""
+
+_ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
+_LONGER_CALLS = "a recording does not show how long slow predictions would take otherwise"
+UNKNOWN: dict[str, str] = {
+    "compute-unit-ping-pong": _ANOTHER_UNIT,
+    "neural-engine-fragmentation": "a recording does not show how long one segment would take",
+    "unexpected-device": _ANOTHER_UNIT,
+    "latency-jitter": _LONGER_CALLS,
+    "growing-latency": _LONGER_CALLS,
+    "shape-switching": _LONGER_CALLS,
+    "new-shape-spike": _LONGER_CALLS,
+    "slow-after-idle": _LONGER_CALLS,
+    "thermal-throttling": "a recording does not show how fast a cooler device would be",
+    "missed-deadline": "it says how often predictions are late; other findings say why",
+    "cpu-contention": "cores share their time, and a recording does not show how",
+    "duplicate-instances": "it frees memory; how long the loads of one instance take is not recorded",
+    "main-thread-work": "the work moves to another thread and takes as long",
+    "load-on-main-thread": "the load moves to another thread and takes as long",
+    "serialized-specialization": "a recording does not show how long these loads would take side by side",
+    "unaccounted-time": "what the time is spent on is not recorded",
+}
+"""Why others cannot be."""
+NO_TIME = "its fix is not known to save time"
+"""The same for those that are in neither list."""

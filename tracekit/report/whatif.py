@@ -1,0 +1,194 @@
+"""What fixing findings would bring: the recording replayed without what their fixes take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.frame_steps import FrameSteps, frame_steps
+from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.replay import Changes, changed, replay
+from tracekit.analysis.schedule import Recorded, recorded_schedule
+from tracekit.analysis.statistics import duration_statistics
+from tracekit.analysis.throughput import Bursts, bursts, summarize_throughput
+from tracekit.detectors.fixes import FIXES, NO_TIME, UNKNOWN
+from tracekit.detectors.outcomes import Finding
+from tracekit.errors import UsageError
+from tracekit.grouping import grouped
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import categorical, is_any
+from tracekit.units import format_names
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.detectors.framework import Judgment
+    from tracekit.intervals import Intervals
+    from tracekit.trace.trace import Trace
+
+INFERRED = "Core ML recorded no calls; times of inferred ones are only known within bounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How a model does. None: not enough predictions, or it keeps to no frames."""
+
+    median_ns: float | None
+    """Of warm predictions, as p95; of all where none is."""
+    p95_ns: float | None
+    per_second: float | None
+    dropped_frames: int | None
+    core_ml_ns: int
+    """Time that its loads, compilations and predictions cover."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """A model before and after."""
+
+    model: str
+    before: Figures
+    after: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The recording without what some fixes take away."""
+
+    findings: tuple[str, ...]
+    """Ids of their checks."""
+    models: tuple[ModelChange, ...]
+    """Those that change, what saves most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownSavings:
+    """A finding that cannot be replayed."""
+
+    finding: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What fixing findings would bring."""
+
+    source: str
+    replays: tuple[Replay, ...]
+    """One for each check; of several, the last one is of all together."""
+    unknown: tuple[UnknownSavings, ...]
+    assumed: tuple[str, ...]
+    """One sentence each."""
+
+
+def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:
+    """What fixing the findings of these checks would bring, one check after another and together; without `wanted`,
+    those of all. Raises `UsageError` for a check that found nothing. O(n log n) for each.
+    """
+    found = grouped((each.detector.id, each.outcome) for each in answers if isinstance(each.outcome, Finding))
+    for name in wanted:
+        if name not in found:
+            raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
+    # Others cost no time, as those about the recording itself.
+    chosen = list(dict.fromkeys(wanted)) or [name for name in found if name in FIXES or name in UNKNOWN]
+    known = [name for name in chosen if name in FIXES and not trace.inferred]
+    unknown = [
+        UnknownSavings(name, INFERRED if name in FIXES else UNKNOWN.get(name, NO_TIME))
+        for name in chosen
+        if name not in known
+    ]
+    if not known:
+        return WhatIf(source, (), tuple(unknown), ())
+    recorded = recorded_schedule(trace)
+    changes = {
+        name: reduce(Changes.joined, (FIXES[name].take(trace, recorded, finding) for finding in found[name]))
+        for name in known
+    }
+    asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
+    replays = [
+        Replay(names, _models(trace, recorded, reduce(Changes.joined, (changes[name] for name in names))))
+        for names in asked
+    ]
+    assumed = (*(FIXES[name].assumed for name in known), *_pace(recorded))
+    return WhatIf(source, tuple(replays), tuple(unknown), tuple(dict.fromkeys(assumed)))
+
+
+def _models(trace: Trace, recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
+    """The models that change."""
+    schedule = recorded.schedule
+    after = replay(changed(schedule, changes))
+    names = categorical(recorded.calls["model"]).categories
+    predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
+    cold = first_after_load(trace.activity)[recorded.calls.index]
+    models = []
+    for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
+        mine = recorded.model == code
+        name, calls = str(names[code]), [times.where(mine & predicted) for times in (schedule.calls, after)]
+        elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
+        paced = name in recorded.paced and not changes.ahead[mine].any()
+        change = _change(name, calls, ~cold[mine & predicted], elapsed, paced=paced)
+        if change.before != change.after:
+            models.append(change)
+    return tuple(sorted(models, key=lambda each: each.after.core_ml_ns - each.before.core_ml_ns))
+
+
+def _change(
+    name: str, predictions: Sequence[Intervals], warm: BoolArray, elapsed_ns: Sequence[int], *, paced: bool
+) -> ModelChange:
+    """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
+    before, after = predictions
+    rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
+    steps = frame_steps(rows) if len(before) else None
+    dropped: tuple[int | None, int | None] = None, None
+    rate, faster, came_back = None, None, 0
+    if len(before):
+        sequence = bursts(rows)
+        rate = summarize_throughput(rows, sequence).per_second
+        faster = _ended_in(before, sequence) / max(_ended_in(after, sequence), 1)
+    if steps is not None:
+        left = _frames_left(before, after, steps)
+        came_back = int((steps.frames - left).sum())
+        dropped = int((steps.frames - 1).sum()), int((left - 1).sum())
+    if paced and len(before):
+        faster = 1 + came_back / len(before)
+    rates = rate, None if rate is None or faster is None else rate * faster
+    compared = warm if warm.any() else ~warm
+    sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
+    return ModelChange(name, *(_figures(*side) for side in sides))
+
+
+def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
+    latency = duration_statistics(times.starts, times.durations)
+    p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
+    return Figures(p50, p95, per_second, dropped, elapsed_ns)
+
+
+def _ended_in(times: Intervals, sequence: Bursts) -> int:
+    """Time from the first to the last end of the recorded bursts, added up."""
+    return int((np.maximum.reduceat(times.ends, sequence.first) - times.ends[sequence.first]).sum())
+
+
+def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
+    """Shape (steps,): frames until the next prediction. Those that passed for another reason than that the prediction
+    ran, as where nobody asked, stay."""
+    longest = [
+        np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
+        for times in (before, after)
+    ]
+    return np.where(longest[0] == steps.frames, longest[1], steps.frames)
+
+
+def _pace(recorded: Recorded) -> list[str]:
+    """What is assumed of when predictions start."""
+    models = {str(name) for name in recorded.calls["model"].dropna().unique()}
+    said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
+    if paced := sorted(models & recorded.paced):
+        said.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
+    if models - recorded.paced:
+        who = "Other predictions" if paced else "Predictions"
+        said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
+    return said
