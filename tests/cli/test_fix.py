@@ -145,6 +145,11 @@ def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, fold
         (("interface-conversion", "-o", "new.mlmodel"), "an ML program must end in .mlpackage"),
         (("interface-conversion", "-o", "Model.mlpackage", "--force"), "Model.mlpackage stays as it is"),
         (("interface-conversion", "-o", "Model.mlpackage/new.mlpackage"), "Model.mlpackage stays as it is"),
+        (("-o", "Model.mlpackage/Manifest.json"), "Model.mlpackage/Manifest.json: it is inside a model; choose another"),
+        (
+            ("interface-conversion", "-o", "new.mlpackage", "-o", "new.mlpackage/x.md"),
+            "cannot write new.mlpackage/x.md: it is inside a model; choose another file",
+        ),
         (("interface-conversions", "-o", "new.mlpackage"), "did you mean 'interface-conversion'?"),
         (("cold-load", "-o", "new.mlpackage"), "'cold-load' is a check of recordings"),
         (("float32-compute", "-o", "new.mlpackage"), "has no finding 'float32-compute'"),
@@ -167,6 +172,18 @@ def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str,
     assert words in result.err.splitlines()[-1]
     assert "Traceback" not in result.err
     assert state(folder) == before
+
+
+def test_no_report_is_written_into_a_model(tracekit, folder: Path) -> None:
+    before = state(folder)
+    (folder / "linked.mlpackage").symlink_to("Model.mlpackage")
+    for path in ("Model.mlpackage/Manifest.json", "linked.mlpackage/Manifest.json", "Model.mlpackage/Data/x.md"):
+        result = tracekit("inspect", "Model.mlpackage", "-o", path)
+        words = f"tracekit: cannot write {path}: it is inside a model; choose another file\n"
+        assert (result.status, result.err) == (2, words)
+    assert state(folder / "Model.mlpackage") == {
+        name.removeprefix("Model.mlpackage/"): digest for name, digest in before.items()
+    }
 
 
 def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:
