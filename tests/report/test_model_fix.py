@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS, coremltools
-from support.models.programs import converted
+from support.models.programs import classifier, converted
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Function, ModelFile
 from tracekit.model_files.fixing.programs import Wanted
@@ -178,6 +178,16 @@ def test_compute_becomes_float16(fixed, built_models) -> None:
     _, both, _ = fixed(path, INTERFACE)
     assert findings_of(both, {}) == {}
     assert dict(both.counts) == CONVOLUTION
+
+
+def test_a_classifier_computes_in_float16(fixed, tmp_path) -> None:
+    path = tmp_path / "wide.mlpackage"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        classifier(precision="FLOAT32").save(str(path))
+    change, model, _ = fixed(path, HALF)
+    assert (model.main.precision, change.left) == (("Float16",), "")
+    assert dict(model.counts)["classify"] == 1
 
 
 @pytest.mark.parametrize(
