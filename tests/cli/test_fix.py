@@ -11,6 +11,7 @@ import pytest
 
 from tracekit.cli import fix as fix_command
 from tracekit.cli.options import COMPRESSIONS
+from tracekit.model_files.fixing import programs
 from tracekit.model_files.fixing.programs import WAYS
 from tracekit.model_files.read import read_model
 
@@ -38,7 +39,7 @@ def test_without_a_finding_it_lists_what_can_be_fixed_and_writes_nothing(traceki
     result = tracekit("fix", "Model.mlpackage")
     lines = result.out.splitlines()
     assert (result.status, result.err) == (0, "")
-    assert lines[0] == "1 finding, 1 of them fixable in Model.mlpackage"
+    assert lines[0] == "1 finding, 1 fixable in the model file"
     assert "fix: tracekit fix Model.mlpackage interface-conversion -o Model-fixed.mlpackage" in " ".join(lines)
     assert state(folder) == before
 
@@ -52,7 +53,7 @@ def test_the_command_that_is_listed_runs(tracekit, folder: Path) -> None:
     result = tracekit(*offer["command"].split()[1:])
     assert result.status == 0
     assert result.err.splitlines()[-1] == "tracekit: wrote Model-fixed.mlpackage"
-    assert result.out.splitlines()[0] == "interface-conversion fixed"
+    assert result.out.splitlines()[0] == "Model-fixed.mlpackage: interface-conversion fixed"
     words = " ".join(result.out.split())
     assert "`x`: Float32 → Float16" in words
     assert "`cast` operations: 2 → 0" in words
@@ -68,7 +69,7 @@ def test_what_it_says_has_every_form(tracekit, folder: Path) -> None:
     outputs = [flag for name in ("new.mlpackage", "fix.json", "fix.md", "fix.html") for flag in ("-o", name)]
     # The check of recordings that such a model causes means the same.
     result = tracekit("fix", "Model.mlpackage", "float-conversion", *outputs, "-q")
-    assert (result.out, result.err) == ("interface-conversion fixed\n", "")
+    assert (result.out, result.err) == ("new.mlpackage: interface-conversion fixed\n", "")
     document = json.loads(Path("fix.json").read_text("utf-8"))
     (change,) = document["changes"]
     assert (change["finding"], change["left"], document["not_compared"]) == ("interface-conversion", "", "needs a Mac")
@@ -79,10 +80,16 @@ def test_what_it_says_has_every_form(tracekit, folder: Path) -> None:
 def test_steps_follow_in_their_order_whatever_is_typed(tracekit, folder: Path, built_models) -> None:
     path = built_models / "float32_compute.mlpackage"
     result = tracekit("fix", path, "interface-conversion", "float32-compute", "-o", "new.mlpackage")
-    assert result.out.startswith("float32-compute and interface-conversion fixed\n")
+    assert result.out.startswith("new.mlpackage: float32-compute and interface-conversion fixed\n")
     alone = tracekit("fix", path, "float32-compute", "-o", "alone.mlpackage", "-q")
-    # What is new is not kept back.
-    assert alone.out == "float32-compute fixed · new finding: interface-conversion\n"
+    # What is new is not kept back, and how to fix it too is said.
+    assert alone.out == "alone.mlpackage: float32-compute fixed · new finding: interface-conversion\n"
+    shutil.copytree(path, folder / "Wide.mlpackage")
+    said = tracekit("fix", "Wide.mlpackage", "float32-compute", "-o", "alone.mlpackage", "--force").out
+    _, _, after = said.partition("NEXT\n")
+    again = " ".join(after.split())
+    assert again == "tracekit fix Wide.mlpackage float32-compute interface-conversion -o alone.mlpackage --force"
+    assert tracekit(*again.split()[1:], "-q").out == "alone.mlpackage: float32-compute and interface-conversion fixed\n"
 
 
 def test_models_are_put_together(tracekit, folder: Path, built_models) -> None:
@@ -95,6 +102,11 @@ def test_models_are_put_together(tracekit, folder: Path, built_models) -> None:
     assert [function.name for function in model.functions] == ["Model", "decode"]
     assert {each.element for function in model.functions for each in function.features} == {"Float16"}
     words = " ".join(result.out.split())
+    assert words.startswith(
+        "2 models combined into both.mlpackage as functions `Model` and `decode` · interface-conversion fixed "
+        f"both.mlpackage, written from Model.mlpackage and {other} (unchanged) JOINED functions: "
+    )
+    assert f"tracekit inspect {other}" in words
     assert "`functionName` of `MLModelConfiguration`" in words
     assert "Deployment target: iOS 18, macOS 15 or later." in words
 
@@ -145,11 +157,31 @@ def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, fold
         (("interface-conversion", "-o", "new.mlmodel"), "an ML program must end in .mlpackage"),
         (("interface-conversion", "-o", "Model.mlpackage", "--force"), "Model.mlpackage stays as it is"),
         (("interface-conversion", "-o", "Model.mlpackage/new.mlpackage"), "Model.mlpackage stays as it is"),
+        (
+            ("-o", "Model.mlpackage/Manifest.json"),
+            "Model.mlpackage/Manifest.json: it is inside a model; choose another",
+        ),
+        (
+            ("interface-conversion", "-o", "new.mlpackage", "-o", "new.mlpackage/x.md"),
+            "cannot write new.mlpackage/x.md: it is inside a model; choose another file",
+        ),
         (("interface-conversions", "-o", "new.mlpackage"), "did you mean 'interface-conversion'?"),
         (("cold-load", "-o", "new.mlpackage"), "'cold-load' is a check of recordings"),
         (("float32-compute", "-o", "new.mlpackage"), "has no finding 'float32-compute'"),
         (("deployment-target", "-o", "new.mlpackage"), "has no finding 'deployment-target'"),
         (("interface-conversion", "-o", "/gone/new.mlpackage"), "no such folder: /gone"),
+        (("interface-conversion", "--shape", "x=1x4", "-o", "n.mlpackage"), "--shape is for flexible-shapes; add that"),
+        (("--weights", "8-bit"), "--weights is for uncompressed-weights; add that finding"),
+        (("--function", "x=", "-o", "new.mlpackage"), "--function x=: expected [NAME=]FILE"),
+        (
+            ("--function", "1x=o.mlpackage", "-o", "new.mlpackage"),
+            "--function 1x=o.mlpackage: '1x' is not a valid function name",
+        ),
+        (
+            ("slow-load", "-o", "new.mlpackage"),
+            "Model.mlpackage has no finding 'uncompressed-weights' (from 'slow-load'); `tracekit fix Model.mlpackage` "
+            "lists its findings",
+        ),
         (("flexible-shapes", "--shape", "x", "-o", "new.mlpackage"), "expected INPUT=SIZES, such as x=1x224"),
         (("interface-conversion", "--weights", "2-bit", "-o", "new.mlpackage"), "unknown way '2-bit'"),
         (("--function", "b=Other.mlpackage", "-o", "Other.mlpackage", "--force"), "Other.mlpackage stays as it is"),
@@ -167,6 +199,78 @@ def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str,
     assert words in result.err.splitlines()[-1]
     assert "Traceback" not in result.err
     assert state(folder) == before
+
+
+def test_no_report_is_written_into_a_model(tracekit, folder: Path) -> None:
+    before = state(folder)
+    (folder / "linked.mlpackage").symlink_to("Model.mlpackage")
+    for path in ("Model.mlpackage/Manifest.json", "linked.mlpackage/Manifest.json", "Model.mlpackage/Data/x.md"):
+        result = tracekit("inspect", "Model.mlpackage", "-o", path)
+        words = f"tracekit: cannot write {path}: it is inside a model; choose another file\n"
+        assert (result.status, result.err) == (2, words)
+    assert state(folder / "Model.mlpackage") == {
+        name.removeprefix("Model.mlpackage/"): digest for name, digest in before.items()
+    }
+
+
+def test_a_step_that_an_earlier_one_made_needless_is_said_to_be(tracekit, folder: Path, built_models) -> None:
+    """9,216 weights have 36.9 KB in Float32, and 18.4 KB in Float16."""
+    flags = ("--set", "uncompressed-weights.min_mb=0.03", "-o", "new.mlpackage")
+    path = built_models / "float32_compute.mlpackage"
+    result = tracekit("fix", path, "uncompressed-weights", "float32-compute", *flags)
+    assert (result.status, result.err.count("working on")) == (0, 1)
+    assert "FIXED     uncompressed-weights: fixed by `float32-compute`" in result.out
+    assert "compressed weights are approximations" not in result.out
+    assert result.out.startswith("new.mlpackage: float32-compute and uncompressed-weights fixed · new finding: ")
+    # What no model has and no step brings ends it before any work.
+    refused = tracekit("fix", path, "float32-compute", "per-block-weights", "-o", "other.mlpackage")
+    assert refused.err.startswith("tracekit: float32_compute.mlpackage has no finding 'per-block-weights'; ")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("unbounded.mlmodel", "only ML programs can become functions; unbounded.mlmodel is a neural network"),
+        ("multifunction.mlpackage", "already has several functions; give the models it was made from"),
+    ],
+)
+def test_what_cannot_become_a_function_ends_it_before_any_work(
+    tracekit, folder: Path, built_models, name: str, words: str
+) -> None:
+    result = tracekit("fix", "Model.mlpackage", "--function", f"b={built_models / name}", "-o", "new.mlpackage")
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+    assert words in result.err
+
+
+def test_force_replaces_models_only(tracekit, folder: Path) -> None:
+    (folder / "new.mlpackage").mkdir()
+    (folder / "new.mlpackage" / "thesis.txt").write_text("long", "utf-8")
+    before = state(folder)
+    result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "--force")
+    assert (result.status, result.err) == (
+        2,
+        "tracekit: cannot write new.mlpackage: the folder there is no model; choose another name\n",
+    )
+    assert state(folder) == before
+
+
+def test_a_full_disk_is_nothing_that_coremltools_refuses(tracekit, folder: Path, monkeypatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(programs, "_make_interface_half", fail)
+    result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "-q")
+    assert (result.status, result.err) == (2, "tracekit: cannot write new.mlpackage: No space left on device\n")
+
+
+def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: Path, built_models) -> None:
+    assert tracekit("fix", built_models / "float16_interface.mlpackage").out == "No findings\n"
+    loop = " ".join(tracekit("fix", built_models / "recurrent.mlpackage").out.split())
+    assert "NOT FIXABLE sequential-operations: " in loop
+    assert "fix: in the source model: the operations belong" in loop
+    shapes = " ".join(tracekit("fix", built_models / "ranged.mlpackage").out.split())
+    assert "FIXABLE flexible-shapes: inputs take a range of shapes" in shapes
+    assert "Replace the sizes with those your app passes (default first); the fixed model accepts no others." in shapes
 
 
 def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:
@@ -189,7 +293,8 @@ def test_what_is_no_model_to_write_again(tracekit, folder: Path) -> None:
     compiled = tracekit("fix", "a.mlmodelc", "interface-conversion", "-o", "new.mlpackage")
     assert (compiled.status, compiled.err) == (
         2,
-        "tracekit: a.mlmodelc is no source form of a model; give the .mlpackage or .mlmodel that it was made from\n",
+        "tracekit: a.mlmodelc is a compiled model and cannot be fixed; "
+        "give the .mlpackage or .mlmodel it was compiled from\n",
     )
     inner = "Model.mlpackage/Data/com.apple.CoreML/model.mlmodel"
     assert "give the .mlpackage" in tracekit("fix", inner).err

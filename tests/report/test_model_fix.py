@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS, coremltools
-from support.models.programs import converted
+from support.models.programs import classifier, converted
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Function, ModelFile
 from tracekit.model_files.fixing.programs import Wanted
@@ -180,6 +181,16 @@ def test_compute_becomes_float16(fixed, built_models) -> None:
     assert dict(both.counts) == CONVOLUTION
 
 
+def test_a_classifier_computes_in_float16(fixed, tmp_path) -> None:
+    path = tmp_path / "wide.mlpackage"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        classifier(precision="FLOAT32").save(str(path))
+    change, model, _ = fixed(path, HALF)
+    assert (model.main.precision, change.left) == (("Float16",), "")
+    assert dict(model.counts)["classify"] == 1
+
+
 @pytest.mark.parametrize(
     ("way", "size", "technique", "error"),
     [
@@ -193,6 +204,7 @@ def test_weights_are_compressed(fixed, built_models, way: str, size: int, techni
     change, model, path = fixed("target_iOS18", WEIGHT_FINDING, way)
     (weight,) = model.weights.tensors
     assert (weight.technique, weight.count, change.left) == ((technique,), WEIGHTS, "")
+    assert change.title == {"8-bit": "8-bit weights"}.get(way, f"{way[0]}-bit-palette weights")
     assert model.weights.bytes == size
     exact = weights_of(built_models / "target_iOS18.mlpackage")
     assert np.abs(weights_of(path) - exact).mean() < error
@@ -217,7 +229,13 @@ def test_a_shape_that_is_the_only_one_is_fixed_in_the_program_too(fixed) -> None
     given, result = model.main.features
     assert (given.shape.dimensions, given.shape.flexible, result.shape.dimensions) == ((8, 4), False, (8, 4))
     assert [each.dimensions for each in model.main.parameters] == [(8, 4)]
-    assert change.left == ""
+    assert (change.title, change.left, change.app) == ("fixed shape", "", "Pass exactly this shape.")
+
+
+def test_only_a_grayscale_image_needs_a_pixel_buffer(fixed) -> None:
+    for name, needs in (("image_gray", True), ("ranged", False)):
+        change, _, _ = fixed(name, INTERFACE)
+        assert ("OneComponent16Half" in change.app) is needs
 
 
 def test_a_network_is_fixed_too(fixed, tmp_path) -> None:
@@ -230,7 +248,12 @@ def test_a_network_is_fixed_too(fixed, tmp_path) -> None:
 
 def test_models_become_functions_that_share_weights(built_models, tmp_path) -> None:
     path = built_models / "target_iOS18.mlpackage"
-    change, model = join({"encode": path, "decode": path}, tmp_path / "both.mlpackage", coremltools())
+    change, model = join(
+        dict.fromkeys(("encode", "decode"), path),
+        dict.fromkeys(("encode", "decode"), read_model(path)),
+        tmp_path / "both.mlpackage",
+        coremltools(),
+    )
     assert [function.name for function in model.functions] == ["encode", "decode"]
     assert model.weights.bytes == WEIGHTS * 2
     assert model.metadata == read_model(path).metadata
@@ -264,6 +287,19 @@ def test_a_change_that_nobody_asked_for_is_refused(fixed, monkeypatch) -> None:
 
     monkeypatch.setattr(programs, "_name_outputs", rename)
     with pytest.raises(TracekitError, match="coremltools would change outputs of main too"):
+        fixed("target_iOS16", INTERFACE)
+
+
+def test_a_conversion_that_only_moves_is_no_fix(fixed, monkeypatch) -> None:
+    from tracekit.model_files.fixing import programs
+
+    made = programs._pass
+
+    def without_cleaning(name: str, **options: Any) -> Any:
+        return SimpleNamespace(apply=lambda _: None) if name == "common::cast_optimization" else made(name, **options)
+
+    monkeypatch.setattr(programs, "_pass", without_cleaning)
+    with pytest.raises(TracekitError, match="would only move the conversion of `x` and `y` inside the model"):
         fixed("target_iOS16", INTERFACE)
 
 

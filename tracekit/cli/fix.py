@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tempfile
 from argparse import Namespace
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, check_output, deliver, files_of
 from tracekit.cli.inputs import check_model
+from tracekit.cli.options import COMPRESSIONS, refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import config_of
 from tracekit.config import load_config
@@ -18,18 +20,19 @@ from tracekit.detectors.pages import unknown_check
 from tracekit.documents.model_fix import model_fix_document, offers_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import Kind
+from tracekit.model_files.fixing import remedies
 from tracekit.model_files.fixing.outputs import compare_outputs
 from tracekit.model_files.fixing.programs import Wanted
-from tracekit.model_files.fixing.remedies import RECORDED, REMEDIES, SHAPES, UNFIXABLE, check_fixable, check_shapes
 from tracekit.model_files.profiling.core_ml import coremltools
 from tracekit.model_files.read import read_model
 from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import make_folder
-from tracekit.report.model_fix import ModelFix, apply, join, model_fix, offers_of
+from tracekit.report.formatting import command
+from tracekit.report.model_fix import Change, ModelFix, apply, findings_of, join, model_fix, offers_of
 from tracekit.report.serialize import to_json
 
 MODELS = (".mlpackage", ".mlmodel")
-_STRANGE = re.compile(r"\W+", re.ASCII)
+_STRANGE = re.compile(r"\W+|^(?=\d)", re.ASCII)
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -37,31 +40,46 @@ def run(arguments: Namespace) -> ExitStatus:
     source = arguments.path
     check_model(source)
     model = read_model(source)
-    check_fixable(model)
+    remedies.check_fixable(model)
     project = load_config(config_of(arguments)).model_checks
     settings = project.settings_of(model.name) | dict(arguments.settings)
     targets = [Path(path) for path in arguments.output if path.endswith(MODELS)]
     arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
     files = files_of(arguments, [source])
+    typed = _findings(arguments.findings)
+    findings = list(typed)
+    for option, finding in (("shape", remedies.SHAPES), ("weights", remedies.WEIGHTS)):
+        if finding not in findings:
+            refuse(arguments, option, f"is for {finding}; add that finding")
     if not arguments.findings and not arguments.functions:
         if targets:
             raise UsageError(f"name what to fix; `tracekit fix {source}` lists it")
         fix = ModelFix(model.source, offers_of(model, source, settings))
         deliver(arguments, files, lambda _: offers_document(fix), {"json": lambda: to_json(fix)})
         return ExitStatus.DONE
-    findings = _findings(arguments.findings)
     if len(targets) != 1:
         raise UsageError("give one model to write, as in: -o Fixed.mlpackage")
     (target,) = targets
     if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
         raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
     functions = _functions(source, arguments.functions)
-    _check_target(target, [source, *map(str, functions.values())], force=arguments.force)
+    sources = [source, *map(str, [*functions.values()][1:])]
+    _check_target(target, sources, force=arguments.force)
+    models = {name: model if str(path) == source else read_model(path) for name, path in functions.items()}
+    for each in models.values() if len(models) > 1 else ():
+        remedies.check_function(each)
+    found = {name for each in models.values() for name in findings_of(each, settings)}
+    for finding in findings:
+        # A step can bring it.
+        if finding not in found and not (finding == remedies.INTERFACE and remedies.HALF in findings):
+            origin = f" (from '{typed[finding]}')" if typed[finding] != finding else ""
+            has = f"has no finding '{finding}'{origin}; `{command('fix', source)}` lists its findings"
+            raise TracekitError(f"{model.source} {has}")
     given = dict.fromkeys(arguments.shapes)
     shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
-    if SHAPES in findings:
-        check_shapes(model, shapes)
-    wanted = Wanted(shapes, arguments.weights)
+    if remedies.SHAPES in findings:
+        remedies.check_shapes(model, shapes)
+    wanted = Wanted(shapes, arguments.weights or COMPRESSIONS[0])
 
     def tell(text: str) -> None:
         if not arguments.quiet:
@@ -70,36 +88,46 @@ def run(arguments: Namespace) -> ExitStatus:
     try:
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
-            tools, path, after, changes = coremltools(), Path(source), model, []
+            tools, path, after, changes = coremltools(), Path(source), model, list[Change]()
+            gone: dict[str, str] = {}
             for number, finding in enumerate([""] * (len(functions) > 1) + findings):
+                if finding in gone:
+                    changes.append(Change(finding, f"fixed by `{gone[finding]}`", ()))
+                    continue
                 tell(f"working on {finding or 'one package'}")
                 written = Path(name, f"{number}", target.name)
                 written.parent.mkdir()
                 if finding:
                     change, after = apply(finding, after, path, written, wanted, settings, tools)
                 else:
-                    change, after = join(functions, written, tools)
+                    change, after = join(functions, models, written, tools)
                 path = written
                 changes.append(change)
+                missing = found - findings_of(after, settings).keys()
+                gone = {each: gone.get(each, change.finding) for each in missing}
             compared = compare_outputs((model, Path(source)), (after, path))
             _publish(path, target, Path(name, "replaced"))
     except OSError as error:
         raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
     tell(f"wrote {target}")
-    fix = model_fix(model, after, tuple(changes), settings, compared)
+    fix = model_fix(model, after, tuple(changes), found, settings, compared)
+    again = _with(
+        arguments, [each for each in fix.new_findings if remedies.fix_command(each, after, str(target))], target
+    )
     data = {"json": lambda: to_json(fix)}
-    deliver(arguments, files, lambda _: model_fix_document(fix, source, str(target)), data)
+    deliver(arguments, files, lambda _: model_fix_document(fix, sources, str(target), again), data)
     return ExitStatus.DONE
 
 
-def _findings(names: Sequence[str]) -> list[str]:
-    """The checks of model files that are meant, in the order in which they are fixed. Raises `UsageError`."""
-    known = (*REMEDIES, *UNFIXABLE)
-    meant = [RECORDED.get(name, name) for name in names]
+def _findings(names: Sequence[str]) -> dict[str, str]:
+    """The checks of model files that are meant, in the order in which they are fixed, and how each was typed. Raises
+    `UsageError`."""
+    known = (*remedies.REMEDIES, *remedies.UNFIXABLE)
+    meant = {remedies.RECORDED.get(name, name): name for name in names}
     for name in meant:
         if name not in known:
-            raise unknown_check(name, (*known, *RECORDED))
-    return sorted(set(meant), key=known.index)
+            raise unknown_check(name, (*known, *remedies.RECORDED))
+    return {name: meant[name] for name in known if name in meant}
 
 
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
@@ -108,10 +136,23 @@ def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
         function = name or _STRANGE.sub("_", Path(path).stem)
-        if not function.isidentifier() or function in found:
+        if not path:
+            raise UsageError(f"--function {name}=: expected [NAME=]FILE")
+        if not function.isidentifier():
+            raise UsageError(f"--function {name}={path}: '{function}' is not a valid function name")
+        if function in found:
             raise UsageError(f"--function: {path} needs a name of its own, as in: --function encode={path}")
         found[function] = Path(path)
     return found
+
+
+def _with(arguments: Namespace, findings: Sequence[str], target: Path) -> str:
+    """The command that fixes further findings too; empty where there are none."""
+    options = [("--function", each) for each in arguments.functions]
+    options += [("--shape", f"{name}={'x'.join(map(str, sizes))}") for name, sizes in arguments.shapes]
+    options += [("--weights", arguments.weights)] if arguments.weights else []
+    typed = [arguments.path, *arguments.findings, *findings, *(word for pair in options for word in pair)]
+    return f"tracekit fix {shlex.join(typed)} -o {shlex.quote(str(target))} --force" if findings else ""
 
 
 def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:
@@ -122,6 +163,8 @@ def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:
     if target.suffix == MODELS[0]:
         check_folder(target, sources)
         check_unused(target, force)
+        if target.is_dir() and any(target.iterdir()) and not (target / "Manifest.json").is_file():
+            raise UsageError(f"cannot write {target}: the folder there is no model; choose another name")
     else:
         check_output(target, sources)
 

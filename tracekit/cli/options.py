@@ -270,9 +270,7 @@ OPTIONS: dict[str, Option] = {
         type=_shape,
         many="append",
     ),
-    "weights": Option(
-        "8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", default=COMPRESSIONS[0], choices=COMPRESSIONS
-    ),
+    "weights": Option("8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", choices=COMPRESSIONS),
     "function": Option("add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"),
     # Call stacks
     "finding": Option("only samples behind the finding of this check", "CHECK"),

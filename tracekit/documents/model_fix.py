@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracekit.render import blocks
@@ -13,44 +13,57 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.report.model_fix import Change, ModelFix, Offer
 
+JOINED = "functions"
+SIZES = "Replace the sizes with those your app passes (default first); the fixed model accepts no others."
+
 
 def offers_document(fix: ModelFix) -> blocks.Document:
     """Findings with the command that fixes each."""
     fixable = sum(bool(offer.command) for offer in fix.offers)
+    findings = f"{format_count(len(fix.offers), 'finding')}, {fixable} fixable in the model file"
     return blocks.Document(
         title=fix.source,
-        verdict=f"{format_count(len(fix.offers), 'finding')}, {fixable} of them fixable in {fix.source}",
+        verdict=findings if fix.offers else "No findings",
         tone=Role.OPEN if fix.offers else Role.GOOD,
         blocks=tuple(map(_offer, fix.offers)),
     )
 
 
 def _offer(offer: Offer) -> blocks.Card:
-    how: Line = Span(offer.command, Role.CODE) if offer.command else f"not in the file: {offer.reason}"
-    label = "FIXABLE" if offer.command else "NOT HERE"
-    return blocks.Card(label, Role.OPEN, offer.finding, "", (Paragraph(offer.summary), Paragraph(how, lead="fix")))
+    how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
+    label = "FIXABLE" if offer.command else "NOT FIXABLE"
+    choose = Paragraph(SIZES) if offer.command and offer.finding == "flexible-shapes" else None
+    said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), choose)
+    return blocks.Card(label, Role.OPEN, offer.finding, offer.title, said)
 
 
-def model_fix_document(fix: ModelFix, source: str, target: str) -> blocks.Document:
-    """What was changed in the model at `source`, and written to `target`."""
-    fixed, partly = ([each.finding for each in fix.changes if bool(each.left) is left] for left in (False, True))
+def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again: str) -> blocks.Document:
+    """What was changed in the models at `sources`, and written to `target`; `again` is the command that fixes what is
+    new too."""
+    joined = [each.title for each in fix.changes if each.finding == JOINED]
+    done = [each for each in fix.changes if each.finding != JOINED]
+    fixed, partly = ([each.finding for each in done if bool(each.left) is left] for left in (False, True))
+    start = f"{len(sources)} models combined into {target} as functions {joined[0]}" if joined else ""
     parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))
+    said = [words.format(word_list(names)) for names, words in parts if names]
+    named = dict.fromkeys(sources)
     return blocks.Document(
         title=target,
-        verdict=" · ".join(words.format(word_list(names)) for names, words in parts if names),
+        verdict=" · ".join((start, *said) if joined else (f"{target}: {said[0]}", *said[1:])),
         tone=Role.OPEN if partly or fix.new_findings else Role.GOOD,
-        context=(Paragraph(f"{target}, written from {source}, which is unchanged", Role.DIM),),
+        context=(Paragraph(f"{target}, written from {word_list(named)} (unchanged)", Role.DIM),),
         blocks=present(
             *map(_change, fix.changes),
             section("In the app", items(fix.app)),
-            section("Verify", items(_verify(fix, source, target))),
+            section("Verify", items(_verify(fix, *named, target))),
+            section("Next", Paragraph(Span(again, Role.CODE))) if again else None,
         ),
     )
 
 
 def _change(change: Change) -> blocks.Card:
     left = Paragraph(change.left, lead="left") if change.left else None
-    label = "IN PART" if change.left else "FIXED"
+    label = "IN PART" if change.left else "JOINED" if change.finding == JOINED else "FIXED"
     return blocks.Card(label, Role.GOOD, change.finding, change.title, present(items(change.changed), left))
 
 

@@ -9,10 +9,12 @@ from tracekit.errors import UsageError
 from tracekit.recording import archives
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, is_xml
 
+_MODELS = (".mlpackage", ".mlmodelc")
+
 
 def check_usable(path: Path) -> None:
     """Raise `UsageError` for a path to write that nothing can be at: a name that is too long, a link that leads back to
-    itself."""
+    itself, and for one inside a model, which a file more or less would destroy."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -21,6 +23,9 @@ def check_usable(path: Path) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
     except ValueError as error:
         raise UsageError(f"cannot write {path}: {error}") from None
+    # Also where it does not exist yet: a model may be about to be written there.
+    if any(folder.suffix.lower() in _MODELS for folder in (*path.absolute().parents, *path.resolve().parents)):
+        raise UsageError(f"cannot write {path}: it is inside a model; choose another file")
 
 
 def is_part_of_recording(target: Path, paths: Sequence[str | Path]) -> bool:

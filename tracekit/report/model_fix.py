@@ -5,17 +5,17 @@ Keys are those of the JSON. The model that was given is only read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.pages import rule
 from tracekit.errors import TracekitError
-from tracekit.model_files.fixing import programs
+from tracekit.model_files.fixing import programs, remedies
 from tracekit.model_files.fixing.kept import changes_beside
-from tracekit.model_files.fixing.remedies import REMEDIES, check_fixable, fix_command, problem_of
 from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import release_of
 from tracekit.report.formatting import word_list
@@ -32,6 +32,7 @@ class Offer:
     """A finding of a model, and what can be done about it in the file."""
 
     finding: str
+    title: str
     summary: str
     command: str
     """Empty where nothing can."""
@@ -47,8 +48,10 @@ class Change:
     """`functions` where models were put together."""
     title: str
     changed: tuple[str, ...]
-    left: str
+    left: str = ""
     """What the check still finds; empty where it finds nothing."""
+    app: str = ""
+    """What must change in the app."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,10 @@ class ModelFix:
 
 def offers_of(model: ModelFile, path: str, settings: Settings) -> tuple[Offer, ...]:
     """What can be done about each finding of the model at a path. O(operations)."""
-    found = findings_of(model, settings).items()
     return tuple(
-        Offer(name, summary, fix_command(name, model, path), problem_of(name, model)) for name, summary in found
+        Offer(name, rule("model_rules", name).page.finding_title, summary, command, remedies.problem_of(name, model))
+        for name, summary in findings_of(model, settings).items()
+        for command in [remedies.fix_command(name, model, path)]
     )
 
 
@@ -82,17 +86,18 @@ def findings_of(model: ModelFile, settings: Settings) -> dict[str, str]:
     return {each.detector.id: each.outcome.summary for each in judgments if isinstance(each.outcome, Finding)}
 
 
-def join(functions: Mapping[str, Path], target: Path, tools: Any) -> tuple[Change, ModelFile]:
+def join(
+    functions: Mapping[str, Path], models: Mapping[str, ModelFile], target: Path, tools: Any
+) -> tuple[Change, ModelFile]:
     """Put models into one package, each as a function; `tools` is coremltools. Raises `TracekitError`."""
-    models = {name: read_model(path) for name, path in functions.items()}
-    for model in models.values():
-        check_fixable(model)
     programs.write_joined(functions, target, tools)
     joined = read_model(target)
     if {each.name: each.features for each in joined.functions} != {n: m.main.features for n, m in models.items()}:
         raise TracekitError("the models cannot be put together: coremltools would change an interface")
     sizes = sum(model.weights.bytes or 0 for model in models.values()), joined.weights.bytes or 0
-    return Change("functions", f"one package with {word_list(models)}", (_arrow("weights", *sizes),), ""), joined
+    names, app = word_list(f"`{name}`" for name in models), f"without it, `{joined.main.name}` is loaded."
+    app = f"Load each function with `functionName` of `MLModelConfiguration`; {app}"
+    return Change("functions", names, (_arrow("weights", *sizes),), app=app), joined
 
 
 def apply(
@@ -102,20 +107,30 @@ def apply(
     the model does not have it, and where more would change than was asked for."""
     if finding not in findings_of(model, settings):
         raise TracekitError(f"{model.source} has no finding '{finding}'; `tracekit inspect` lists what it has")
-    problem = problem_of(finding, model)
-    after = model
+    problem, after = remedies.problem_of(finding, model), model
     if not problem:
         programs.write_fixed(finding, model, path, target, wanted, tools)
-        after = read_model(target)
-        beside = changes_beside(model, after, REMEDIES[finding].may_change)
-        problem = f"coremltools would change {word_list(beside)} too" if beside else ""
+        after = replace(read_model(target), source=model.source)
+        beside = changes_beside(model, after, remedies.REMEDIES[finding].may_change)
+        problem = f"coremltools would change {word_list(beside)} too" if beside else _moved(finding, model, after)
     changed = () if problem else tuple(_changed(model, after))
     if problem or not changed:
         kinds = ", ".join(name for name, _ in model.counts[:4])
         raise TracekitError(
             f"'{finding}' cannot be fixed in {model.source}: {problem or f'coremltools changes nothing ({kinds})'}"
         )
-    return Change(finding, REMEDIES[finding].title, changed, findings_of(after, settings).get(finding, "")), after
+    title, app = remedies.words_of(finding, after, wanted.shapes, wanted.weights)
+    return Change(finding, title, changed, findings_of(after, settings).get(finding, ""), app), after
+
+
+def _moved(finding: str, *models: ModelFile) -> str:
+    """Why an interface in Float16 makes nothing better: as much is converted as before; else empty."""
+    old, new = (
+        [each.feature for function in model.functions for each in function.conversions or ()] for model in models
+    )
+    names = word_list(dict.fromkeys(f"`{name}`" for name in new))
+    moved = finding == remedies.INTERFACE and len(new) >= len(old)
+    return f"coremltools would only move the conversion of {names} inside the model" if moved else ""
 
 
 def _changed(before: ModelFile, after: ModelFile) -> Iterator[str]:
@@ -145,22 +160,21 @@ def model_fix(
     before: ModelFile,
     after: ModelFile,
     changes: tuple[Change, ...],
+    found: Collection[str],
     settings: Settings,
     compared: tuple[dict[str, float], str],
 ) -> ModelFix:
-    """The report on what was done. O(operations)."""
+    """The report on what was done; `found` are the findings of all models that were given. O(operations)."""
+    known = {*found, *(each.finding for each in changes)}
     version = after.specification_version or 0
     release = release_of(version) if version > (before.specification_version or 0) else None
-    joined = (
-        f"Load each function with `functionName` of `MLModelConfiguration`; without it, `{after.main.name}` is loaded."
-    )
     return ModelFix(
         source=before.source,
         offers=(),
         changes=changes,
-        new_findings=tuple(name for name in findings_of(after, settings) if name not in findings_of(before, settings)),
+        new_findings=tuple(name for name in findings_of(after, settings) if name not in known),
         app=(
-            *(REMEDIES[each.finding].app if each.finding in REMEDIES else joined for each in changes),
+            *(each.app for each in changes if each.app),
             *([f"Deployment target: {release.words} or later."] if release else []),
         ),
         differences=compared[0],

@@ -56,7 +56,7 @@ def test_what_cannot_be_fixed_has_a_reason_and_no_command(inspected, name: str, 
 def test_compiled_models_have_no_command(inspected) -> None:
     compiled = replace(inspected("target_iOS16"), form=Form.COMPILED)
     assert fix_command("interface-conversion", compiled, "a.mlmodelc") == ""
-    with pytest.raises(UsageError, match=r"no source form of a model; give the \.mlpackage"):
+    with pytest.raises(UsageError, match=r"compiled model and cannot be fixed; give the \.mlpackage"):
         check_fixable(compiled)
 
 
@@ -70,7 +70,7 @@ def test_models_without_their_weights_are_refused(inspected) -> None:
     ("shapes", "words"),
     [
         ({}, "--shape x=3x4 --shape x=16x4"),
-        ({"z": [(3, 4)]}, "--shape x=3x4"),
+        ({"z": [(3, 4)]}, "--shape z=3x4: no input 'z' takes a range of shapes; choose from: x"),
         ({"x": [(17, 4)]}, r"x=17x4: the model takes 1\.\.\.16 × 4"),
         ({"x": [(3,)]}, r"x=3: the model takes 1\.\.\.16 × 4"),
     ],

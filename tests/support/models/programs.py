@@ -290,7 +290,7 @@ def condition() -> Any:
     return converted(program, "iOS16")
 
 
-def classifier() -> Any:
+def classifier(**options: Any) -> Any:
     """A model whose output is a label with the probability of each."""
     ct = coremltools()
     from coremltools.converters.mil import Builder
@@ -299,7 +299,7 @@ def classifier() -> Any:
     def program(x: Any) -> Any:
         return Builder.softmax(x=x, axis=-1, name="probabilities")
 
-    return converted(program, "iOS16", classifier_config=ct.ClassifierConfig(["a", "b", "c", "d"]))
+    return converted(program, "iOS16", classifier_config=ct.ClassifierConfig(["a", "b", "c", "d"]), **options)
 
 
 def programs_in_a_row() -> Any:

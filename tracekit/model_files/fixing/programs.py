@@ -84,6 +84,9 @@ def _refused(what: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
+    except OSError:
+        # A full disk is nothing that coremltools refuses.
+        raise
     except Exception as error:  # coremltools raises bare exceptions
         words = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
         raise TracekitError(f"{what}: coremltools refuses it: {words}") from error
@@ -100,7 +103,8 @@ def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wan
         program.default_function_name = description.defaultFunctionName
     outputs = {name: [value.name for value in function.outputs] for name, function in program.functions.items()}
     if finding == HALF:
-        _pass("common::add_fp16_cast").apply(program)
+        # The labels of a classifier are a list, which has no type to change.
+        _pass("common::add_fp16_cast", op_selector=lambda operation: operation.op_type != "classify").apply(program)
     elif finding == INTERFACE:
         for facts in model.functions:
             names = {each.feature for each in facts.conversions or () if convertible(facts, each)}

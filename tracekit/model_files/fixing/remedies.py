@@ -20,6 +20,7 @@ class Remedy:
     """What is done about a finding."""
 
     title: str
+    """Here and in `app`, `words_of` fills in what depends on the choice and the model."""
     version: int
     """Lowest specification version of an ML program that has it."""
     may_change: tuple[str, ...] = ()
@@ -36,12 +37,11 @@ REMEDIES: dict[str, Remedy] = {
         "inputs and outputs in Float16",
         7,
         ("element", "color_space"),
-        "Pass and read Float16: `MLMultiArray(shape:dataType: .float16)`, `MLShapedArray<Float16>`, or for a grayscale "
-        "image a pixel buffer of the type `kCVPixelFormatType_OneComponent16Half`.",
+        "Pass and read Float16: `MLMultiArray(shape:dataType: .float16)`, `MLShapedArray<Float16>`{image}.",
     ),
-    SHAPES: Remedy("listed shapes", 6, ("shape",), "Pass only the shapes that are listed."),
+    SHAPES: Remedy("{shapes}", 6, ("shape",), "Pass {given}."),
     BLOCKS: Remedy("8-bit weights with a scale per channel", 7, app="Compare results: weights are quantized again."),
-    WEIGHTS: Remedy("compressed weights", 7, app="Compare results: compressed weights are approximations."),
+    WEIGHTS: Remedy("{weights} weights", 7, app="Compare results: compressed weights are approximations."),
 }
 """By the check of model files that finds it, in the order in which they are done."""
 OF_NETWORKS = {SHAPES, WEIGHTS}
@@ -91,16 +91,38 @@ def problem_of(finding: str, model: ModelFile) -> str:
     return ""
 
 
+def words_of(finding: str, fixed: ModelFile, shapes: Mapping[str, Sequence[object]], weights: str) -> tuple[str, str]:
+    """What was done in a model, and what that means for the app."""
+    several = any(len(each) > 1 for each in shapes.values())
+    image = any(each.color_space == "Grayscale16Half" for function in fixed.functions for each in function.features)
+    words = {
+        "weights": weights.replace("palettes", "palette"),
+        "shapes": "listed shapes" if several else "fixed shape",
+        "given": "only the shapes that are listed" if several else "exactly this shape",
+        "image": "; images in pixel buffers of the type `kCVPixelFormatType_OneComponent16Half`" if image else "",
+    }
+    return REMEDIES[finding].title.format(**words), REMEDIES[finding].app.format(**words)
+
+
 def check_fixable(model: ModelFile) -> None:
     """Raise `UsageError` for a model that cannot be written again, whatever the finding."""
     if model.form not in (Form.PACKAGE, Form.MODEL):
-        raise UsageError(
-            f"{model.source} is no source form of a model; give the .mlpackage or .mlmodel that it was made from"
-        )
+        what = "a compiled model" if model.form is Form.COMPILED else "no source form of a model"
+        source = "give the .mlpackage or .mlmodel it was compiled from"
+        raise UsageError(f"{model.source} is {what} and cannot be fixed; {source}")
     if model.form is Form.MODEL and model.kind == Kind.ML_PROGRAM:
         raise UsageError(f"{model.source} is the specification inside a package; give the .mlpackage")
     if model.weights.state in (WeightState.MISSING, WeightState.POINTER, WeightState.DAMAGED):
         raise UsageError(f"{model.source} cannot be fixed: {model.weights.reason}")
+
+
+def check_function(model: ModelFile) -> None:
+    """Raise `UsageError` for a model that cannot become a function."""
+    check_fixable(model)
+    if model.kind != Kind.ML_PROGRAM:
+        raise UsageError(f"only ML programs can become functions; {model.source} is a {model.kind}")
+    if [function.name for function in model.functions] != ["main"]:
+        raise UsageError(f"{model.source} already has several functions; give the models it was made from")
 
 
 def fix_command(finding: str, model: ModelFile, path: str) -> str:
@@ -125,6 +147,11 @@ def convertible(function: Function, conversion: Conversion) -> bool:
 def check_shapes(model: ModelFile, shapes: Mapping[str, Sequence[tuple[int, ...]]]) -> None:
     """Raise `UsageError` for shapes that are not those of the inputs with a range, or beyond it."""
     ranged = _ranged(model)
+    for name in shapes.keys() - ranged.keys() if ranged else ():
+        typed = f"{name}={'x'.join(map(str, shapes[name][0]))}"
+        raise UsageError(
+            f"--shape {typed}: no input '{name}' takes a range of shapes; choose from: {', '.join(ranged)}"
+        )
     if set(shapes) != set(ranged) or len({len(each) for each in shapes.values()}) > 1:
         example = " ".join(f"--shape {shape}" for shape in _shapes(model))
         raise UsageError(f"flexible-shapes needs the shapes that the app uses, as many of each input, as in: {example}")
