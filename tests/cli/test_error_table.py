@@ -146,7 +146,9 @@ def test_the_statuses_and_shared_options_are_those_of_the_program() -> None:
     for shown, default, text in listed:
         option = next(OPTIONS[name] for name in shared if OPTIONS[name].usage(name) == shown)
         assert (default, text) == (
-            "" if option.unset in (None, False, []) else str(option.unset).removesuffix(".0"),
+            ""
+            if option.unset in (None, []) or isinstance(option.unset, bool)
+            else str(option.unset).removesuffix(".0"),
             option.help,
         )
 
