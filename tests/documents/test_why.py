@@ -59,6 +59,7 @@ def explained(*parts: Part, **facts) -> Why:
     )
 
 
+FIX = "limit the predictions in flight"
 QUEUED = part(Cause.QUEUED_OWN, 85, blocker())
 
 
@@ -136,17 +137,25 @@ def test_a_tail_is_told_in_shares_of_its_larger_parts():
 
 def test_every_form_has_all_parts_that_matter_and_the_finding():
     why = explained(QUEUED, part(Cause.COPIES, 0.01), part(Cause.WORK, -0.02))
-    model = ModelWhy("Net", (why,), None, {"queued_own": "concurrent-predictions"}, "limit the predictions in flight")
+    model = ModelWhy("Net", (why,), None, ({"queued_own": "concurrent-predictions"},), {"concurrent-predictions": FIX})
     report = WhyReport(1, "run.trace", (model,), redacted=True)
     for form in FORMS:
         text = " ".join(render(why_document(report), form, width=100, verbose=False).split())
         assert "concurrent-predictions" in text
-        assert "limit the predictions in flight" in text
+        assert FIX in text
         assert "order of submission" not in text
         assert "row 32" in text.replace("</code>", "").replace("`", "")
     text = render(why_document(report), "text", width=100, verbose=False)
     assert "no difference (−10.0 µs): copies and conversions and work of its own" in " ".join(text.split())
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
+
+
+def test_the_fix_is_that_of_the_largest_part_that_has_a_finding():
+    why = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4))
+    model = ModelWhy("Net", (why, why), None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+    assert text.count("fix") == 1
+    assert text.partition("fix (excess-data-copies): limit")[0].count("Net at") == 3
 
 
 def test_nothing_to_explain_is_a_sentence():

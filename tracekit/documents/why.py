@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,12 +57,11 @@ class Row(NamedTuple):
 
 def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
-    explained = [(model, why) for model in report.models for why in model.predictions]
-    parts = explained[0][1].parts[:1] if explained else ()
-    finding = explained[0][0].findings.get(parts[0].cause) if parts else None
+    explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
+    finding = worst_finding(*explained[0]) if explained else None
     return Document(
         title=report.source,
-        verdict=sentence(explained[0][1]) if explained else NOTHING,
+        verdict=sentence(explained[0][0]) if explained else NOTHING,
         tone=Role.PLAIN,
         blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
         closing=f"details: tracekit explain {finding}" if finding else "",
@@ -70,22 +69,34 @@ def why_document(report: WhyReport) -> Document:
 
 
 def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
-    """The predictions of one model, each below its sentence unless the verdict is that; its tail and the fix."""
-    for why in model.predictions:
+    """The predictions of one model, each below its sentence unless the verdict is that; its tail; each fix."""
+    fix = None
+    for why, findings in zip(model.predictions, model.findings, strict=True):
         large = large_parts(why)
-        rows = [Row(why, part, model.findings.get(part.cause, "") if part.ns > 0 else "") for part in large]
+        rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
+        fix = _fix(model, worst_finding(why, findings))
         about = (
             table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
             Paragraph(join(_about(why, [part for part in why.parts if part not in large]), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
-        yield from (section(moment(why.start_ns), head, *about),) if several else about
+        yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
     if model.predictions:
         yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
     if model.tail is not None:
         level = f"p{model.tail.level * 100:g}"
         yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
-    yield Paragraph(model.fix, lead="fix") if model.fix else None
+    yield fix if not several else None
+
+
+def _fix(model: ModelWhy, check: str | None) -> Paragraph | None:
+    fix = model.fixes.get(check) if check else None
+    return Paragraph(fix, lead=f"fix ({check})") if fix else None
+
+
+def worst_finding(why: Why, findings: Mapping[str, str]) -> str | None:
+    """The check whose finding is about the largest part that has one."""
+    return next((findings[part.cause] for part in why.parts if part.cause in findings), None)
 
 
 def large_parts(why: Why) -> list[Part]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.why.explain import FINDINGS, Tail, Why
+from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
 from tracekit.analysis.why.parts import Cause
 from tracekit.report.formatting import fix_line
 from tracekit.report.redact import redact_values
@@ -30,10 +30,10 @@ class ModelWhy:
     predictions: tuple[Why, ...]
     tail: Tail | None
     """None where the slowest predictions are too few, or no slower than usual."""
-    findings: dict[str, str]
-    """Id of the check whose finding is about a cause, by `Cause`; of those that occur."""
-    fix: str
-    """First sentence of the fix of what is about the largest part of the first prediction; empty where nothing is."""
+    findings: tuple[dict[str, str], ...]
+    """Of each prediction: id of the check whose finding is about a cause, by `Cause`; of those that occur."""
+    fixes: dict[str, str]
+    """First sentence of the fix of these checks, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,13 @@ class WhyReport:
     redacted: bool
 
 
-def finding_about(cause: str, model: str, results: Sequence[Result]) -> Result | None:
-    """The closest finding about a cause in a model, or in the whole recording; None where there is none."""
+def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
+    """The closest finding about a cause in a model, or in the whole recording; None where there is none. What loads
+    cost is about the first prediction after one alone."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
-    return next((found[name] for name in FINDINGS[Cause(cause)] if name in found), None)
+    return next(
+        (found[name] for name in FINDINGS[Cause(cause)] if name in found and (is_first or name not in LOADS)), None
+    )
 
 
 def known_tails(
@@ -64,11 +67,17 @@ def known_tails(
 
 def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
     """What is said of a model, with the findings among the results."""
-    causes = dict.fromkeys(part.cause for why in predictions for part in why.parts if part.ns > 0)
-    found = {cause: result for cause in causes if (result := finding_about(cause, model, results)) is not None}
-    worst = found.get(next(iter(causes))) if causes else None
-    findings = {str(cause): result.id for cause, result in found.items()}
-    return ModelWhy(model, tuple(predictions), tail, findings, fix_line(worst.fix) if worst else "")
+    found = [
+        {
+            str(part.cause): result
+            for part in why.parts
+            if part.ns > 0 and (result := finding_about(part.cause, model, results, is_first=why.is_first))
+        }
+        for why in predictions
+    ]
+    fixes = {result.id: fix_line(result.fix) for each in found for result in each.values()}
+    findings = tuple({cause: result.id for cause, result in each.items()} for each in found)
+    return ModelWhy(model, tuple(predictions), tail, findings, fixes)
 
 
 def why_report(

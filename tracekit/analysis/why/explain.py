@@ -34,6 +34,8 @@ FINDINGS: dict[Cause, tuple[str, ...]] = {
     Cause.NOT_VISIBLE: ("unaccounted-time", "latency-jitter"),
 }
 """Checks whose finding is about this cause, the closest first."""
+LOADS = frozenset({"warm-up-spike", "cold-load", "compile-at-runtime"})
+"""Checks of what the first prediction after a load pays for."""
 
 
 class Known(StrEnum):
