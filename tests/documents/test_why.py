@@ -78,8 +78,16 @@ def test_the_sentence_says_how_slow_and_why():
     )
 
 
+def test_work_names_a_unit_only_where_that_did_most_of_it():
+    work = part(Cause.WORK, 5)
+    assert part_words(explained(work, more={"gpu": 3 * MS, "cpu": 0}), work) == "more work of its own on the GPU"
+    assert part_words(explained(work, more={"gpu": 1 * MS}), work) == "more work of its own"
+
+
 def test_a_range_is_said_as_one():
-    assert "5.00 ms to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
+    wide = explained(part(Cause.QUEUED_OWN, 1.5, blocker(), spread=0.6))
+    assert "900 µs to 1.50 ms queued for" in sentence(wide)
+    assert "5.00 to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
 
 
 @pytest.mark.parametrize(
@@ -92,8 +100,8 @@ def test_a_range_is_said_as_one():
             {"more": {"ane": -11 * MS, "cpu": 30 * MS}},
             "for running on the CPU instead of the Neural Engine",
         ),
-        (Cause.SPECIALIZATION, {"pipelines": 46}, "of specialization (46 Metal pipelines compiled meanwhile)"),
-        (Cause.SPECIALIZATION, {}, "of specialization"),
+        (Cause.SPECIALIZATION, {"pipelines": 46}, "specialization (46 Metal pipelines compiled during it)"),
+        (Cause.SPECIALIZATION, {}, "specialization"),
         (Cause.BLOCKED, {}, "in which its thread did not run"),
         (Cause.NOT_VISIBLE, {}, "not visible in the recording"),
         (

@@ -127,9 +127,12 @@ def sentence(why: Why) -> str:
 
 
 def _amount(why: Why, part: Part) -> str:
-    """How long, or a range; without a sign."""
+    """How long, or a range, with the unit once if it is the same; without a sign."""
     time = partial(format_time, resolution_ns=why.resolution_ns)
-    return time(abs(part.ns)) if part.low_ns == part.high_ns else f"{time(part.low_ns)} to {time(part.high_ns)}"
+    if part.low_ns == part.high_ns:
+        return time(abs(part.ns))
+    low, high = time(part.low_ns), time(part.high_ns)
+    return f"{low.removesuffix(high[high.index(' ') :])} to {high}"
 
 
 def part_words(why: Why, part: Part) -> str:
@@ -140,7 +143,9 @@ def part_words(why: Why, part: Part) -> str:
     match part.cause:
         case Cause.WORK:
             first = ", as the first prediction after its load" if why.is_first and not less else ""
-            return f"{'less' if less else 'more'} work of its own on the {unit}{first}"
+            # Of the first, and of what only samples show, no unit may have done the most.
+            on = f" on the {unit}" if 2 * max(more.values()) >= abs(part.ns) else ""
+            return f"{'less' if less else 'more'} work of its own{on}{first}"
         case Cause.CLOCK:
             state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
             return f"for the same work at a {'faster' if less else 'slower'} clock ({state})"
@@ -151,7 +156,7 @@ def part_words(why: Why, part: Part) -> str:
             return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
         case Cause.SPECIALIZATION:
             compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
-            return f"of specialization{compiled and f' ({compiled} compiled meanwhile)'}"
+            return f"specialization{compiled and f' ({compiled} compiled during it)'}"
         case Cause.BLOCKED:
             return "in which its thread did not run"
         case _:
