@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
-from tracekit.documents.why import NOTHING, part_words, sentence, tail_words, usual_sentence, why_document
+from tracekit.documents.why import (
+    NOTHING,
+    part_words,
+    sentence,
+    tail_words,
+    usual_sentence,
+    whole_percents,
+    why_document,
+)
 from tracekit.render.forms import FORMS, render
 from tracekit.report.why import ModelWhy, WhyReport
 
@@ -140,7 +150,25 @@ def test_what_is_usual_says_of_which_predictions():
 def test_a_tail_is_told_in_shares_of_its_larger_parts():
     parts = {"queued_models": 83 * MS, "clock": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
     found = Tail(0.95, 27 * MS, 14, 12 * MS, 100 * MS, parts, blocker(model="StyleCam"))
-    assert tail_words(found) == "83% queued for the Neural Engine behind StyleCam, 11% slower clock"
+    assert tail_words(found) == (
+        "15.0 ms above usual; of that: 83% queued for the Neural Engine behind StyleCam, 11% slower clock, 6% other"
+    )
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).filter(any))
+def test_shares_add_up_to_100_and_are_off_by_less_than_one(sizes):
+    shares = whole_percents(sizes)
+    assert sum(shares) == 100
+    assert all(abs(share - 100 * size / sum(sizes)) < 1 + 1e-9 for share, size in zip(shares, sizes, strict=True))
+
+
+@pytest.mark.parametrize(("p95_ms", "told"), [(14, False), (15, True)])
+def test_a_tail_is_told_where_it_is_far_from_usual(p95_ms, told):
+    tail = Tail(0.95, p95_ms * MS, 14, 12 * MS, 100 * MS, {"copies": 99 * MS, "work": 1 * MS})
+    model = ModelWhy("Net", (explained(QUEUED),), tail, ({},), {})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+    assert ("p95: 15.0 ms, 3.00 ms above usual; of that: 99% copies and conversions, 1% other" in text) is told
+    assert ("above usual" in text) is told
 
 
 def test_every_form_has_all_parts_that_matter_and_the_finding():

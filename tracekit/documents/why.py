@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +13,9 @@ from tracekit.documents.columns import numbers, words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
+from tracekit.report.why import is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_error, format_percent, format_time
+from tracekit.units import format_count, format_error, format_time
 
 if TYPE_CHECKING:
     from tracekit.report.why import ModelWhy, WhyReport
@@ -83,9 +84,9 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
     if model.predictions:
         yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
-    if model.tail is not None:
+    if model.tail is not None and is_far(model.tail):
         level = f"p{model.tail.level * 100:g}"
-        yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
+        yield Paragraph(f"{format_time(model.tail.ns)}, {tail_words(model.tail)}", lead=level)
     yield fix if not several else None
 
 
@@ -224,10 +225,24 @@ def usual_sentence(why: Why) -> str:
 
 
 def tail_words(tail: Tail) -> str:
-    """What the slowest predictions take beyond usual ones: `83% queued for the Neural Engine behind Net, 11% clock`."""
-    said = []
-    for number, (cause, ns) in enumerate(tail.parts.items()):
-        if ns >= WORTH * tail.extra_ns and number < 3:
-            behind = (replace(tail.behind, predictions=0),) if tail.behind and not number else ()
-            said.append(f"{format_percent(min(ns / tail.extra_ns, 1.0))} {queue_words(behind, Cause(cause))}")
-    return ", ".join(said)
+    """How far from usual the slowest predictions are, and what that consists of:
+    `83.0 ms above usual; of that: 83% queued for the Neural Engine behind Net, 11% slower clock, 6% other`."""
+    longer = {cause: ns for cause, ns in tail.parts.items() if ns > 0}
+    total = sum(longer.values())
+    large = [cause for cause, ns in longer.items() if ns >= WORTH * total][:3]
+    sizes = [longer[cause] for cause in large]
+    shares = whole_percents([*sizes, total - sum(sizes)])
+    behind = (replace(tail.behind, predictions=0),) if tail.behind else ()
+    said = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
+    parts = ", ".join(f"{share}% {what}" for share, what in zip(shares, [*said, "other"], strict=True) if share)
+    return f"{format_time(tail.ns - tail.usual_ns)} above usual; of that: {parts}"
+
+
+def whole_percents(sizes: Sequence[int]) -> list[int]:
+    """Shares in whole percent that add up to 100: the largest remainders are rounded up. `sizes` are not all 0."""
+    total = sum(sizes)
+    shares = [100 * size // total for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda at: -(100 * sizes[at] % total))
+    for at in by_remainder[: 100 - sum(shares)]:
+        shares[at] += 1
+    return shares
