@@ -55,6 +55,7 @@ def explained(*parts: Part, **facts) -> Why:
             "duration_ns": 12 * MS + sum(each.ns for each in parts),
             "usual_ns": 12 * MS,
             "compared": 275,
+            "is_cold": False,
             "in_flight": 8,
             "is_first": False,
             "parts": parts,
@@ -83,9 +84,28 @@ def test_the_sentence_says_how_slow_and_why():
         ": 6.00 ms more work of its own on the Neural Engine and 4.00 ms more for copies and conversions of inputs and "
         "outputs"
     )
-    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})).endswith(
-        ": 3.00 ms less work of its own on the Neural Engine"
+    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})) == (
+        "Net at 00:01.204: 9.00 ms, 3.00 ms less than usual: 3.00 ms less work of its own on the Neural Engine"
     )
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [(0.24, "12.2 ms, as usual (12.0 ms)"), (-0.24, "11.8 ms, as usual (12.0 ms)"), (0, "12.0 ms, as usual (12.0 ms)")],
+)
+def test_a_prediction_within_2_percent_of_the_usual_time_has_no_parts_in_its_sentence(ms, words):
+    assert sentence(explained(part(Cause.COPIES, ms))) == f"Net at 00:01.204: {words}"
+
+
+def test_parts_with_both_signs_have_no_shares():
+    def text(*parts: Part) -> str:
+        model = ModelWhy("Net", (explained(*parts),), None, ({},), {})
+        return render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+
+    assert "share" in text(part(Cause.WORK, 6), part(Cause.COPIES, 4))
+    mixed = text(part(Cause.WORK, 6), part(Cause.COPIES, -4))
+    assert "−4.00 ms" in mixed
+    assert "share" not in mixed
 
 
 def test_work_names_a_unit_only_where_that_did_most_of_it():
@@ -145,6 +165,9 @@ def test_what_is_usual_says_of_which_predictions():
         "usual: 12.0 ms (Neural Engine 11.0 ms, rest 1.00 ms), the median of 275 warm predictions without time in "
         "queues"
     )
+    assert usual_sentence(explained(QUEUED, is_cold=True)).endswith(
+        "the median of 275 predictions, none of which is warm, without time in queues"
+    )
 
 
 def test_a_tail_is_told_in_shares_of_its_larger_parts():
@@ -182,7 +205,7 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
         assert "order of submission" not in text
         assert "row 32" in text.replace("</code>", "").replace("`", "")
     text = render(why_document(report), "text", width=100, verbose=False)
-    assert "no difference (−10.0 µs): copies and conversions and work of its own" in " ".join(text.split())
+    assert "other parts together −10.0 µs (copies and conversions and work of its own)\n" in text
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
 
 

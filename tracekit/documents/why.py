@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,8 @@ SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
 WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
+AS_USUAL = 0.02
+"""A prediction within this share of the usual time took as long as usual."""
 NOTHING = "Nothing to explain: no prediction fits, or its model has fewer than 3 to compare."
 KNOWN = {
     Known.ROWS: "recorded rows",
@@ -76,9 +78,14 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         large = large_parts(why)
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
-        about = (
-            table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
-            Paragraph(join(_about(why, [part for part in why.parts if part not in large]), "; "), Role.DIM),
+        about = present(
+            table(
+                f"Why {why.model} at {moment(why.start_ns)}",
+                COLUMNS if _are_shares(why, large) else WITHOUT_SHARES,
+                rows,
+            ),
+            Paragraph(small, Role.DIM) if (small := _small(part for part in why.parts if part not in large)) else None,
+            Paragraph(join(_about(why), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
@@ -120,7 +127,13 @@ def _sign(ns: int) -> str:
 def sentence(why: Why) -> str:
     """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
     time = partial(format_time, resolution_ns=why.resolution_ns)
-    head = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)} instead of the usual {time(why.usual_ns)}"
+    head, usual = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)}", time(why.usual_ns)
+    if abs(why.extra_ns) <= AS_USUAL * why.usual_ns:
+        return f"{head}, as usual ({usual})"
+    if why.extra_ns < 0:
+        head += f", {time(-why.extra_ns)} less than usual"
+    else:
+        head += f" instead of the usual {usual}"
     large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= WORTH * abs(why.extra_ns)]
     large.sort(key=lambda part: -abs(part.ns))
     said = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
@@ -198,11 +211,24 @@ COLUMNS: tuple[Column[Row], ...] = (
 )
 
 
-def _about(why: Why, small: list[Part]) -> Iterator[Line]:
-    """Parts too small to matter, who called, what was in flight, and where it is recorded."""
-    if small:
-        ns = sum(part.ns for part in small)
-        yield f"no difference ({_sign(ns)}{format_time(abs(ns))}): " + word_list(CAUSES[part.cause] for part in small)
+WITHOUT_SHARES = tuple(column for column in COLUMNS if column.title != "share")
+
+
+def _are_shares(why: Why, parts: Sequence[Part]) -> bool:
+    """Whether each part is a share of the difference: not where some are longer than usual and others shorter."""
+    return all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
+
+
+def _small(parts: Iterable[Part]) -> str:
+    """Parts too small for a line of their own, on one; empty where there are none."""
+    small = tuple(parts)
+    ns = sum(part.ns for part in small)
+    names = word_list(CAUSES[part.cause] for part in small)
+    return f"other parts together {_sign(ns)}{format_time(abs(ns))} ({names})" if small else ""
+
+
+def _about(why: Why) -> Iterator[Line]:
+    """Who called, what was in flight, and where it is recorded."""
     site = why.called_from
     if site is not None and site.function is not None:
         yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
@@ -218,10 +244,9 @@ def usual_sentence(why: Why) -> str:
     layers = LAYERS | ({Device.CPU: "CPU time of its thread"} if why.resolution_ns else {})
     parts = sorted(why.usual.items(), key=lambda part: -part[1])
     large = ", ".join(f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns)
-    return (
-        f"usual: {time(why.usual_ns)} ({large}), the median of {format_count(why.compared, 'warm prediction')} "
-        "without time in queues"
-    )
+    compared = format_count(why.compared, "prediction" if why.is_cold else "warm prediction")
+    cold = ", none of which is warm," if why.is_cold else ""
+    return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues"
 
 
 def tail_words(tail: Tail) -> str:

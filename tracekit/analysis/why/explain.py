@@ -119,7 +119,9 @@ class Why:
     duration_ns: int
     usual_ns: int
     compared: int
-    """How many warm predictions the usual one is told from."""
+    """How many predictions the usual one is told from."""
+    is_cold: bool
+    """Whether none of them is warm."""
     in_flight: int
     """Predictions of the model in flight when it began, with itself."""
     is_first: bool
@@ -164,7 +166,8 @@ def why(trace: Trace, prediction: int) -> Why | None:
         start_ns=start,
         duration_ns=duration,
         usual_ns=found.usual,
-        compared=int(found.warm.sum()),
+        compared=found.compared,
+        is_cold=found.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
         parts=tuple(_parts(trace, found, at)),

@@ -89,7 +89,11 @@ class Differences:
     calls: pd.DataFrame
     """Their rows of `Trace.activity`."""
     warm: BoolArray
-    """What the usual one is told from."""
+    """What the usual one is told from: all that took time where none is warm."""
+    compared: int
+    """How many of these it is told from: where that is enough, those whose rows are theirs alone."""
+    is_cold: bool
+    """Whether none is warm."""
     usual: int
     """Duration of a usual prediction in ns."""
     usual_ns: IntArray
@@ -239,7 +243,8 @@ def _of_model(
     own = durations - waits.sum(axis=1)
     warm = facts.warm & (durations > 0)
     is_first = ~facts.warm & warm.any()
-    warm = warm if warm.any() else durations > 0
+    is_cold = not warm.any()
+    warm = durations > 0 if is_cold else warm
     clear = warm & (ambiguous == 0)
     compared = np.flatnonzero(clear if clear.sum() >= LEAST else warm)
     if len(compared) < LEAST:
@@ -301,7 +306,19 @@ def _of_model(
     parts[:, at(Cause.NOT_VISIBLE)] = rest
     resolution = int(calls["resolution_ns"].max())
     return Differences(
-        name, calls, warm, usual, usual_ns, parts, more, unclear, coincident, facts.pipelines, resolution
+        name,
+        calls,
+        warm,
+        len(compared),
+        is_cold,
+        usual,
+        usual_ns,
+        parts,
+        more,
+        unclear,
+        coincident,
+        facts.pipelines,
+        resolution,
     )
 
 
