@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
 from tracekit.documents.why import (
-    NOTHING,
+    brief_document,
     part_words,
     sentence,
     tail_words,
@@ -99,8 +101,8 @@ def test_a_prediction_within_2_percent_of_the_usual_time_has_no_parts_in_its_sen
 
 def test_parts_with_both_signs_have_no_shares():
     def text(*parts: Part) -> str:
-        model = ModelWhy("Net", (explained(*parts),), None, ({},), {})
-        return render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+        model = ModelWhy("Net", (explained(*parts),), None, None, ({},), {})
+        return render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
 
     assert "share" in text(part(Cause.WORK, 6), part(Cause.COPIES, 4))
     mixed = text(part(Cause.WORK, 6), part(Cause.COPIES, -4))
@@ -188,16 +190,18 @@ def test_shares_add_up_to_100_and_are_off_by_less_than_one(sizes):
 @pytest.mark.parametrize(("p95_ms", "told"), [(14, False), (15, True)])
 def test_a_tail_is_told_where_it_is_far_from_usual(p95_ms, told):
     tail = Tail(0.95, p95_ms * MS, 14, 12 * MS, 100 * MS, {"copies": 99 * MS, "work": 1 * MS})
-    model = ModelWhy("Net", (explained(QUEUED),), tail, ({},), {})
-    text = render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+    model = ModelWhy("Net", (explained(QUEUED),), None, tail, ({},), {})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
     assert ("p95: 15.0 ms, 3.00 ms above usual; of that: 99% copies and conversions, 1% other" in text) is told
     assert ("above usual" in text) is told
 
 
 def test_every_form_has_all_parts_that_matter_and_the_finding():
     why = explained(QUEUED, part(Cause.COPIES, 0.01), part(Cause.WORK, -0.02))
-    model = ModelWhy("Net", (why,), None, ({"queued_own": "concurrent-predictions"},), {"concurrent-predictions": FIX})
-    report = WhyReport(1, "run.trace", (model,), redacted=True)
+    model = ModelWhy(
+        "Net", (why,), None, None, ({"queued_own": "concurrent-predictions"},), {"concurrent-predictions": FIX}
+    )
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
     for form in FORMS:
         text = " ".join(render(why_document(report), form, width=100, verbose=False).split())
         assert "concurrent-predictions" in text
@@ -211,12 +215,26 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
 
 def test_the_fix_is_that_of_the_largest_part_that_has_a_finding():
     why = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4))
-    model = ModelWhy("Net", (why, why), None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})
-    text = render(why_document(WhyReport(1, "run.trace", (model,), redacted=True)), "text", width=100)
+    model = ModelWhy("Net", (why, why), None, None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
     assert text.count("fix") == 1
-    assert text.partition("fix (excess-data-copies): limit")[0].count("Net at") == 3
+    assert text.partition("fix (excess-data-copies): limit")[0].count("Net at") == 2
 
 
 def test_nothing_to_explain_is_a_sentence():
-    text = render(why_document(WhyReport(1, "run.trace", (), redacted=True)), "text", width=100)
-    assert text.strip() == NOTHING
+    report = WhyReport(1, "run.trace", (), "Nothing to explain: no predictions.", redacted=True)
+    for document in (why_document(report), brief_document(report)):
+        assert render(document, "text", width=100).strip() == report.nothing
+
+
+def test_several_predictions_have_a_verdict_and_say_how_many_are_left_out():
+    model = ModelWhy("Net", (explained(QUEUED), explained(part(Cause.COPIES, 4))), 167, None, ({}, {}), {})
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
+    text = render(why_document(report), "text", width=200)
+    assert text.startswith("2 slowest predictions of Net, usual 12.0 ms\n")
+    assert "2 of 167 predictions (--slowest N for more)\n" in text
+    all_of_them = replace(report, models=(replace(model, fitting=2),))
+    assert "--slowest" not in render(why_document(all_of_them), "text", width=200)
+    brief = render(brief_document(report), "text", width=200)
+    assert brief.count("Net at 00:01.204: ") == 2
+    assert "usual: " not in brief

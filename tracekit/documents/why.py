@@ -26,7 +26,6 @@ WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
 AS_USUAL = 0.02
 """A prediction within this share of the usual time took as long as usual."""
-NOTHING = "Nothing to explain: no prediction fits, or its model has fewer than 3 to compare."
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.ORDER: "order of submission",
@@ -64,10 +63,27 @@ def why_document(report: WhyReport) -> Document:
     finding = worst_finding(*explained[0]) if explained else None
     return Document(
         title=report.source,
-        verdict=sentence(explained[0][0]) if explained else NOTHING,
+        verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
         blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
         closing=f"details: tracekit explain {finding}" if finding else "",
+    )
+
+
+def brief_document(report: WhyReport) -> Document:
+    """One sentence for each prediction."""
+    first, *others = [sentence(why) for model in report.models for why in model.predictions] or [report.nothing]
+    return Document(report.source, first, Role.PLAIN, blocks=tuple(map(Paragraph, others)))
+
+
+def _verdict(report: WhyReport, count: int) -> str:
+    """What is said of one prediction, or which are explained."""
+    if count <= 1:
+        return next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
+    return "; ".join(
+        f"{format_count(len(model.predictions), 'slowest prediction')} of {model.model}, usual "
+        + format_time(model.predictions[0].usual_ns, model.predictions[0].resolution_ns)
+        for model in report.models
     )
 
 
@@ -91,6 +107,9 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
     if model.predictions:
         yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
+    if model.fitting is not None and model.fitting > len(model.predictions):
+        fitting = format_count(model.fitting, "prediction")
+        yield Paragraph(f"{len(model.predictions)} of {fitting} (--slowest N for more)", Role.DIM)
     if model.tail is not None and is_far(model.tail):
         level = f"p{model.tail.level * 100:g}"
         yield Paragraph(f"{format_time(model.tail.ns)}, {tail_words(model.tail)}", lead=level)

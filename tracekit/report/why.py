@@ -3,17 +3,20 @@ that are about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
-from tracekit.analysis.why.parts import Cause
-from tracekit.report.formatting import fix_line
+from tracekit.analysis.why.parts import LEAST, Cause
+from tracekit.report.formatting import fix_line, moment
 from tracekit.report.redact import redact_values
+from tracekit.units import format_count, format_duration, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.why.choice import Choice
+    from tracekit.analysis.why.parts import Differences
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
@@ -28,6 +31,8 @@ class ModelWhy:
 
     model: str
     predictions: tuple[Why, ...]
+    fitting: int | None
+    """How many predictions take longer than asked for, of which `predictions` are the slowest; None if no time was."""
     tail: Tail | None
     """None where the slowest predictions are too few, or no slower than usual."""
     findings: tuple[dict[str, str], ...]
@@ -43,6 +48,8 @@ class WhyReport:
     schema_version: int
     source: str
     models: tuple[ModelWhy, ...]
+    nothing: str
+    """Why no prediction is explained; empty where one is."""
     redacted: bool
 
 
@@ -70,7 +77,9 @@ def known_tails(
             yield model, tail, finding_about(next(iter(tail.parts)), model.name, results)
 
 
-def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
+def model_why(
+    model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result], fitting: int | None = None
+) -> ModelWhy:
     """What is said of a model, with the findings among the results."""
     found = [
         {
@@ -82,11 +91,28 @@ def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results
     ]
     fixes = {result.id: fix_line(result.fix) for each in found for result in each.values()}
     findings = tuple({cause: result.id for cause, result in each.items()} for each in found)
-    return ModelWhy(model, tuple(predictions), tail, findings, fixes)
+    return ModelWhy(model, tuple(predictions), fitting, tail, findings, fixes)
+
+
+def nothing_to_explain(
+    models: Mapping[str, Differences], counts: Mapping[str, int], choice: Choice, length_ns: int | None
+) -> str:
+    """Why a choice has no predictions: `models` are those that can be compared, `counts` predictions by model."""
+    if not counts:
+        return "Nothing to explain: the recording shows no predictions."
+    if not models:
+        name = max(counts, key=lambda each: counts[each])
+        return f"Nothing to explain: {name} has {format_count(counts[name], 'prediction')}; {LEAST} are needed."
+    if choice.at_ns is not None:
+        length = "" if length_ns is None else f"; the recording is {format_duration(length_ns)} long"
+        return f"Nothing to explain: no prediction is in flight at or after {moment(choice.at_ns)}{length}."
+    longest = format_time(max(int(each.durations.max()) for each in models.values()))
+    over = format_time(choice.over_ns or 0)
+    return f"Nothing to explain: no prediction takes longer than {over}; the longest takes {longest}."
 
 
 def why_report(
-    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True
+    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
 ) -> WhyReport:
     """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
     out."""
@@ -94,5 +120,5 @@ def why_report(
     if not functions:
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
         kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
-    report = WhyReport(SCHEMA_VERSION, source, kept, facts is not None)
+    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None)
     return redact_values(report, facts) if facts is not None else report
