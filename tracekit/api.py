@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen
 from tracekit.analysis.why.explain import FINDINGS, tail, why
 from tracekit.analysis.why.parts import differences
@@ -31,7 +32,7 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
-from tracekit.report.why import WhyReport, model_why, why_report
+from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
@@ -211,9 +212,18 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
     results = _results_about(trace, request.settings, causes)
-    found = [model_why(name, some, tail(trace, name, choice.level), results) for name, some in said.items()]
+    found = [
+        model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))
+        for name, some in said.items()
+    ]
+    nothing = ""
+    if not found:
+        calls = breakdown(trace).frame["model"].astype(str).value_counts()
+        patterns = request.models or ("*",)
+        counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
+        nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
-    return why_report(trace.contents.source, found, facts, functions=request.functions)
+    return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
 
 
 def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:

@@ -99,10 +99,10 @@ class NotebookWhy(WhyReport):
         rows = [
             (
                 *(model.model, why.prediction, why.duration_ns, why.usual_ns, str(part.cause), part.ns, part.low_ns),
-                *(part.high_ns, str(part.known), model.findings.get(part.cause)),
+                *(part.high_ns, str(part.known), findings.get(part.cause)),
             )
             for model in self.models
-            for why in model.predictions
+            for why, findings in zip(model.predictions, model.findings, strict=True)
             for part in why.parts
         ]
         return pd.DataFrame(rows, columns=names)

@@ -70,9 +70,33 @@ def test_bad_usage_is_a_sentence(tracekit, samples, arguments, sentence):
 
 
 def test_nothing_to_explain_is_inconclusive(tracekit, samples):
-    result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s")
-    assert result.status == 3
-    assert "Nothing to explain" in result.out
+    for quiet in ((), ("-q",)):
+        result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s", *quiet)
+        sentence = "no prediction takes longer than 2.00 s; the longest takes 97.5 ms."
+        assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (0, "the recording shows no predictions"),
+        (1, "Net has 1 prediction; 3 are needed"),
+        (4, "no prediction is in flight at or after 00:00.900; the recording is 1.00 s long"),
+    ],
+)
+def test_where_nothing_is_explained_it_says_why(tracekit, tmp_path, count, sentence):
+    scenario = Scenario(Process("App", 412), duration_ns=1_000 * MS)
+    scenario.load(Model("Net"), 1 * MS, 20 * MS)
+    for number in range(count):
+        scenario.predict(Model("Net"), (100 + 100 * number) * MS, 10 * MS)
+    result = tracekit("why", write_bundle(scenario, tmp_path / "run.trace"), "--no-config", "--at", "0.9")
+    assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}.")
+
+
+def test_quiet_prints_a_sentence_for_each_prediction(tracekit, samples):
+    result = tracekit("why", samples / "captions_concurrent.trace", "--slowest", "3", "-q")
+    assert result.out.count("CaptionEncoder at ") == 3
+    assert "usual:" not in result.out
 
 
 def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp_path):

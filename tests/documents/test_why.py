@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
-from tracekit.documents.why import NOTHING, part_words, sentence, tail_words, usual_sentence, why_document
+from tracekit.documents.why import (
+    brief_document,
+    part_words,
+    sentence,
+    tail_words,
+    usual_sentence,
+    whole_percents,
+    why_document,
+)
 from tracekit.render.forms import FORMS, render
 from tracekit.report.why import ModelWhy, WhyReport
 
@@ -45,6 +57,7 @@ def explained(*parts: Part, **facts) -> Why:
             "duration_ns": 12 * MS + sum(each.ns for each in parts),
             "usual_ns": 12 * MS,
             "compared": 275,
+            "is_cold": False,
             "in_flight": 8,
             "is_first": False,
             "parts": parts,
@@ -59,6 +72,7 @@ def explained(*parts: Part, **facts) -> Why:
     )
 
 
+FIX = "limit the predictions in flight"
 QUEUED = part(Cause.QUEUED_OWN, 85, blocker())
 
 
@@ -72,13 +86,40 @@ def test_the_sentence_says_how_slow_and_why():
         ": 6.00 ms more work of its own on the Neural Engine and 4.00 ms more for copies and conversions of inputs and "
         "outputs"
     )
-    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})).endswith(
-        ": 3.00 ms less work of its own on the Neural Engine"
+    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})) == (
+        "Net at 00:01.204: 9.00 ms, 3.00 ms less than usual: 3.00 ms less work of its own on the Neural Engine"
     )
 
 
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [(0.24, "12.2 ms, as usual (12.0 ms)"), (-0.24, "11.8 ms, as usual (12.0 ms)"), (0, "12.0 ms, as usual (12.0 ms)")],
+)
+def test_a_prediction_within_2_percent_of_the_usual_time_has_no_parts_in_its_sentence(ms, words):
+    assert sentence(explained(part(Cause.COPIES, ms))) == f"Net at 00:01.204: {words}"
+
+
+def test_parts_with_both_signs_have_no_shares():
+    def text(*parts: Part) -> str:
+        model = ModelWhy("Net", (explained(*parts),), None, None, ({},), {})
+        return render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+
+    assert "share" in text(part(Cause.WORK, 6), part(Cause.COPIES, 4))
+    mixed = text(part(Cause.WORK, 6), part(Cause.COPIES, -4))
+    assert "−4.00 ms" in mixed
+    assert "share" not in mixed
+
+
+def test_work_names_a_unit_only_where_that_did_most_of_it():
+    work = part(Cause.WORK, 5)
+    assert part_words(explained(work, more={"gpu": 3 * MS, "cpu": 0}), work) == "more work of its own on the GPU"
+    assert part_words(explained(work, more={"gpu": 1 * MS}), work) == "more work of its own"
+
+
 def test_a_range_is_said_as_one():
-    assert "5.00 ms to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
+    wide = explained(part(Cause.QUEUED_OWN, 1.5, blocker(), spread=0.6))
+    assert "900 µs to 1.50 ms queued for" in sentence(wide)
+    assert "5.00 to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +132,8 @@ def test_a_range_is_said_as_one():
             {"more": {"ane": -11 * MS, "cpu": 30 * MS}},
             "for running on the CPU instead of the Neural Engine",
         ),
-        (Cause.SPECIALIZATION, {"pipelines": 46}, "of specialization (46 Metal pipelines compiled meanwhile)"),
-        (Cause.SPECIALIZATION, {}, "of specialization"),
+        (Cause.SPECIALIZATION, {"pipelines": 46}, "specialization (46 Metal pipelines compiled during it)"),
+        (Cause.SPECIALIZATION, {}, "specialization"),
         (Cause.BLOCKED, {}, "in which its thread did not run"),
         (Cause.NOT_VISIBLE, {}, "not visible in the recording"),
         (
@@ -126,29 +167,74 @@ def test_what_is_usual_says_of_which_predictions():
         "usual: 12.0 ms (Neural Engine 11.0 ms, rest 1.00 ms), the median of 275 warm predictions without time in "
         "queues"
     )
+    assert usual_sentence(explained(QUEUED, is_cold=True)).endswith(
+        "the median of 275 predictions, none of which is warm, without time in queues"
+    )
 
 
 def test_a_tail_is_told_in_shares_of_its_larger_parts():
     parts = {"queued_models": 83 * MS, "clock": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
     found = Tail(0.95, 27 * MS, 14, 12 * MS, 100 * MS, parts, blocker(model="StyleCam"))
-    assert tail_words(found) == "83% queued for the Neural Engine behind StyleCam, 11% slower clock"
+    assert tail_words(found) == (
+        "15.0 ms above usual; of that: 83% queued for the Neural Engine behind StyleCam, 11% slower clock, 6% other"
+    )
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).filter(any))
+def test_shares_add_up_to_100_and_are_off_by_less_than_one(sizes):
+    shares = whole_percents(sizes)
+    assert sum(shares) == 100
+    assert all(abs(share - 100 * size / sum(sizes)) < 1 + 1e-9 for share, size in zip(shares, sizes, strict=True))
+
+
+@pytest.mark.parametrize(("p95_ms", "told"), [(14, False), (15, True)])
+def test_a_tail_is_told_where_it_is_far_from_usual(p95_ms, told):
+    tail = Tail(0.95, p95_ms * MS, 14, 12 * MS, 100 * MS, {"copies": 99 * MS, "work": 1 * MS})
+    model = ModelWhy("Net", (explained(QUEUED),), None, tail, ({},), {})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+    assert ("p95: 15.0 ms, 3.00 ms above usual; of that: 99% copies and conversions, 1% other" in text) is told
+    assert ("above usual" in text) is told
 
 
 def test_every_form_has_all_parts_that_matter_and_the_finding():
     why = explained(QUEUED, part(Cause.COPIES, 0.01), part(Cause.WORK, -0.02))
-    model = ModelWhy("Net", (why,), None, {"queued_own": "concurrent-predictions"}, "limit the predictions in flight")
-    report = WhyReport(1, "run.trace", (model,), redacted=True)
+    model = ModelWhy(
+        "Net", (why,), None, None, ({"queued_own": "concurrent-predictions"},), {"concurrent-predictions": FIX}
+    )
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
     for form in FORMS:
         text = " ".join(render(why_document(report), form, width=100, verbose=False).split())
         assert "concurrent-predictions" in text
-        assert "limit the predictions in flight" in text
+        assert FIX in text
         assert "order of submission" not in text
         assert "row 32" in text.replace("</code>", "").replace("`", "")
     text = render(why_document(report), "text", width=100, verbose=False)
-    assert "no difference (−10.0 µs): copies and conversions and work of its own" in " ".join(text.split())
+    assert "other parts together −10.0 µs (copies and conversions and work of its own)\n" in text
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
 
 
+def test_the_fix_is_that_of_the_largest_part_that_has_a_finding():
+    why = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4))
+    model = ModelWhy("Net", (why, why), None, None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+    assert text.count("fix") == 1
+    assert text.partition("fix (excess-data-copies): limit")[0].count("Net at") == 2
+
+
 def test_nothing_to_explain_is_a_sentence():
-    text = render(why_document(WhyReport(1, "run.trace", (), redacted=True)), "text", width=100)
-    assert text.strip() == NOTHING
+    report = WhyReport(1, "run.trace", (), "Nothing to explain: no predictions.", redacted=True)
+    for document in (why_document(report), brief_document(report)):
+        assert render(document, "text", width=100).strip() == report.nothing
+
+
+def test_several_predictions_have_a_verdict_and_say_how_many_are_left_out():
+    model = ModelWhy("Net", (explained(QUEUED), explained(part(Cause.COPIES, 4))), 167, None, ({}, {}), {})
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
+    text = render(why_document(report), "text", width=200)
+    assert text.startswith("2 slowest predictions of Net, usual 12.0 ms\n")
+    assert "2 of 167 predictions (--slowest N for more)\n" in text
+    all_of_them = replace(report, models=(replace(model, fitting=2),))
+    assert "--slowest" not in render(why_document(all_of_them), "text", width=200)
+    brief = render(brief_document(report), "text", width=200)
+    assert brief.count("Net at 00:01.204: ") == 2
+    assert "usual: " not in brief

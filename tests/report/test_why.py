@@ -8,7 +8,7 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.analysis.why.choice import Choice, chosen
-from tracekit.analysis.why.explain import FINDINGS, why
+from tracekit.analysis.why.explain import FINDINGS, LOADS, why
 from tracekit.analysis.why.parts import Cause, differences
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.report import Result
@@ -41,8 +41,17 @@ def test_only_causes_that_made_it_longer_have_findings(samples, results):
     explained = why(trace, label)
     assert explained is not None
     said = model_why("CaptionEncoder", [explained], None, results)
-    assert said.findings == {"queued_own": "concurrent-predictions"}
-    assert said.fix == "limit the predictions in flight, and drop stale inputs instead of queueing them"
+    assert said.findings == ({"queued_own": "concurrent-predictions"},)
+    fix = "limit the predictions in flight, and drop stale inputs instead of queueing them"
+    assert said.fixes == {"concurrent-predictions": fix}
+
+
+@pytest.mark.parametrize("check", sorted(LOADS))
+def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
+    cause = next(cause for cause, checks in FINDINGS.items() if check in checks)
+    found = [replace(each, id=check) for each in results if each.id == "concurrent-predictions"]
+    assert finding_about(cause, "CaptionEncoder", found, is_first=True) == found[0]
+    assert finding_about(cause, "CaptionEncoder", found) is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.reading import showing_log, showing_progress, tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.documents.why import why_document
+from tracekit.documents.why import brief_document, why_document
 from tracekit.report.serialize import to_json
 from tracekit.request import read_trace
 from tracekit.trace.coverage import tables_of
@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> ExitStatus:
     def document(_form: str) -> Document:
         return why_document(report)
 
-    deliver(arguments, files, document, {"json": lambda: to_json(report)})
+    deliver(arguments, files, document, {"json": lambda: to_json(report)}, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE

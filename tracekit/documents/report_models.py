@@ -84,7 +84,7 @@ def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterato
     for model, tail, finding in known_tails(models, results):
         p95 = Span(formatting.duration(model.quantities.get("p95_ns")), quantity="p95_ns")
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
-        yield join((Span(model.name, Role.CODE), " p95 ", p95, f": {tail_words(tail)}", link), "")
+        yield join((Span(model.name, Role.CODE), " p95 ", p95, f", {tail_words(tail)}", link), "")
 
 
 def _parts_of(model: ModelSummary) -> PartsRow | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +13,9 @@ from tracekit.documents.columns import numbers, words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
+from tracekit.report.why import is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_error, format_percent, format_time
+from tracekit.units import format_count, format_error, format_time
 
 if TYPE_CHECKING:
     from tracekit.report.why import ModelWhy, WhyReport
@@ -23,7 +24,8 @@ SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
 WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
-NOTHING = "Nothing to explain: no prediction fits, or its model has fewer than 3 to compare."
+AS_USUAL = 0.02
+"""A prediction within this share of the usual time took as long as usual."""
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.ORDER: "order of submission",
@@ -57,35 +59,71 @@ class Row(NamedTuple):
 
 def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
-    explained = [(model, why) for model in report.models for why in model.predictions]
-    parts = explained[0][1].parts[:1] if explained else ()
-    finding = explained[0][0].findings.get(parts[0].cause) if parts else None
+    explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
+    finding = worst_finding(*explained[0]) if explained else None
     return Document(
         title=report.source,
-        verdict=sentence(explained[0][1]) if explained else NOTHING,
+        verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
         blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )
 
 
+def brief_document(report: WhyReport) -> Document:
+    """One sentence for each prediction."""
+    first, *others = [sentence(why) for model in report.models for why in model.predictions] or [report.nothing]
+    return Document(report.source, first, Role.PLAIN, blocks=tuple(map(Paragraph, others)))
+
+
+def _verdict(report: WhyReport, count: int) -> str:
+    """What is said of one prediction, or which are explained."""
+    if count <= 1:
+        return next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
+    return "; ".join(
+        f"{format_count(len(model.predictions), 'slowest prediction')} of {model.model}, usual "
+        + format_time(model.predictions[0].usual_ns, model.predictions[0].resolution_ns)
+        for model in report.models
+    )
+
+
 def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
-    """The predictions of one model, each below its sentence unless the verdict is that; its tail and the fix."""
-    for why in model.predictions:
+    """The predictions of one model, each below its sentence unless the verdict is that; its tail; each fix."""
+    fix = None
+    for why, findings in zip(model.predictions, model.findings, strict=True):
         large = large_parts(why)
-        rows = [Row(why, part, model.findings.get(part.cause, "") if part.ns > 0 else "") for part in large]
-        about = (
-            table(f"Why {why.model} at {moment(why.start_ns)}", COLUMNS, rows),
-            Paragraph(join(_about(why, [part for part in why.parts if part not in large]), "; "), Role.DIM),
+        rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
+        fix = _fix(model, worst_finding(why, findings))
+        about = present(
+            table(
+                f"Why {why.model} at {moment(why.start_ns)}",
+                COLUMNS if _are_shares(why, large) else WITHOUT_SHARES,
+                rows,
+            ),
+            Paragraph(small, Role.DIM) if (small := _small(part for part in why.parts if part not in large)) else None,
+            Paragraph(join(_about(why), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
-        yield from (section(moment(why.start_ns), head, *about),) if several else about
+        yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
     if model.predictions:
         yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
-    if model.tail is not None:
+    if model.fitting is not None and model.fitting > len(model.predictions):
+        fitting = format_count(model.fitting, "prediction")
+        yield Paragraph(f"{len(model.predictions)} of {fitting} (--slowest N for more)", Role.DIM)
+    if model.tail is not None and is_far(model.tail):
         level = f"p{model.tail.level * 100:g}"
-        yield Paragraph(f"{format_time(model.tail.ns)}: {tail_words(model.tail)}", lead=level)
-    yield Paragraph(model.fix, lead="fix") if model.fix else None
+        yield Paragraph(f"{format_time(model.tail.ns)}, {tail_words(model.tail)}", lead=level)
+    yield fix if not several else None
+
+
+def _fix(model: ModelWhy, check: str | None) -> Paragraph | None:
+    fix = model.fixes.get(check) if check else None
+    return Paragraph(fix, lead=f"fix ({check})") if fix else None
+
+
+def worst_finding(why: Why, findings: Mapping[str, str]) -> str | None:
+    """The check whose finding is about the largest part that has one."""
+    return next((findings[part.cause] for part in why.parts if part.cause in findings), None)
 
 
 def large_parts(why: Why) -> list[Part]:
@@ -108,7 +146,13 @@ def _sign(ns: int) -> str:
 def sentence(why: Why) -> str:
     """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
     time = partial(format_time, resolution_ns=why.resolution_ns)
-    head = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)} instead of the usual {time(why.usual_ns)}"
+    head, usual = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)}", time(why.usual_ns)
+    if abs(why.extra_ns) <= AS_USUAL * why.usual_ns:
+        return f"{head}, as usual ({usual})"
+    if why.extra_ns < 0:
+        head += f", {time(-why.extra_ns)} less than usual"
+    else:
+        head += f" instead of the usual {usual}"
     large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= WORTH * abs(why.extra_ns)]
     large.sort(key=lambda part: -abs(part.ns))
     said = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
@@ -116,9 +160,12 @@ def sentence(why: Why) -> str:
 
 
 def _amount(why: Why, part: Part) -> str:
-    """How long, or a range; without a sign."""
+    """How long, or a range, with the unit once if it is the same; without a sign."""
     time = partial(format_time, resolution_ns=why.resolution_ns)
-    return time(abs(part.ns)) if part.low_ns == part.high_ns else f"{time(part.low_ns)} to {time(part.high_ns)}"
+    if part.low_ns == part.high_ns:
+        return time(abs(part.ns))
+    low, high = time(part.low_ns), time(part.high_ns)
+    return f"{low.removesuffix(high[high.index(' ') :])} to {high}"
 
 
 def part_words(why: Why, part: Part) -> str:
@@ -129,7 +176,9 @@ def part_words(why: Why, part: Part) -> str:
     match part.cause:
         case Cause.WORK:
             first = ", as the first prediction after its load" if why.is_first and not less else ""
-            return f"{'less' if less else 'more'} work of its own on the {unit}{first}"
+            # Of the first, and of what only samples show, no unit may have done the most.
+            on = f" on the {unit}" if 2 * max(more.values()) >= abs(part.ns) else ""
+            return f"{'less' if less else 'more'} work of its own{on}{first}"
         case Cause.CLOCK:
             state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
             return f"for the same work at a {'faster' if less else 'slower'} clock ({state})"
@@ -140,7 +189,7 @@ def part_words(why: Why, part: Part) -> str:
             return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
         case Cause.SPECIALIZATION:
             compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
-            return f"of specialization{compiled and f' ({compiled} compiled meanwhile)'}"
+            return f"specialization{compiled and f' ({compiled} compiled during it)'}"
         case Cause.BLOCKED:
             return "in which its thread did not run"
         case _:
@@ -181,11 +230,24 @@ COLUMNS: tuple[Column[Row], ...] = (
 )
 
 
-def _about(why: Why, small: list[Part]) -> Iterator[Line]:
-    """Parts too small to matter, who called, what was in flight, and where it is recorded."""
-    if small:
-        ns = sum(part.ns for part in small)
-        yield f"no difference ({_sign(ns)}{format_time(abs(ns))}): " + word_list(CAUSES[part.cause] for part in small)
+WITHOUT_SHARES = tuple(column for column in COLUMNS if column.title != "share")
+
+
+def _are_shares(why: Why, parts: Sequence[Part]) -> bool:
+    """Whether each part is a share of the difference: not where some are longer than usual and others shorter."""
+    return all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
+
+
+def _small(parts: Iterable[Part]) -> str:
+    """Parts too small for a line of their own, on one; empty where there are none."""
+    small = tuple(parts)
+    ns = sum(part.ns for part in small)
+    names = word_list(CAUSES[part.cause] for part in small)
+    return f"other parts together {_sign(ns)}{format_time(abs(ns))} ({names})" if small else ""
+
+
+def _about(why: Why) -> Iterator[Line]:
+    """Who called, what was in flight, and where it is recorded."""
     site = why.called_from
     if site is not None and site.function is not None:
         yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
@@ -201,17 +263,30 @@ def usual_sentence(why: Why) -> str:
     layers = LAYERS | ({Device.CPU: "CPU time of its thread"} if why.resolution_ns else {})
     parts = sorted(why.usual.items(), key=lambda part: -part[1])
     large = ", ".join(f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns)
-    return (
-        f"usual: {time(why.usual_ns)} ({large}), the median of {format_count(why.compared, 'warm prediction')} "
-        "without time in queues"
-    )
+    compared = format_count(why.compared, "prediction" if why.is_cold else "warm prediction")
+    cold = ", none of which is warm," if why.is_cold else ""
+    return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues"
 
 
 def tail_words(tail: Tail) -> str:
-    """What the slowest predictions take beyond usual ones: `83% queued for the Neural Engine behind Net, 11% clock`."""
-    said = []
-    for number, (cause, ns) in enumerate(tail.parts.items()):
-        if ns >= WORTH * tail.extra_ns and number < 3:
-            behind = (replace(tail.behind, predictions=0),) if tail.behind and not number else ()
-            said.append(f"{format_percent(min(ns / tail.extra_ns, 1.0))} {queue_words(behind, Cause(cause))}")
-    return ", ".join(said)
+    """How far from usual the slowest predictions are, and what that consists of:
+    `83.0 ms above usual; of that: 83% queued for the Neural Engine behind Net, 11% slower clock, 6% other`."""
+    longer = {cause: ns for cause, ns in tail.parts.items() if ns > 0}
+    total = sum(longer.values())
+    large = [cause for cause, ns in longer.items() if ns >= WORTH * total][:3]
+    sizes = [longer[cause] for cause in large]
+    shares = whole_percents([*sizes, total - sum(sizes)])
+    behind = (replace(tail.behind, predictions=0),) if tail.behind else ()
+    said = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
+    parts = ", ".join(f"{share}% {what}" for share, what in zip(shares, [*said, "other"], strict=True) if share)
+    return f"{format_time(tail.ns - tail.usual_ns)} above usual; of that: {parts}"
+
+
+def whole_percents(sizes: Sequence[int]) -> list[int]:
+    """Shares in whole percent that add up to 100: the largest remainders are rounded up. `sizes` are not all 0."""
+    total = sum(sizes)
+    shares = [100 * size // total for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda at: -(100 * sizes[at] % total))
+    for at in by_remainder[: 100 - sum(shares)]:
+        shares[at] += 1
+    return shares

@@ -3,17 +3,20 @@ that are about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.why.explain import FINDINGS, Tail, Why
-from tracekit.analysis.why.parts import Cause
-from tracekit.report.formatting import fix_line
+from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
+from tracekit.analysis.why.parts import LEAST, Cause
+from tracekit.report.formatting import fix_line, moment
 from tracekit.report.redact import redact_values
+from tracekit.units import format_count, format_duration, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.why.choice import Choice
+    from tracekit.analysis.why.parts import Differences
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
@@ -28,12 +31,14 @@ class ModelWhy:
 
     model: str
     predictions: tuple[Why, ...]
+    fitting: int | None
+    """How many predictions take longer than asked for, of which `predictions` are the slowest; None if no time was."""
     tail: Tail | None
     """None where the slowest predictions are too few, or no slower than usual."""
-    findings: dict[str, str]
-    """Id of the check whose finding is about a cause, by `Cause`; of those that occur."""
-    fix: str
-    """First sentence of the fix of what is about the largest part of the first prediction; empty where nothing is."""
+    findings: tuple[dict[str, str], ...]
+    """Of each prediction: id of the check whose finding is about a cause, by `Cause`; of those that occur."""
+    fixes: dict[str, str]
+    """First sentence of the fix of these checks, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,23 @@ class WhyReport:
     schema_version: int
     source: str
     models: tuple[ModelWhy, ...]
+    nothing: str
+    """Why no prediction is explained; empty where one is."""
     redacted: bool
 
 
-def finding_about(cause: str, model: str, results: Sequence[Result]) -> Result | None:
-    """The closest finding about a cause in a model, or in the whole recording; None where there is none."""
+def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
+    """The closest finding about a cause in a model, or in the whole recording; None where there is none. What loads
+    cost is about the first prediction after one alone."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
-    return next((found[name] for name in FINDINGS[Cause(cause)] if name in found), None)
+    return next(
+        (found[name] for name in FINDINGS[Cause(cause)] if name in found and (is_first or name not in LOADS)), None
+    )
+
+
+def is_far(tail: Tail) -> bool:
+    """Whether the quantile is far enough from usual to need a reason."""
+    return tail.ns >= FAR * tail.usual_ns
 
 
 def known_tails(
@@ -58,21 +73,46 @@ def known_tails(
     """Models whose p95 is far from usual, where something recorded shows most of why, with the finding about that."""
     for model in models:
         tail = model.tail
-        if tail and tail.ns >= FAR * tail.usual_ns and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
+        if tail and is_far(tail) and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
             yield model, tail, finding_about(next(iter(tail.parts)), model.name, results)
 
 
-def model_why(model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result]) -> ModelWhy:
+def model_why(
+    model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result], fitting: int | None = None
+) -> ModelWhy:
     """What is said of a model, with the findings among the results."""
-    causes = dict.fromkeys(part.cause for why in predictions for part in why.parts if part.ns > 0)
-    found = {cause: result for cause in causes if (result := finding_about(cause, model, results)) is not None}
-    worst = found.get(next(iter(causes))) if causes else None
-    findings = {str(cause): result.id for cause, result in found.items()}
-    return ModelWhy(model, tuple(predictions), tail, findings, fix_line(worst.fix) if worst else "")
+    found = [
+        {
+            str(part.cause): result
+            for part in why.parts
+            if part.ns > 0 and (result := finding_about(part.cause, model, results, is_first=why.is_first))
+        }
+        for why in predictions
+    ]
+    fixes = {result.id: fix_line(result.fix) for each in found for result in each.values()}
+    findings = tuple({cause: result.id for cause, result in each.items()} for each in found)
+    return ModelWhy(model, tuple(predictions), fitting, tail, findings, fixes)
+
+
+def nothing_to_explain(
+    models: Mapping[str, Differences], counts: Mapping[str, int], choice: Choice, length_ns: int | None
+) -> str:
+    """Why a choice has no predictions: `models` are those that can be compared, `counts` predictions by model."""
+    if not counts:
+        return "Nothing to explain: the recording shows no predictions."
+    if not models:
+        name = max(counts, key=lambda each: counts[each])
+        return f"Nothing to explain: {name} has {format_count(counts[name], 'prediction')}; {LEAST} are needed."
+    if choice.at_ns is not None:
+        length = "" if length_ns is None else f"; the recording is {format_duration(length_ns)} long"
+        return f"Nothing to explain: no prediction is in flight at or after {moment(choice.at_ns)}{length}."
+    longest = format_time(max(int(each.durations.max()) for each in models.values()))
+    over = format_time(choice.over_ns or 0)
+    return f"Nothing to explain: no prediction takes longer than {over}; the longest takes {longest}."
 
 
 def why_report(
-    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True
+    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
 ) -> WhyReport:
     """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
     out."""
@@ -80,5 +120,5 @@ def why_report(
     if not functions:
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
         kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
-    report = WhyReport(SCHEMA_VERSION, source, kept, facts is not None)
+    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None)
     return redact_values(report, facts) if facts is not None else report

@@ -60,6 +60,17 @@ def test_earlier_predictions_of_the_model_are_counted():
     assert part.ns / MS == pytest.approx(24, abs=0.1)
 
 
+def test_where_every_prediction_follows_a_load_none_is_warm():
+    scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
+    for number in range(5):
+        scenario.load(NET, (100 + 200 * number) * MS, 20 * MS)
+        scenario.predict(NET, (150 + 200 * number) * MS, (10 + number) * MS).neural_engine(1 * MS, 8 * MS)
+    trace = trace_of(scenario)
+    found = why(trace, int(trace.activity.index[-1]))
+    assert found is not None
+    assert (found.compared, found.is_cold, found.is_first) == (5, True, False)
+
+
 def test_the_caller_is_the_function_that_samples_show():
     scenario = recording({30: 25})
     code = Code(scenario)

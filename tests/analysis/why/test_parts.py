@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.handover import trace_of
+from tracekit.analysis.why.explain import Known, why
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
-from tracekit.testing import Model, Process, Scenario
+from tracekit.testing import Model, Process, Scenario, stacks
+from tracekit.testing.code import Code
 from tracekit.testing.rows import ENGINE_PREDICTION, StateRow
 
 MS = 1_000_000
@@ -163,6 +165,38 @@ def test_compiled_pipelines_explain_the_rest_of_the_prediction_they_were_compile
     for at, cause in ((12, Cause.SPECIALIZATION), (40, Cause.NOT_VISIBLE)):
         compiled = pd.DataFrame({"start_ns": [(SLOW * STEP + at) * MS]})
         assert slow_parts(recording(unexplained), metal_pipelines=compiled) == {cause: 15}
+
+
+def test_specialization_that_call_stacks_show_in_part_is_a_range():
+    """The first specializes for 30 ms, and 40 ms for the GPU only coincide; all work for 20 ms on the CPU."""
+    scenario = Scenario(Process("App", 412), duration_ns=5_000 * MS)
+    code = Code(scenario)
+    specialize = stacks.objective_c(
+        "MetalPerformanceShadersGraph", "-[MPSGraphExecutable specializedModuleWithDevice:inputTypes:]"
+    )
+    for number in range(12):
+        start = (100 + STEP * 2 * number) * MS
+        code.runs(start, 1 * MS, stacks.BIND, *stacks.PREDICT)
+        if not number:
+            inside = (stacks.OPERATIONS["gpu"], stacks.EXECUTE, *stacks.PREDICT)
+            code.runs(start + 1 * MS, 30 * MS, specialize, *inside)
+            code.runs(start + 31 * MS, 40 * MS, *inside)
+            start += 70 * MS
+        code.runs(start + 1 * MS, 20 * MS, stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT)
+    compiled = pd.DataFrame({"start_ns": [110 * MS]})
+    trace = trace_of(scenario)
+    trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
+    (found,) = differences(trace).values()
+    assert_adds_up(found)
+    assert found.parts_ns[0, CAUSES.index(Cause.SPECIALIZATION)] / MS == pytest.approx(70, abs=2)
+    assert found.coincident_ns[0] / MS == pytest.approx(40, abs=2)
+    assert not found.coincident_ns[1:].any()
+    explained = why(trace, int(found.calls.index[0]))
+    assert explained is not None
+    (part,) = (each for each in explained.parts if each.cause is Cause.SPECIALIZATION)
+    assert (part.low_ns, part.high_ns) == (part.ns - found.coincident_ns[0], part.ns)
+    assert part.known is Known.SAMPLES
+    assert explained.more.get("cpu", 0) <= 2 * MS
 
 
 def test_a_hang_explains_no_more_than_it_lasts():

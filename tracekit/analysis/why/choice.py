@@ -36,6 +36,10 @@ class Choice:
         """Of the quantile that the tail begins at."""
         return 0.95 if self.percentile is None else self.percentile / 100
 
+    def fitting(self, of_model: Differences) -> int | None:
+        """How many predictions of a model take longer than asked for; None if no time is."""
+        return None if self.over_ns is None else int((of_model.durations > self.over_ns).sum())
+
     def rows(self, of_model: Differences) -> IndexArray:
         """Which predictions of a model, by position. O(n log n)."""
         durations, starts = of_model.durations, of_model.calls["start_ns"].to_numpy()

@@ -34,6 +34,8 @@ FINDINGS: dict[Cause, tuple[str, ...]] = {
     Cause.NOT_VISIBLE: ("unaccounted-time", "latency-jitter"),
 }
 """Checks whose finding is about this cause, the closest first."""
+LOADS = frozenset({"warm-up-spike", "cold-load", "compile-at-runtime"})
+"""Checks of what the first prediction after a load pays for."""
 
 
 class Known(StrEnum):
@@ -79,7 +81,7 @@ class Part:
     """May be negative: less than usual."""
     low_ns: int
     high_ns: int
-    """Bounds, where rows do not separate work from waiting; else both are `ns`."""
+    """Bounds, where rows do not separate work from waiting, or part of it only coincides; else both are `ns`."""
     known: Known
     behind: tuple[Blocker, ...] = ()
     """The longest first."""
@@ -117,7 +119,9 @@ class Why:
     duration_ns: int
     usual_ns: int
     compared: int
-    """How many warm predictions the usual one is told from."""
+    """How many predictions the usual one is told from."""
+    is_cold: bool
+    """Whether none of them is warm."""
     in_flight: int
     """Predictions of the model in flight when it began, with itself."""
     is_first: bool
@@ -162,7 +166,8 @@ def why(trace: Trace, prediction: int) -> Why | None:
         start_ns=start,
         duration_ns=duration,
         usual_ns=found.usual,
-        compared=int(found.warm.sum()),
+        compared=found.compared,
+        is_cold=found.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
         parts=tuple(_parts(trace, found, at)),
@@ -191,11 +196,13 @@ def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
     prediction = int(found.calls.index[at])
     behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.iloc[at : at + 1])
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    unclear = {Cause.QUEUED_OWN: (-int(found.unclear_ns[at]), 0), Cause.WORK: (0, int(found.unclear_ns[at]))}
+    unclear, coincident = int(found.unclear_ns[at]), int(found.coincident_ns[at])
+    bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear), Cause.SPECIALIZATION: (-coincident, 0)}
+    known = _KNOWN | ({Cause.SPECIALIZATION: Known.SAMPLES} if coincident else {})
     for cause, ns in sorted(zip(CAUSES, found.parts_ns[at].tolist(), strict=True), key=lambda part: -part[1]):
         if ns:
-            low, high = unclear.get(cause, (0, 0))
-            yield Part(cause, ns, ns + low, ns + high, _KNOWN.get(cause, shown), behind.get(cause, ()))
+            low, high = bounds.get(cause, (0, 0))
+            yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
 
 
 def _is_ordered(trace: Trace, call: Intervals) -> bool:

@@ -89,7 +89,11 @@ class Differences:
     calls: pd.DataFrame
     """Their rows of `Trace.activity`."""
     warm: BoolArray
-    """What the usual one is told from."""
+    """What the usual one is told from: all that took time where none is warm."""
+    compared: int
+    """How many of these it is told from: where that is enough, those whose rows are theirs alone."""
+    is_cold: bool
+    """Whether none is warm."""
     usual: int
     """Duration of a usual prediction in ns."""
     usual_ns: IntArray
@@ -97,9 +101,11 @@ class Differences:
     parts_ns: IntArray
     """Shape (predictions, causes): adds up to the duration of each less `usual`. May be negative."""
     more_ns: IntArray
-    """Shape (predictions, layers): what each spent beyond `usual_ns`, before it is known why."""
+    """Shape (predictions, layers): what each spent beyond `usual_ns`; CPU time that is specialization counts there."""
     unclear_ns: IntArray
     """Of `Cause.QUEUED_OWN`, time that may be work of the prediction itself instead."""
+    coincident_ns: IntArray
+    """Of `Cause.SPECIALIZATION`, time that only coincides with it; 0 unless call stacks show the rest."""
     pipelines: IntArray
     """Metal pipelines that were compiled during each."""
     resolution_ns: int
@@ -237,7 +243,8 @@ def _of_model(
     own = durations - waits.sum(axis=1)
     warm = facts.warm & (durations > 0)
     is_first = ~facts.warm & warm.any()
-    warm = warm if warm.any() else durations > 0
+    is_cold = not warm.any()
+    warm = durations > 0 if is_cold else warm
     clear = warm & (ambiguous == 0)
     compared = np.flatnonzero(clear if clear.sum() >= LEAST else warm)
     if len(compared) < LEAST:
@@ -284,7 +291,11 @@ def _of_model(
     moved = np.where(compiling & is_any(calls["attribution"], Attribution.INFERRED), running, 0)
     parts[:, at(Cause.SPECIALIZATION)] += moved
     parts[:, at(Cause.WORK)] -= moved
+    more[:, Layer.CPU] -= moved
     take(Cause.SPECIALIZATION, facts.specialized)
+    stacks = more[:, Layer.SPECIALIZING] * is_any(calls["attribution"], Attribution.INFERRED)
+    coincident = np.where(stacks > 0, parts[:, at(Cause.SPECIALIZATION)] - stacks, 0)
+    more[:, Layer.SPECIALIZING] += moved
     take(Cause.WORK, np.where(is_first, rest, 0))
     take(Cause.BLOCKED, facts.hung)
     ran = facts.ran - int(np.median(facts.ran[near]))
@@ -294,7 +305,21 @@ def _of_model(
     take(Cause.UNIT, np.where(elsewhere, spent[:, _UNITS].sum(axis=1) // OTHER_WAY, 0))
     parts[:, at(Cause.NOT_VISIBLE)] = rest
     resolution = int(calls["resolution_ns"].max())
-    return Differences(name, calls, warm, usual, usual_ns, parts, more, unclear, facts.pipelines, resolution)
+    return Differences(
+        name,
+        calls,
+        warm,
+        len(compared),
+        is_cold,
+        usual,
+        usual_ns,
+        parts,
+        more,
+        unclear,
+        coincident,
+        facts.pipelines,
+        resolution,
+    )
 
 
 def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
