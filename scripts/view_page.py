@@ -68,10 +68,10 @@ def why_picture() -> str:
     report = explain(open_trace(source))
     text = render(why_document(report), "text", width=FILE_WIDTH, color=True, verbose=False)
     console = Console(record=True, width=FILE_WIDTH, file=io.StringIO())
-    console.print(Text.from_ansi(f"$ tracekit why {source.name}\n{text}"))
+    console.print(Text.from_ansi(f"$ tracekit why {source.name}\n{text}"), soft_wrap=True)
     svg = console.export_svg(title=f"tracekit why {source.name}", unique_id="terminal-1")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    return re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT))
+    return _TEXT.sub(_words, re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT)))
 
 
 _TEXT = re.compile(r'<text class="(t-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="([\d.]+)" ([^>]*)>([^<]*)</text>')
