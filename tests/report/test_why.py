@@ -55,7 +55,7 @@ def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "shown"),
     [
         ({}, True),
         ({"usual_ns": 95 * MS}, False),
@@ -63,9 +63,9 @@ def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
         ({"parts": {"not_visible": 50, "queued_own": 50}, "extra_ns": 100}, True),
     ],
 )
-def test_only_a_p95_far_from_usual_that_something_shows_is_told(samples, results, changes, told):
+def test_only_a_p95_far_from_usual_that_something_shows_is_told(samples, results, changes, shown):
     (model,) = kept_analysis(samples / "captions_concurrent.trace").report.models
     assert model.tail is not None
     changed = replace(model, tail=replace(model.tail, **changes))
-    assert [each.name for each, _, _ in known_tails([changed], results)] == ["CaptionEncoder"] * told
+    assert [each.name for each, _, _ in known_tails([changed], results)] == ["CaptionEncoder"] * shown
     assert not list(known_tails([replace(model, tail=None)], results))

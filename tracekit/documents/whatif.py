@@ -32,9 +32,9 @@ def whatif_document(said: WhatIf) -> Document:
         columns.names("model", lambda row: row.change.model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
-        _column("per second", lambda figures: figures.per_second, lambda rate: f"{rate:.1f}"),
+        _column("per second", lambda figures: figures.per_second, lambda rate: f"{rate:.1f}", drop=3),
         _column("dropped frames", lambda figures: figures.dropped_frames, formatting.count, drop=2),
-        columns.durations("predicted gain", lambda row: _saved_ns(row.change), drop=3),
+        columns.durations("predicted gain", lambda row: _saved_ns(row.change) or None),
     )
     nothing = [
         f"{_name(replay, said)}: no gain, since other work hides it." for replay in said.replays if not replay.models

@@ -119,7 +119,7 @@ class Why:
     duration_ns: int
     usual_ns: int
     compared: int
-    """How many predictions the usual one is told from."""
+    """From how many predictions the usual one is worked out."""
     is_cold: bool
     """Whether none of them is warm."""
     in_flight: int

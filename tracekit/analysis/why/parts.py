@@ -72,7 +72,7 @@ class Layer(IntEnum):
 
 _UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
 LEAST = 3
-"""Fewest predictions that a usual one is told from."""
+"""Fewest predictions from which a usual one is worked out."""
 NEAR = 0.1
 """Share of the predictions, around the median, that show what a usual one consists of."""
 OTHER_WAY = 4
@@ -89,9 +89,9 @@ class Differences:
     calls: pd.DataFrame
     """Their rows of `Trace.activity`."""
     warm: BoolArray
-    """What the usual one is told from: all that took time where none is warm."""
+    """Those from which the usual one is worked out: all that took time where none is warm."""
     compared: int
-    """How many of these it is told from: where that is enough, those whose rows are theirs alone."""
+    """From how many of these it is worked out: where that is enough, those whose rows are theirs alone."""
     is_cold: bool
     """Whether none is warm."""
     usual: int
