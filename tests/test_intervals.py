@@ -287,3 +287,10 @@ def test_intervals_are_made_of_the_rows_of_frames() -> None:
     assert made.ends.tolist() == [7, 4, 7]
     assert made.where(np.array([False, True, False])).durations.tolist() == [3]
     assert len(intervals.Intervals.none()) == intervals.Intervals.none().covered_ns == 0
+
+
+@given(pairs)
+def test_positions_of_runs_are_those_of_each_in_turn(items):
+    first, after = np.array(items, np.int64).reshape(-1, 2).T
+    expected = [position for begin, end in items for position in range(begin, end)]
+    assert intervals.positions_between(first, after).tolist() == expected

@@ -307,6 +307,13 @@ def _inverse(order: IntArray) -> IntArray:
     return inverse
 
 
+def positions_between(first: IntArray, after: IntArray) -> IntArray:
+    """Positions from each of `first` up to the one before its `after`, run by run. O(runs + positions)."""
+    counts = after - first
+    result: IntArray = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    return result
+
+
 def _with_length(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
     keep = ends > starts
     return starts[keep], ends[keep]

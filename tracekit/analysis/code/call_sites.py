@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.binding import flags
 from tracekit.trace.calls.patterns import API, Api, app_frames, stacks_with
 from tracekit.trace.calls.stacks import place_of
@@ -53,9 +53,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
         ids, spans = _events(trace, kind)
         of_kind = np.flatnonzero(api == code)
         first, after = (np.searchsorted(time[of_kind], edges) for edges in (spans.starts, spans.ends))
-        counts = after - first
-        position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
-        pairs.append((np.repeat(ids, counts), of_kind[position]))
+        pairs.append((np.repeat(ids, after - first), of_kind[positions_between(first, after)]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return _most_frequent(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
 

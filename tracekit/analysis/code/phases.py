@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.calls.patterns import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Device
 from tracekit.trace.frames import categorical, or_minus_one
@@ -93,7 +93,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
             edge[own] = begin + np.searchsorted(time[order][begin:end], times[own])
     counts = after - first
     call = np.repeat(np.arange(len(events)), counts)
-    at = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+    at = positions_between(first, after)
     stack = samples["stack"].to_numpy(np.int64)[order][at]
     # Begin and end of a call are not exact: neighbors in the app's own code are not its samples.
     inside = categorical(kinds["api"]).codes[stack] == categorical(sites["api"]).codes[call] if len(kinds) else []

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tracekit.analysis.neural_engine_queue import last_end_before
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import CoveredTime, Intervals
+from tracekit.intervals import CoveredTime, Intervals, positions_between
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
@@ -63,9 +63,7 @@ class UnitRows:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
         first = np.searchsorted(self.reach, windows.starts, side="right")
         after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
-        counts = after - first
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        rows, window = np.repeat(first, counts) + offsets, np.repeat(np.arange(len(windows)), counts)
+        rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
         return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
 
 
@@ -83,9 +81,7 @@ class Waits:
     def of(self, predictions: IntArray) -> Intervals:
         """Those of some predictions, by label, ascending. O(m log n) and what these have."""
         first, after = (np.searchsorted(self.call, predictions, side) for side in ("left", "right"))
-        counts = after - first
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return self.times.where(np.repeat(first, counts) + offsets)
+        return self.times.where(positions_between(first, after))
 
 
 @cached_by_trace
