@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action, action_of
 from tracekit.tui.commands.select import missing_event_words
 from tracekit.tui.commands.views import fit_selection
-from tracekit.tui.selection import evidence_of, finding_here, prediction_of
-from tracekit.tui.state import EventRef, FindingRef, Selection
+from tracekit.tui.selection import evidence_of, finding_here, prediction_here, prediction_of, rows_waited_for
+from tracekit.tui.state import EventRef, FindingRef, Selection, WaitsRef
+from tracekit.tui.timeline.tracks import nearest
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 
 def _walk(app: StateApp, step: int) -> None:
+    if app.state.selection.waits is not None:
+        _walk_waits(app, app.state.selection.waits, step)
+        return
     ref = finding_here(app.state)
     check = app.state.session.check(ref) if ref is not None else None
     if ref is None or check is None:
@@ -34,12 +39,21 @@ def _walk(app: StateApp, step: int) -> None:
     _show(app, FindingRef(ref.check, index))
 
 
-next_evidence = action_of(
-    "next_evidence", "Select the next interval of the finding's evidence.", partial(_walk, step=1)
-)
-previous_evidence = action_of(
-    "previous_evidence", "Select the previous interval of the finding's evidence.", partial(_walk, step=-1)
-)
+def _walk_waits(app: StateApp, waits: WaitsRef, step: int) -> None:
+    last = len(waits.rows) - 1
+    at = (0 if step > 0 else last) if waits.step is None else waits.step + step
+    if not 0 <= at <= last:
+        end = f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}."
+        app.say(end if waits.rows else NO_WAITS)
+        return
+    app.select(Selection(event=EventRef("hardware", waits.rows[at]), waits=replace(waits, step=at)))
+
+
+NO_WAITS = "No work that it waited for is shown."
+
+_STEP = "Select the {} interval of the finding's evidence, or of what a prediction waited for."
+next_evidence = action_of("next_evidence", _STEP.format("next"), partial(_walk, step=1))
+previous_evidence = action_of("previous_evidence", _STEP.format("previous"), partial(_walk, step=-1))
 
 
 def _end(check: Result, *, last: bool) -> str:
@@ -110,6 +124,33 @@ def to_prediction(app: StateApp) -> None:
         return
     app.select(Selection(event=EventRef("activity", index), prediction=index))
     fit_selection.run(app)
+
+
+@action("why")
+def explain(app: StateApp) -> None:
+    """Show why the prediction took as long as it did, and mark what it waited for.
+
+    Of a model, its slowest prediction; of something that a prediction waited for, the prediction that it is of.
+    """
+    session, cursor = app.state.session, app.state.cursor_ns
+    if session.calls is None:
+        app.say(NOT_YET)
+        return
+    events = app.lanes.events_of(app.state.lane)
+    position = nearest(events, cursor) if events is not None else None
+    under_cursor = None
+    if events is not None and position is not None and events.starts[position] <= cursor < events.ends[position]:
+        under_cursor = EventRef(events.frame, int(events.index[position]))
+    index = prediction_here(app.state, under_cursor)
+    if index is None:
+        app.say("No prediction here; press 4 and choose one.")
+        return
+    waits = WaitsRef(index, rows_waited_for(session, index))
+    app.change(inspector=True)
+    app.select(Selection(event=EventRef("activity", index), prediction=index, waits=waits))
+    fit_selection.run(app)
+    waited = f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them."
+    app.say(waited if waits.rows else NO_WAITS)
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:
