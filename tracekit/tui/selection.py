@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.why.explain import why
+from tracekit.analysis.why.explain import waited_for, why
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.queues import waited_for
 from tracekit.lanes.events import Events, position_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
@@ -103,11 +102,10 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
 
 def rows_waited_for(session: Session, prediction: int) -> tuple[int, ...]:
     """Indices in `Trace.hardware` of what a prediction waited for, as far as it is shown, by start."""
-    label = session.label_in_whole_trace(prediction)
-    explained = why(session.whole_trace, label)
-    if explained is None or not any(part.behind for part in explained.parts):
+    explained = why(session.whole_trace, session.label_in_whole_trace(prediction))
+    if explained is None:
         return ()
-    rows = waited_for(in_order(session.whole_trace), label)
+    rows = waited_for(session.whole_trace, explained)
     if session.shown is not None:
         shown = session.shown.rows["hardware"]
         rows = np.cumsum(shown)[rows[shown[rows]]] - 1

@@ -121,16 +121,6 @@ def all_waits(trace: Trace) -> tuple[Waits, ...]:
     return tuple(_waits(trace, unit, rows) for unit, rows in unit_rows(trace).items() if (rows.call >= 0).any())
 
 
-def waited_for(trace: Trace, prediction: int) -> IntArray:
-    """Labels in `Trace.hardware` of the rows that a prediction, by its label, waited for, by start; `trace` is one that
-    `in_order` gave. O(log n) and what is there."""
-    units = unit_rows(trace)
-    waits = ((units[each.unit], each.of(np.array([prediction]))) for each in all_waits(trace))
-    return np.sort(
-        np.concatenate([np.zeros(0, np.int64), *(rows.label[rows.overlapping(each)] for rows, each in waits)])
-    )
-
-
 def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     start, end = rows.times.starts, rows.times.ends
     reach = np.maximum.accumulate(end)
