@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
+    from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
 
@@ -147,7 +148,8 @@ def timeline_of(
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     kept = [_shown_positions(lane, shown) for lane in lanes]
-    words = _Words(trace, redact=redact)
+    facts = private_facts(trace) if redact else None
+    words = _Words(trace, facts)
     drawn = tuple(_draw_lane(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
     starts = [int(lane.starts[0]) for lane in drawn if len(lane.starts)]
     ends = [int(lane.ends.max()) for lane in drawn if len(lane.ends)]
@@ -157,12 +159,14 @@ def timeline_of(
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
-        slow=tuple(_slow(trace, lanes, kept, redact=redact)),
+        slow=tuple(_slow(trace, lanes, kept, facts)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
 
-def _slow(trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], *, redact: bool) -> Iterator[Slow]:
+def _slow(
+    trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None
+) -> Iterator[Slow]:
     """What is said of slow predictions, and where they are on the lanes. O(rows) for each."""
 
     def on_lanes(frame: str, wanted: IntArray) -> Marked:
@@ -176,7 +180,6 @@ def _slow(trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], *, 
         found = np.concatenate(pieces)
         return Marked(*found[np.argsort(found[:, 0], kind="stable")].T)
 
-    facts = private_facts(trace) if redact else None
     for of_model in sorted(differences(trace).values(), key=lambda each: -int(each.durations.sum())):
         for position in Choice(slowest=MOST).rows(of_model):
             label = int(of_model.calls.index[position])
@@ -256,13 +259,12 @@ def _predictions(trace: Trace, events: Events) -> IntArray:
 class _Words:
     """Texts of rows with their codes, each text once."""
 
-    def __init__(self, trace: Trace, *, redact: bool) -> None:
+    def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
         self._codes: dict[str, int] = {}
-        facts = private_facts(trace)
         names = model_names(trace)
         self._label: Callable[[Sequence[str]], Sequence[str]] = list
         self._model: Callable[[Sequence[str]], Sequence[str]] = list
-        if redact:
+        if facts is not None:
             self._label = lambda texts: redact_texts([redact_label(text, facts) for text in texts], facts, names)
             self._model = lambda texts: redact_names(texts, facts)
 
