@@ -89,13 +89,14 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
 
 
 @pytest.mark.view("sharpen_8bit", size=(80, 24))
-async def test_where_no_queue_is_known_none_is_stepped_through(screen) -> None:
-    await screen.press("4", "W")
+async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) -> None:
+    await screen.press("1", "full_stop", "W")
     assert screen.state.inspector
-    assert "No work that it waited for is shown." in screen.text()
-    before = screen.state.selection
+    assert "instead of the usual 12.4 ms" in screen.text()
+    assert "waited" not in screen.text()
+    # What is stepped through then is evidence, as before.
     await screen.press("full_stop")
-    assert screen.state.selection == before
+    assert screen.state.selection.finding == FindingRef(0, 0)
 
 
 @pytest.mark.parametrize("hidden", [False, True])

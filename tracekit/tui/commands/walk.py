@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action, action_of
+from tracekit.tui.commands.detail import toggle_inspector
 from tracekit.tui.commands.select import missing_event_words
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.selection import evidence_of, finding_here, prediction_here, prediction_of, rows_waited_for
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 
 def _walk(app: StateApp, step: int) -> None:
-    if app.state.selection.waits is not None:
-        _walk_waits(app, app.state.selection.waits, step)
+    waits = app.state.selection.waits
+    if waits is not None and waits.rows:
+        _walk_waits(app, waits, step)
         return
     ref = finding_here(app.state)
     check = app.state.session.check(ref) if ref is not None else None
@@ -43,13 +45,10 @@ def _walk_waits(app: StateApp, waits: WaitsRef, step: int) -> None:
     last = len(waits.rows) - 1
     at = (0 if step > 0 else last) if waits.step is None else waits.step + step
     if not 0 <= at <= last:
-        end = f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}."
-        app.say(end if waits.rows else NO_WAITS)
+        app.say(f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}.")
         return
     app.select(Selection(event=EventRef("hardware", waits.rows[at]), waits=replace(waits, step=at)))
 
-
-NO_WAITS = "No work that it waited for is shown."
 
 _STEP = "Select the {} interval of the finding's evidence, or of what a prediction waited for."
 next_evidence = action_of("next_evidence", _STEP.format("next"), partial(_walk, step=1))
@@ -146,11 +145,13 @@ def explain(app: StateApp) -> None:
         app.say("No prediction here; press 4 and choose one.")
         return
     waits = WaitsRef(index, rows_waited_for(session, index))
-    app.change(inspector=True)
+    app.change(maximized=None)
+    if not app.state.inspector:
+        toggle_inspector.run(app)
     app.select(Selection(event=EventRef("activity", index), prediction=index, waits=waits))
     fit_selection.run(app)
-    waited = f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them."
-    app.say(waited if waits.rows else NO_WAITS)
+    if waits.rows:
+        app.say(f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them.")
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:
