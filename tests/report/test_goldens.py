@@ -17,21 +17,13 @@ import pytest
 import tracekit
 from support.analyses import kept_analysis
 from support.forms import short_text
+from support.samples import SAMPLES
 from tracekit.documents.report import INCONCLUSIVE_LINES, LINES, report_file
 from tracekit.render.forms import ENDINGS, FORMS
 from tracekit.report.report import Report, ToolInfo
 from tracekit.report.serialize import schema_text
 
 GOLDENS = Path(__file__).parent / "goldens"
-
-SAMPLES = (
-    "captions_concurrent",
-    "not_instrumented",
-    "sharpen_8bit",
-    "sharpen_float16",
-    "style_transfer_fixed",
-    "style_transfer_reload",
-)
 
 
 WRITTEN = {
