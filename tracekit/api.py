@@ -211,7 +211,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
-    results = _results_about(trace, request.settings, causes)
+    results = _results_about(trace, request.settings, causes, said)
     found = [
         model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))
         for name, some in said.items()
@@ -226,8 +226,10 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
 
 
-def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:
-    """What the checks that are about these causes say; those that the project leaves out stay so."""
+def _results_about(
+    trace: Trace, judging: Config, causes: Collection[Cause], models: Collection[str]
+) -> Sequence[Result]:
+    """What the checks that are about these causes say of the models; those that the project leaves out stay so."""
     wanted = {check for cause in causes for check in FINDINGS[cause]}
     detectors = [each for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
     if not detectors:
@@ -243,6 +245,7 @@ def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> 
         model_settings={pattern: of_these(each) for pattern, each in judging.model_settings.items()},
         model_skip={pattern: names.intersection(each) for pattern, each in judging.model_skip.items()},
         detectors=detectors,
+        models=models,
     )
     return results_from(judgments)
 

@@ -70,28 +70,24 @@ class EngineWaits:
 @cached_by_trace
 def all_engine_waits(trace: Trace) -> tuple[IntArray, Intervals]:
     """Waits of the predictions of all models: labels of the app's predictions in `Trace.activity`, and when each
-    waited. Rows in the stages of a pipeline are those of the app's own prediction. O(n log n), for each model whose
-    work met other work on the engine."""
-    if not is_any(trace.hardware["kind"], Kind.ANE_EXEC).any():
+    waited. Rows in the stages of a pipeline are those of the app's own prediction. O(n log n)."""
+    pieces = _all_pieces(trace)
+    if pieces is None:
         return np.zeros(0, np.int64), Intervals.none()
+    return _waits(trace, pieces, _models(trace, pieces))
+
+
+@cached_by_trace
+def _all_pieces(trace: Trace) -> _Pieces | None:
+    """The pieces of all predictions of the app."""
     owner = top_predictions(trace.activity)
-    data, compute, hardware = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
-    predictions = rows_where(trace.activity, is_any(trace.activity["kind"], Kind.PREDICTION))
-    model = trace.activity["model"].cat.codes.to_numpy()
-    frames = [(frame, model[or_minus_one(frame["prediction"])]) for frame in (data, compute, hardware)]
-    waits = [
-        engine_waits(
-            trace,
-            rows_where(predictions, predictions["model"].cat.codes.to_numpy() == code),
-            *(rows_where(frame, of_row == code) for frame, of_row in frames),
-        )
-        for code in np.unique(frames[2][1][is_any(hardware["kind"], Kind.ANE_EXEC)])
-    ]
-    if not waits:
-        return np.zeros(0, np.int64), Intervals.none()
-    parts = zip(*((each.prediction, each.start_ns, each.end_ns) for each in waits), strict=True)
-    labels, starts, ends = map(np.concatenate, parts)
-    return labels, Intervals(starts, ends)
+    frames = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
+    return _pieces(_timeline(trace), trace.activity, *frames)
+
+
+def _models(trace: Trace, pieces: _Pieces) -> IntArray:
+    """A number for the model of each piece."""
+    return trace.activity["model"].cat.codes.to_numpy().astype(np.int64)[pieces.prediction]
 
 
 def _of_app(frame: pd.DataFrame, owner: IntArray) -> pd.DataFrame:
@@ -112,23 +108,25 @@ def engine_waits(
     was free (`_usual_way`). The wait goes back to when the prediction was ready, and no further than the engine was
     busy without a break. O(n log n) in the engine's rows and those of the predictions.
     """
-    line = _timeline(trace)
+    line, (handover, _) = _timeline(trace), _usual(trace)
     pieces = _pieces(line, predictions, data, compute, hardware)
     if pieces is None:
         return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
+    prediction, windows = _waits(trace, pieces, np.zeros(len(pieces.ready), np.int64))
+    executed, own = line.use(handover), line.use(handover, _may_be_own(trace, hardware))
+    others = executed.covered_within(windows) - own.covered_within(windows)
+    return EngineWaits(prediction, windows.starts, windows.ends, others)
+
+
+def _waits(trace: Trace, pieces: _Pieces, model: IntArray) -> tuple[IntArray, Intervals]:
+    """Which predictions waited, by label, and when; `model` is a number for the model of each piece."""
     handover, ways = _usual(trace)
-    late = pieces.begin - pieces.ready > _usual_way(pieces, np.zeros(len(pieces.ready), np.int64), ways)
+    late = pieces.begin - pieces.ready > _usual_way(pieces, model, ways)
     queued = pieces.met & late & (np.abs(pieces.begin - pieces.reach) <= handover)
-    low = np.maximum(pieces.ready, line.busy_since(handover)[pieces.timeline_row])[queued]
+    low = np.maximum(pieces.ready, _timeline(trace).busy_since(handover)[pieces.timeline_row])[queued]
     start, prediction = pieces.begin[queued], pieces.prediction[queued]
     waited = low < start
-    low, start = low[waited], start[waited]
-    executed, own, windows = (
-        line.use(handover),
-        line.use(handover, _may_be_own(trace, hardware)),
-        Intervals(low, start),
-    )
-    return EngineWaits(prediction[waited], low, start, executed.covered_within(windows) - own.covered_within(windows))
+    return prediction[waited], Intervals(low[waited], start[waited])
 
 
 def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
@@ -213,14 +211,12 @@ def _usual_way(pieces: _Pieces, model: IntArray, fallback: pd.Series) -> FloatAr
 @cached_by_trace
 def _usual(trace: Trace) -> tuple[int, pd.Series]:
     """The hand-over in ns, and `_ways` of all models together."""
-    pieces = _pieces(_timeline(trace), trace.activity, trace.data, trace.compute, trace.hardware)
+    pieces = _all_pieces(trace)
     if pieces is None:
         return 0, pd.Series(dtype=np.float64)
-    activity = trace.activity
-    model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(pieces.prediction))]
-    ways = _ways(pieces, np.zeros(len(model), np.int64))
+    ways = _ways(pieces, np.zeros(len(pieces.ready), np.int64))
     delay = pieces.begin - pieces.ready
-    late = pieces.met & (delay > _usual_way(pieces, model.astype(np.int64), ways))
+    late = pieces.met & (delay > _usual_way(pieces, _models(trace, pieces), ways))
     return _handover_ns(np.abs(pieces.begin - pieces.reach)[late], delay[late]), ways
 
 
