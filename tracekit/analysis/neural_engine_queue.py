@@ -7,15 +7,15 @@ harmless: two processes had twice the throughput of one in a public measurement 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.unit_timeline import UnitTimeline, calls_and_times, last_end_before
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, running_end
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
@@ -113,8 +113,9 @@ def engine_waits(
     if pieces is None:
         return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
     prediction, windows = _waits(trace, pieces, np.zeros(len(pieces.ready), np.int64))
-    executed, own = line.use(handover), line.use(handover, _may_be_own(trace, hardware))
-    others = executed.covered_within(windows) - own.covered_within(windows)
+    held = line.held(handover)
+    own = held.where(np.isin(line.label, _may_be_own(trace, hardware)))
+    others = held.covered_within(windows) - own.covered_within(windows)
     return EngineWaits(prediction, windows.starts, windows.ends, others)
 
 
@@ -146,7 +147,7 @@ class _Pieces:
     prediction: IntArray
     """Label of the prediction."""
     timeline_row: IntArray
-    """Row of the `_Timeline`."""
+    """Row of the `UnitTimeline`."""
     ready: IntArray
     """Latest end of what the prediction did before, in ns; its start if it did nothing."""
     begin: IntArray
@@ -159,22 +160,22 @@ class _Pieces:
 
 
 def _pieces(
-    line: _Timeline, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+    line: UnitTimeline, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
 ) -> _Pieces | None:
     """The pieces of predictions, given by rows that are linked to them; None where none met other work."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
-    prediction, begin, _ = _calls_and_times(hardware, executed)
+    prediction, begin, _ = calls_and_times(hardware, executed)
     label, linked = hardware.index.to_numpy()[executed], prediction >= 0
-    owner = np.append(prediction, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
+    owner = np.append(prediction, -1)[pd.Index(label).get_indexer(pd.Index(np.append(line.label, -1)[line.reaching]))]
     prediction, begin, timeline_row = prediction[linked], begin[linked], line.label.searchsorted(label[linked])
     began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(prediction))]
     met = (line.reach_before[timeline_row] > began) & (owner[timeline_row] != prediction)
     if not met.any():
         return None
     did = [
-        _calls_and_times(data, np.ones(len(data), np.bool_)),
-        _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
-        _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
+        calls_and_times(data, np.ones(len(data), np.bool_)),
+        calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
+        calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
     ready, reach = last_end_before(did, prediction, begin, began), line.reach_before[timeline_row]
     return _Pieces(
@@ -238,67 +239,6 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
     return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
 
 
-def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Prediction (-1 for none), start and end of the chosen rows."""
-    times = Intervals.from_rows(rows).where(chosen)
-    return or_minus_one(rows["prediction"])[chosen], times.starts, times.ends
-
-
-def last_end_before(
-    rows: Sequence[tuple[IntArray, IntArray, IntArray]], prediction: IntArray, start: IntArray, began: IntArray
-) -> IntArray:
-    """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
-    that prediction that started before it."""
-    count = len(prediction)
-    owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
-    ours = np.isin(owner, prediction)
-    group = np.concatenate((prediction, owner[ours]))
-    time = np.concatenate((start, row_start[ours]))
-    end = np.concatenate((began, row_end[ours]))
-    is_row = np.arange(len(group)) >= count
-    order = np.lexsort((is_row, time, group))
-    latest = np.empty_like(end)
-    latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
-    return latest[:count]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Timeline:
-    """Execution of the engine for anybody, by start: shape (rows,) each."""
-
-    label: IntArray
-    start: IntArray
-    end: IntArray
-    reach_before: IntArray
-    """Latest end of the rows before; for the first a time before all."""
-    reaching: IntArray
-    """Label of the row with that end; -1 for the first."""
-
-    def busy_since(self, handover_ns: int) -> IntArray:
-        """Shape (rows,): since when the engine has been busy without a break longer than this. O(rows)."""
-        opens = self.start > self.reach_before + handover_ns
-        return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
-
-    def use(self, handover_ns: int, labels: IntArray | None = None) -> Intervals:
-        """When the engine worked for the rows with these labels, None for all, each with the hand-over that follows it.
-        O(rows)."""
-        follows = (self.start > self.reach_before) & (self.start <= self.reach_before + handover_ns)
-        chosen = np.ones(len(self.label), np.bool_)
-        if labels is not None:
-            chosen, follows = np.isin(self.label, labels), follows & np.isin(self.reaching, labels)
-        return (
-            Intervals(self.start, self.end)
-            .where(chosen)
-            .joined(Intervals(self.reach_before, self.start).where(follows))
-        )
-
-
 @cached_by_trace
-def _timeline(trace: Trace) -> _Timeline:
-    executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
-    label, times = trace.hardware.index.to_numpy()[executed], Intervals.from_rows(trace.hardware).where(executed)
-    reach = np.maximum.accumulate(times.ends)
-    last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
-    before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
-    reaching = np.concatenate(([-1], label[last]))[: len(times)]
-    return _Timeline(label, times.starts, times.ends, before, reaching)
+def _timeline(trace: Trace) -> UnitTimeline:
+    return UnitTimeline.of(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC))

@@ -234,7 +234,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         codes, groups = pd.factorize(keys)
         for number, (who, name, process) in enumerate(groups):
             chosen = inside[codes == number]
-            first = trace.hardware.loc[rows.label[chosen[0]]]
+            first = trace.hardware.loc[rows.line.label[chosen[0]]]
             calls = rows.call[chosen]
             found.setdefault(QUEUES[Behind(int(who))], []).append(
                 Blocker(
@@ -253,7 +253,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
 
 def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], list[str]]:
     """Model and process of rows: empty where they name none. Of the app's own rows the process is empty."""
-    hardware = trace.hardware.iloc[rows.label[chosen]]
+    hardware = trace.hardware.iloc[rows.line.label[chosen]]
     called = trace.activity["model"].cat.categories
     models, processes = (categorical(hardware[name]).astype(object) for name in ("model", "process"))
     names = [
