@@ -12,8 +12,9 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
 from tracekit.analysis.quantities import least, sample_quantiles
+from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
 from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, unit_rows
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
