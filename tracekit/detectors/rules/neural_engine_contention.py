@@ -69,7 +69,7 @@ def _finding(
     """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
-    affected = tk.Intervals(waits.start_ns[chosen], waits.end_ns[chosen]).union()
+    affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     typical = float(rows["duration_ns"].median())
