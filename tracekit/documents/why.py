@@ -95,11 +95,7 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
         about = present(
-            table(
-                f"Why {why.model} at {moment(why.start_ns)}",
-                COLUMNS if _are_shares(why, large) else WITHOUT_SHARES,
-                rows,
-            ),
+            table(f"Why {why.model} at {moment(why.start_ns)}", _columns(why, large), rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
             Paragraph(join(_about(why), "; "), Role.DIM),
         )
@@ -239,12 +235,10 @@ COLUMNS: tuple[Column[Row], ...] = (
 )
 
 
-WITHOUT_SHARES = tuple(column for column in COLUMNS if column.title != "share")
-
-
-def _are_shares(why: Why, parts: Sequence[Part]) -> bool:
-    """Whether each part is a share of the difference: not where some are longer than usual and others shorter."""
-    return all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
+def _columns(why: Why, parts: Sequence[Part]) -> tuple[Column[Row], ...]:
+    """With shares of the difference where each part is one: not where some are longer than usual and others shorter."""
+    shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
+    return tuple(column for column in COLUMNS if shares or column.title != "share")
 
 
 def _small(why: Why, large: Sequence[Part]) -> str:
