@@ -175,15 +175,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     shown = within_limits(trace, shown)
     _check_patterns(trace, request.named, redact=request.redact)
     judging = request.settings
-    judgments = run_detectors(
-        trace,
-        only=judging.only,
-        skip=judging.skip,
-        settings=judging.settings,
-        model_settings=judging.model_settings,
-        model_skip=judging.model_skip,
-        detectors=all_detectors(),
-    )
+    judgments = _judgments(trace, judging, only=judging.only, skip=judging.skip)
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
@@ -211,7 +203,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
-    results = _results_about(trace, request.settings, causes)
+    results = _results_about(trace, request.settings, causes, said)
     found = [
         model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))
         for name, some in said.items()
@@ -226,25 +218,29 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
 
 
-def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:
-    """What the checks that are about these causes say; those that the project leaves out stay so."""
+def _results_about(
+    trace: Trace, judging: Config, causes: Collection[Cause], models: Collection[str]
+) -> Sequence[Result]:
+    """What the checks that are about these causes say of the models; those that the project leaves out stay so."""
     wanted = {check for cause in causes for check in FINDINGS[cause]}
-    detectors = [each for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
-    if not detectors:
-        return ()
-    names = {each.id for each in detectors}
+    chosen_ids = [each.id for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
+    return results_from(_judgments(trace, judging, only=chosen_ids, models=models)) if chosen_ids else ()
 
-    def of_these(settings: Settings) -> Settings:
-        return {key: value for key, value in settings.items() if key.partition(".")[0] in names}
 
-    judgments = run_detectors(
+def _judgments(
+    trace: Trace, judging: Config, *, only: Collection[str], skip: Collection[str] = (), models: Collection[str] = ()
+) -> tuple[Judgment, ...]:
+    """The answers of all detectors, or of some, with the settings of a project."""
+    return run_detectors(
         trace,
-        settings=of_these(judging.settings),
-        model_settings={pattern: of_these(each) for pattern, each in judging.model_settings.items()},
-        model_skip={pattern: names.intersection(each) for pattern, each in judging.model_skip.items()},
-        detectors=detectors,
+        only=only,
+        skip=skip,
+        settings=judging.settings,
+        model_settings=judging.model_settings,
+        model_skip=judging.model_skip,
+        detectors=all_detectors(),
+        models=models,
     )
-    return results_from(judgments)
 
 
 def _judging(
