@@ -32,6 +32,7 @@ from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
 from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
+from tracekit.report.whatif import WhatIf
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.quantities import Quantity
 
 FOLDER = Path(__file__).resolve().parents[1] / "tracekit" / "report" / "schema"
-ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance}
+ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance, "whatif": WhatIf}
 
 _MATCHES = ("as given", "same name", "similar name", None)
 WORDS: dict[str, Iterable[str | None]] = {

@@ -89,7 +89,7 @@ def chains(draw):
 @given(chains())
 def test_calls_in_a_row_run_at_the_same_times_as_event_by_event(schedule):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_in_a_row", lambda _: None)
+        patch.setattr(module, "in_a_row", lambda _: None)
         expected = times(schedule)
     assert times(schedule) == expected
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import NamedTuple
 
 from suite.frame import read_back
 from suite.processes import on_all_processors
 from tracekit.detectors.fixes import UNKNOWN
 from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
-from tracekit.report.whatif import ModelChange, what_if
+from tracekit.report.results import results_from
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.rng import on_clock
@@ -36,7 +37,7 @@ PAIRS = 36
 """For each check."""
 EXACT, CLOSE = 0.01, 0.10
 """A gain that is higher by more than the first exceeds what was said; within the second, it is close."""
-WAIT, LATENCY, INTERVAL = "time in Core ML", "median latency", "time per prediction"
+WAIT, LATENCY, INTERVAL = "time in Core ML", "mean latency", "time per prediction"
 """What a gain is measured by."""
 
 
@@ -328,8 +329,6 @@ class Compared:
     measured: float = 0
     said: float | None = None
     """None where the problem was not found."""
-    estimated: float | None = None
-    """Est. savings of the finding; None where they are of something else."""
     error: str = ""
 
     @property
@@ -398,11 +397,10 @@ def compared(key: Key) -> Compared:
         ]
         if not found:
             return Compared(key, measured)
-        replayed = what_if(trace, "", found)
-        changes = [each for each in replayed.replays[-1].models if each.model.startswith(ill.model.base)]
-        cost = sum(each.outcome.cost.ns for each in found if isinstance(each.outcome, Finding) and each.outcome.cost)
-        of_all = PROBLEMS[key.check].measure == WAIT
-        return Compared(key, measured, sum(_gain(each, key) for each in changes), cost if of_all else None)
+        costs = [each.cost for each in results_from(found, Replays(trace, found)) if each.cost and each.cost.each]
+        if PROBLEMS[key.check].measure == WAIT:
+            return Compared(key, measured, sum(cost.ns for cost in costs))
+        return Compared(key, measured, sum(cost.each.saved_ns for cost in costs if cost.each))
     except Exception:
         return Compared(key, error=traceback.format_exc())
 
@@ -414,7 +412,7 @@ def measured_of(app: App, key: Key) -> float:
     predictions = [call for call in app.simulation.calls if call.model.base == base]
     measure = PROBLEMS[key.check].measure
     if measure == LATENCY:
-        return median(call.duration_ns for call in predictions)
+        return mean(call.duration_ns for call in predictions)
     if measure == INTERVAL:
         ends = sorted(call.end_ns for call in predictions)
         return (ends[-1] - ends[0]) / (len(ends) - 1)
@@ -422,28 +420,18 @@ def measured_of(app: App, key: Key) -> float:
     return loaded + sum(call.duration_ns for call in predictions)
 
 
-def _gain(change: ModelChange, key: Key) -> float:
-    measure = PROBLEMS[key.check].measure
-    if measure == LATENCY:
-        return (change.before.median_ns or 0) - (change.after.median_ns or 0)
-    if measure == INTERVAL:
-        return sum(sign * 1e9 / (each.per_second or 1) for sign, each in ((1, change.before), (-1, change.after)))
-    return change.before.core_ml_ns - change.after.core_ml_ns
-
-
-COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said|est. savings exceeded|est. savings within 10%"
+COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said"
 HEAD = """# What fixes bring
 
-What `tracekit whatif` says that a fix saves, held against what it saves: the same app is built with one problem and
-without, and the same work is drawn for both. The recording with the problem is replayed without what the fix takes
-away, and the gain is compared with that of the other recording. `make savings` writes this page: {pairs} pairs
-of {checks} checks, called in a loop, by a camera, or by a user, some of them beside another model.{part}
+The est. savings of findings, held against what their fixes save: the same app is built with one problem and without,
+and the same work is drawn for both. The recording with the problem is replayed without what the fix takes away
+([whatif](../whatif.md)), and what a report says is compared with the other recording. `make savings` writes this page:
+{pairs} pairs of {checks} checks, called in a loop, by a camera, or by a user, some of them beside another model.{part}
 
 - *found*: pairs in which the check finds the problem; the others are not compared.
 - *exceeded*: the fix brings more than was said, by over 1% of it. *within 10%*: what was said is off by no more than
   a tenth of what it brings.
 - *measured / said*: the lowest, the median and the highest.
-- *est. savings*: the same for the upper bound that reports give, where it is of the same time.
 
 Durations of single steps do not vary by chance here, only work and gaps do; else what is measured would hold the chance
 of both recordings. Nothing here is a real device.
@@ -456,24 +444,22 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
     """The page as Markdown."""
     part = "" if step == 1 else f"\n\n**These are the figures of one pair in {step}.**"
     lines = [HEAD.format(pairs=len(results), checks=len(PROBLEMS), part=part).rstrip("\n"), ""]
-    lines += [f"| {' | '.join(COLUMNS.split('|'))} |", "|---|---|---:|---:|---:|---:|---|---:|---:|"]
+    lines += [f"| {' | '.join(COLUMNS.split('|'))} |", "|---|---|---:|---:|---:|---:|---|"]
     for check, asked in PROBLEMS.items():
         some = [each for each in results if each.key.check == check]
         lines.append(f"| [{check}]({RULES}/{check}.md) | {asked.measure} | {' | '.join(_cells(some))} |")
     lines.append(f"| **all** | | {' | '.join(_cells(results))} |")
-    lines += ["", "## Savings unknown", "", "`tracekit whatif` gives no figure for these:", ""]
+    lines += ["", "## Savings unknown", "", "Reports and `tracekit whatif` give no figure for these:", ""]
     lines += [f"- {check}: {reason}." for check, reason in UNKNOWN.items()]
     return "\n".join(lines) + "\n"
 
 
 def _cells(some: Sequence[Compared]) -> Iterator[str]:
     found = [each for each in some if each.said]
-    estimated = [replace(each, said=each.estimated) for each in found if each.estimated is not None]
     yield from (str(len(some)), str(len(found)), _share(each.exceeded for each in found))
     yield _share(each.close for each in found)
     ratios = sorted(each.measured / each.said for each in found if each.said)
     yield f"{ratios[0]:.2f}, {median(ratios):.2f}, {ratios[-1]:.2f}" if ratios else "–"
-    yield from (_share(each.exceeded for each in estimated), _share(each.close for each in estimated))
 
 
 def _share(held: Iterable[bool]) -> str:

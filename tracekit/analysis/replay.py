@@ -152,9 +152,9 @@ def replay(schedule: Schedule) -> Intervals:
 
     Time goes on from event to event. A piece is handed over when its call is ready, and begins when its unit is.
     """
-    in_a_row = _in_a_row(schedule)
-    if in_a_row is not None:
-        return in_a_row
+    quickly = in_a_row(schedule)
+    if quickly is not None:
+        return quickly
     count = len(schedule.calls)
     first: list[list[int]] = [[] for _ in range(count)]
     then: list[list[int]] = [[] for _ in schedule.unit]
@@ -217,7 +217,7 @@ def replay(schedule: Schedule) -> Intervals:
     return Intervals(np.array(start, np.int64), np.array(end, np.int64))
 
 
-def _in_a_row(schedule: Schedule) -> Intervals | None:
+def in_a_row(schedule: Schedule) -> Intervals | None:
     """The answer of `replay` where each call follows the one before and no piece waits for its unit; else None."""
     count, pieces = len(schedule.calls), np.arange(len(schedule.pieces))
     follows = (schedule.previous == np.arange(count) - 1).all() and (schedule.gate < 0).all()
@@ -226,6 +226,7 @@ def _in_a_row(schedule: Schedule) -> Intervals | None:
     # Times since the start of the call first: pieces of the same place in their calls at once.
     order = np.argsort(schedule.call, kind="stable")
     place = pieces - np.searchsorted(schedule.call[order], schedule.call[order])
+    place[schedule.call[order] < 0] = 0
     by_place = order[np.argsort(place, kind="stable")]
     ready, done = np.zeros((2, len(pieces)), np.int64)
     for some in np.split(by_place, np.cumsum(np.bincount(place))[:-1]) if len(pieces) else ():
@@ -266,8 +267,8 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
     by_call, longer = np.argsort(call, kind="stable"), np.flatnonzero(changes.most_ns < calls.durations)
     bounds = np.searchsorted(call[by_call], np.stack((longer, longer + 1), axis=1))
     for index, (first, end) in zip(longer.tolist(), bounds.tolist(), strict=True):
-        excess = int(calls.durations[index] - changes.most_ns[index])
-        _shorten(index, excess, by_call[first:end], (rest, lead, work))
+        excess = int(calls.durations[index] - changes.most_ns[index]) - _waited(schedule, index)
+        _shorten(index, max(excess, 0), by_call[first:end], (rest, lead, work))
     gate = schedule.gate.copy()
     limited = changes.in_flight > 0
     for kind in np.unique(changes.kind[limited]).tolist():
@@ -284,6 +285,17 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
         work_ns=work,
         unit=np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit),
     )
+
+
+def _waited(schedule: Schedule, call: int) -> int:
+    """How long a call waited for units. O(its pieces)."""
+    piece, waited = int(schedule.last[call]), 0
+    while piece >= 0:
+        before = int(schedule.after[piece])
+        since = schedule.pieces.ends[before] if before >= 0 else schedule.calls.starts[call]
+        waited += int(schedule.pieces.starts[piece] - since - schedule.lead_ns[piece])
+        piece = before
+    return waited
 
 
 def _shorten(call: int, excess: int, pieces: IndexArray, parts: tuple[IntArray, IntArray, IntArray]) -> None:

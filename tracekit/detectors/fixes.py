@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.replay import Changes
+from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
     from tracekit.trace.trace import Trace
 
+FAST = 0.1
+"""Share of the predictions that are at least as fast as those that a fix could bring others to."""
+
 Take = Callable[["Trace", Recorded, Finding], Changes]
 
 
@@ -31,6 +34,8 @@ class Fix:
     take: Take
     assumed: str
     """One sentence: what is assumed of the fix."""
+    overlaps: bool = False
+    """What it saves follows from what waits for units, which inferred calls do not show."""
 
 
 def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -59,10 +64,11 @@ def _without_rows(trace: Trace, recorded: Recorded, rows: pd.DataFrame) -> Chang
 
 
 def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """What the predictions that the finding shows take beyond the usual."""
-    nothing = _nothing(recorded)
-    usual = nothing.most_ns if finding.cost is None else finding.cost.usual_ns
-    return replace(nothing, most_ns=np.where(_shown(recorded.calls, finding), usual, nothing.most_ns))
+    """What the predictions that the finding shows take beyond others: savings are said at most, so beyond fast ones."""
+    nothing, shown = _nothing(recorded), _shown(recorded.calls, finding)
+    others = recorded.schedule.calls.durations[_predictions(recorded, finding) & ~shown]
+    fast = int(np.quantile(others, FAST)) if len(others) else AS_RECORDED
+    return replace(nothing, most_ns=np.where(shown, fast, nothing.most_ns))
 
 
 def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -125,10 +131,14 @@ FIXES: dict[str, Fix] = {
     "excess-data-copies": Fix(_data_rows, "All copies and conversions go, as with buffers that are used in place."),
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
-    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as those that follow."),
-    "serial-predictions": Fix(_two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile."),
-    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs."),
-    "concurrent-predictions": Fix(_within_limit, "No more are in flight than the check allows; every input counts."),
+    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest tenth of the others."),
+    "serial-predictions": Fix(
+        _two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile.", True
+    ),
+    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs.", True),
+    "concurrent-predictions": Fix(
+        _within_limit, "No more are in flight than the check allows; every input counts.", True
+    ),
     "gpu-contention": Fix(_others_on(Lane.GPU), "No other work is on the GPU while the model needs it."),
     "neural-engine-contention": Fix(
         _others_on(Lane.NEURAL_ENGINE), "No other work is on the Neural Engine while the model needs it."
@@ -138,6 +148,7 @@ FIXES: dict[str, Fix] = {
 
 _ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
 _LONGER_CALLS = "a recording does not show how long slow predictions would take otherwise"
+_SAMPLES = "call stacks do not show how long the work would take otherwise"
 UNKNOWN: dict[str, str] = {
     "compute-unit-ping-pong": _ANOTHER_UNIT,
     "neural-engine-fragmentation": "a recording does not show how long one segment would take",
@@ -155,7 +166,13 @@ UNKNOWN: dict[str, str] = {
     "load-on-main-thread": "the load moves to another thread and takes as long",
     "serialized-specialization": "a recording does not show how long these loads would take side by side",
     "unaccounted-time": "what the time is spent on is not recorded",
+    "app-conversion": _SAMPLES,
+    "element-wise-access": _SAMPLES,
 }
 """Why others cannot be."""
 NO_TIME = "its fix is not known to save time"
 """The same for those that are in neither list."""
+INFERRED = "Core ML recorded no calls, and inferred ones do not show what waits for what"
+"""The same for those that need it."""
+TOO_LARGE = "so many overlapping predictions are only replayed by `tracekit whatif`"
+"""The same of a report on a large recording, for those that can be."""
