@@ -17,6 +17,10 @@ from typing import NamedTuple
 
 from suite.frame import read_back
 from suite.processes import on_all_processors
+from support.handover import trace_of
+from support.samples import SAMPLES
+from tracekit.analysis.statistics import covered_ns
+from tracekit.api import what_if_fixed
 from tracekit.detectors.fixes import UNKNOWN
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.replayed import Replays
@@ -29,6 +33,8 @@ from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Task, Thread
 from tracekit.testing.threads import MS, drawing, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu
+from tracekit.trace.events import Level
+from tracekit.trace.frames import is_any
 from tracekit.units import format_share
 
 PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "savings.md"
@@ -314,6 +320,46 @@ def behind_another_model(app: App) -> Thread:
     yield from calls(app)
 
 
+@problem("slow-after-idle", paces=("loop", "camera"))
+def slow_after_pauses(app: App) -> Thread:
+    """The first call after each pause prepares again, or nothing was let go."""
+    running, extra, run = app.simulation.app, app.draws.integer(25, 90) * MS, app.draws.integer(11, 14)
+    yield from running.load(app.model, engine=app.unit == "neural engine")
+    for first in range(0, len(app.work_ns), run):
+        begin = running.now_ns
+        for index in range(first, min(first + run, len(app.work_ns))):
+            yield from app.wait(index - first, begin)
+            held_up = app.ill and first and index == first
+            yield from running.predict(app.model, app.step(index), inputs=2, host_ns=extra if held_up else 0)
+        yield from running.pause(app.draws.integer(2_000, 5_000) * MS, 0)
+
+
+@problem("new-shape-spike", paces=("loop",))
+def slow_new_shape(app: App) -> Thread:
+    """Two sizes of images; the first call of the second size prepares, or that was done before."""
+    running, extra, begins = app.simulation.app, app.draws.integer(60, 300) * MS, 5 * app.draws.integer(2, 4)
+    large = [index >= begins and index % 5 < 2 for index in range(len(app.work_ns))]
+    app.work_ns = [on_clock(work * 22 // 10) if twice else work for work, twice in zip(app.work_ns, large, strict=True)]
+    yield from running.load(app.model, engine=app.unit == "neural engine")
+    for index in range(len(app.work_ns)):
+        yield from app.wait(index, 0)
+        held_up = app.ill and index == begins
+        yield from running.predict(app.model, app.step(index), inputs=2, host_ns=extra if held_up else 0)
+
+
+@problem("latency-jitter", paces=("loop", "camera"))
+def held_up_now_and_then(app: App) -> Thread:
+    """Some calls are held up on the host, or none."""
+    running = app.simulation.app
+    extra = [app.draws.integer(15, 60) * MS if app.draws.chance(110) else 0 for _ in app.work_ns]
+    yield from running.load(app.model, engine=app.unit == "neural engine")
+    begin = running.now_ns
+    for index in range(len(app.work_ns)):
+        yield from app.wait(index, begin)
+        host = extra[index] if app.ill and index else 0
+        yield from running.predict(app.model, app.step(index), inputs=2, host_ns=host)
+
+
 class Key(NamedTuple):
     """A pair."""
 
@@ -420,6 +466,17 @@ def measured_of(app: App, key: Key) -> float:
     return loaded + sum(call.duration_ns for call in predictions)
 
 
+def of_samples() -> Iterator[tuple[str, str, float]]:
+    """The apps of WWDC22: names of the samples with and without the problem, and what all fixes save, measured over
+    said. Both recordings are drawn on their own, after published times."""
+    for names in (("sharpen_8bit", "sharpen_float16"), ("style_transfer_reload", "style_transfer_fixed")):
+        ill, well = (trace_of(SAMPLES[name]()) for name in names)
+        before, after = (
+            int(covered_ns(each.activity[is_any(each.activity["level"], Level.TOP)])) for each in (ill, well)
+        )
+        yield (*names, (before - after) / what_if_fixed(ill).replays[-1].saved_ns)
+
+
 COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said"
 HEAD = """# What fixes bring
 
@@ -449,6 +506,15 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
         some = [each for each in results if each.key.check == check]
         lines.append(f"| [{check}]({RULES}/{check}.md) | {asked.measure} | {' | '.join(_cells(some))} |")
     lines.append(f"| **all** | | {' | '.join(_cells(results))} |")
+    lines += [
+        "",
+        "## Samples",
+        "",
+        "What all fixes save, measured / said, of the apps of WWDC22 (session 10027), drawn after",
+        "published times, each recording on its own:",
+        "",
+    ]
+    lines += [f"- {ill} and {well}: {ratio:.2f}" for ill, well, ratio in of_samples()]
     lines += ["", "## Savings unknown", "", "Reports and `tracekit whatif` give no figure for these:", ""]
     lines += [f"- {check}: {reason}." for check, reason in UNKNOWN.items()]
     return "\n".join(lines) + "\n"

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FAST = 0.1
 """Share of the predictions that are at least as fast as those that a fix could bring others to."""
 
+SLOW = 1.2
+"""Times the usual latency from which a prediction is slow."""
+
 Take = Callable[["Trace", Recorded, Finding], Changes]
 
 
@@ -69,6 +72,25 @@ def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Change
     others = recorded.schedule.calls.durations[_predictions(recorded, finding) & ~shown]
     fast = int(np.quantile(others, FAST)) if len(others) else AS_RECORDED
     return replace(nothing, most_ns=np.where(shown, fast, nothing.most_ns))
+
+
+def _beyond_expected(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What the predictions that the finding shows take beyond what it expects of them: at most, as of fast ones."""
+    nothing, shown, calls = _nothing(recorded), _shown(recorded.calls, finding), recorded.schedule.calls
+    others = calls.durations[_predictions(recorded, finding) & ~shown]
+    spread = int(np.median(others) - np.quantile(others, FAST)) if len(others) else 0
+    expected = calls.durations - finding.affected.covered_time().within(calls.starts, calls.ends) - spread
+    return replace(nothing, most_ns=np.where(shown, expected.clip(0), nothing.most_ns))
+
+
+def _evenly(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What any prediction takes beyond those that take about as long as usual, also where it waited as well."""
+    nothing, calls = _nothing(recorded), recorded.schedule.calls
+    usual_ns = finding.cost.usual_ns if finding.cost else 0
+    mine = _predictions(recorded, finding)
+    slow = mine & (calls.durations > SLOW * usual_ns)
+    fast = int(np.quantile(calls.durations[mine & ~slow], FAST)) if (mine & ~slow).any() else AS_RECORDED
+    return replace(nothing, most_ns=np.where(slow, fast, nothing.most_ns))
 
 
 def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -119,6 +141,7 @@ def _shown(frame: pd.DataFrame, finding: Finding) -> BoolArray:
 
 
 _LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
+_AS_EXPECTED = Fix(_beyond_expected, "Slow predictions take as long as others with as much work.")
 _LOADED_AHEAD = Fix(_calls, "The model is loaded before anyone waits, beside other work that it does not slow down.")
 
 FIXES: dict[str, Fix] = {
@@ -132,6 +155,11 @@ FIXES: dict[str, Fix] = {
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
     "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest tenth of the others."),
+    "slow-after-idle": _AS_EXPECTED,
+    "new-shape-spike": Fix(
+        _beyond_usual, "First predictions of a shape take as long as the fastest tenth of the others."
+    ),
+    "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
         _two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile.", True
     ),
@@ -153,11 +181,8 @@ UNKNOWN: dict[str, str] = {
     "compute-unit-ping-pong": _ANOTHER_UNIT,
     "neural-engine-fragmentation": "a recording does not show how long one segment would take",
     "unexpected-device": _ANOTHER_UNIT,
-    "latency-jitter": _LONGER_CALLS,
     "growing-latency": _LONGER_CALLS,
     "shape-switching": _LONGER_CALLS,
-    "new-shape-spike": _LONGER_CALLS,
-    "slow-after-idle": _LONGER_CALLS,
     "thermal-throttling": "a recording does not show how fast a cooler device would be",
     "missed-deadline": "it says how often predictions are late; other findings say why",
     "cpu-contention": "cores share their time, and a recording does not show how",

@@ -119,7 +119,7 @@ def _savings(group: Group) -> Paragraph | None:
         # Its share falls as the recording grows.
         of = f", {ONCE}"
     elif len(costs) == 1 and costs[0].of:
-        of = f" of {costs[0].of} ({format_percent(costs[0].share)})"
+        of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
     elif spent:
         whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
         of = f" of the {whose} {format_time(spent)} {IN_CORE_ML} ({format_percent(total / spent)})"
