@@ -149,6 +149,12 @@ def test_work_of_others_that_is_done_elsewhere_holds_up_nobody():
     assert changes(schedule, elsewhere=schedule.call < 0).unit.tolist() == [NO_QUEUE, 0, 0]
 
 
+def test_calls_that_all_wait_alike_count_as_waiting():
+    work = [(0, 12, -1), (12, 16, 0), (100, 112, -1), (112, 116, 1)]
+    schedule = made([(0, 17), (100, 117)], work, previous=[-1, -1])
+    assert times(changes(schedule, elsewhere=schedule.call < 0)) == [(0, 5), (100, 105)]
+
+
 def test_no_more_are_in_flight_than_allowed():
     # Four at once, each asks the unit for 10.
     calls = [(index, 12 + 10 * index) for index in range(4)]

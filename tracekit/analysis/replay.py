@@ -363,9 +363,12 @@ def _handed_over(
     took, busy = pieces.starts - since, ended > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
-    least = np.full(size, AS_RECORDED)
+    least, longest = np.full(size, AS_RECORDED), np.zeros(size, np.int64)
     np.minimum.at(least, group, took)
-    expected = since + np.minimum(took, np.where(np.isnan(usual), least, usual)[group].astype(np.int64))
+    np.maximum.at(longest, group, took)
+    # All found the unit busy: the shortest waited hardly, unless all waited alike.
+    unknown = np.where(least <= longest // 2, least, 0)
+    expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
     waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():

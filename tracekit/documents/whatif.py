@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
 
 
-GAIN = "predicted gain: time in Core ML that goes (from first to last prediction where the app prepares ahead)"
+GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
 
 
 @dataclass(frozen=True, slots=True)
