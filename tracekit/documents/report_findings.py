@@ -113,7 +113,7 @@ def _savings(group: Group) -> Paragraph | None:
     costs = [check.cost for check in group.results if check.cost]
     once, each = all(cost.once for cost in costs), each_words([cost.each for cost in costs if cost.each])
     if not total and not each:
-        return Paragraph("est. savings: none, since other work hides it")
+        return Paragraph("est. savings none: other work hides it")
     of = ""
     if once:
         # Its share falls as the recording grows.
@@ -188,10 +188,11 @@ def _value(row: tuple[Result, Metric]) -> str:
 
 def savings_words(check: Result) -> str:
     """What the fix of one finding saves in this recording; `–` where that is unknown."""
+    if check.own_savings_ns is None:
+        return ABSENT
     if not check.own_savings_ns:
         each = check.cost and check.cost.each
-        none = ABSENT if check.own_savings_ns is None else "none"
-        return f"{format_estimate(each.saved_ns)} each" if each and each.saved_ns else none
+        return f"{format_estimate(each.saved_ns)} each" if each and each.saved_ns else "none"
     above = included_above(check.extra_savings_ns, check.own_savings_ns)
     return ", ".join(filter(None, (format_estimate(check.own_savings_ns), above)))
 
