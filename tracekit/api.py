@@ -25,6 +25,7 @@ from tracekit.detectors.expectations import (
 )
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
+from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
@@ -32,6 +33,7 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
+from tracekit.report.whatif import WhatIf, what_if
 from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
@@ -179,7 +181,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
-        results_from(answers),
+        results_from(answers, Replays(trace, answers, quick=True)),
         shown=shown,
         sort=request.sort,
         redact=request.redact,
@@ -189,6 +191,13 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         model_checks=judging.model_checks,
     )
     return report, answers
+
+
+def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:
+    """What fixing the findings of these checks would bring, without `checks` those of all. Raises `UsageError` for one
+    that found nothing."""
+    report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
+    return what_if(trace, report.recording.source, answers, checks)
 
 
 def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:

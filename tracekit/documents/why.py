@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
+from tracekit.detectors.fixes import FIXES
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
@@ -59,11 +60,15 @@ def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
     explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
+    savings = Paragraph(Span(f"tracekit whatif {report.source} {finding}", Role.CODE), lead="savings")
     return Document(
         title=report.source,
         verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
-        blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
+        blocks=present(
+            *(block for model in report.models for block in _blocks(model, several=len(explained) > 1)),
+            savings if finding in FIXES else None,
+        ),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )
 
