@@ -279,7 +279,7 @@ OPTIONS: dict[str, Option] = {
     "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
-    "json-schema": Option("print a schema: report, model, performance, why, fix, whatif", "KIND", choices=SCHEMA_KINDS),
+    "json-schema": Option("schema of report, model, performance, why, fix, whatif", "KIND", choices=SCHEMA_KINDS),
     # Making recordings
     "attach": Option("record a running process", "NAME|PID"),
     "all-processes": Option("record every process on the device"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.detectors.outcomes import Finding
@@ -70,7 +71,7 @@ def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Change
     """What the predictions that the finding shows take beyond others: savings are said at most, so beyond fast ones."""
     nothing, shown = _nothing(recorded), _shown(recorded.calls, finding)
     others = recorded.schedule.calls.durations[_predictions(recorded, finding) & ~shown]
-    fast = int(np.quantile(others, FAST)) if len(others) else AS_RECORDED
+    fast = int(*sample_quantiles(others, FAST)) if len(others) else AS_RECORDED
     return replace(nothing, most_ns=np.where(shown, fast, nothing.most_ns))
 
 
@@ -78,7 +79,7 @@ def _beyond_expected(_trace: Trace, recorded: Recorded, finding: Finding) -> Cha
     """What the predictions that the finding shows take beyond what it expects of them: at most, as of fast ones."""
     nothing, shown, calls = _nothing(recorded), _shown(recorded.calls, finding), recorded.schedule.calls
     others = calls.durations[_predictions(recorded, finding) & ~shown]
-    spread = int(np.median(others) - np.quantile(others, FAST)) if len(others) else 0
+    spread = int(np.median(others) - sample_quantiles(others, FAST)[0]) if len(others) else 0
     expected = calls.durations - finding.affected.covered_time().within(calls.starts, calls.ends) - spread
     return replace(nothing, most_ns=np.where(shown, expected.clip(0), nothing.most_ns))
 
@@ -89,7 +90,7 @@ def _evenly(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     usual_ns = finding.cost.usual_ns if finding.cost else 0
     mine = _predictions(recorded, finding)
     slow = mine & (calls.durations > SLOW * usual_ns)
-    fast = int(np.quantile(calls.durations[mine & ~slow], FAST)) if (mine & ~slow).any() else AS_RECORDED
+    fast = int(*sample_quantiles(calls.durations[mine & ~slow], FAST)) if (mine & ~slow).any() else AS_RECORDED
     return replace(nothing, most_ns=np.where(slow, fast, nothing.most_ns))
 
 
