@@ -53,6 +53,8 @@ class Owners:
     """Chains that may have work which may be of others too."""
     foreign: BoolArray
     """Whether it is of a model that is never at work for a sampled thread: another process calls it."""
+    left: BoolArray
+    """Whether it is of a place whose calls have one each, and it is not known of which call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,19 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
             owner[index] = free.pop()
             taken.add(int(owner[index]))
     sites = _sites(line, pieces, work, near, owner, chain_of)
-    return Owners(owner, possible, sites, doubtful, _foreign(pieces, work, around, sites))
+    left = _left_over(pieces, work, owner, {**around, **far}, sites)
+    return Owners(owner, possible & ~left, sites, doubtful, _foreign(pieces, work, around, sites), left)
+
+
+def _left_over(pieces: Pieces, work: Work, owner: IntArray, options: Candidates, sites: Sites) -> BoolArray:
+    """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: each
+    prediction of the only model that the place calls has one there."""
+    result = np.zeros(len(owner), np.bool_)
+    for index in np.flatnonzero(owner < 0).tolist():
+        keys = _keys(pieces, options.get(index, ()))
+        own = {key for key in keys if work.model[index] in sites.named.get(key, ())}
+        result[index] = bool(own) and all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
+    return result
 
 
 def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
