@@ -17,6 +17,7 @@ import pandas as pd
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.order import Follows, call_order, keep_in_order, next_of, threads_of
+from tracekit.trace.calls.patterns import Unit
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
 from tracekit.trace.frames import is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
@@ -328,9 +329,14 @@ def _find_known(trace: Trace) -> BoolArray:
     predictions = is_any(activity["kind"], Kind.PREDICTION)
     known &= ~(predictions & is_any(activity["model"], *_without_call(trace.hardware)))
     guessed = is_any(activity["origin"], Origin.CALL_STACKS) & predictions & ~shown
+    model = activity["model"].cat.codes.to_numpy()
+    if trace.sites is not None and Unit.CPU in trace.sites:
+        # One on the CPU may lie between two on other units.
+        computes = trace.sites[Unit.CPU].reindex(activity.index, fill_value=0)
+        usual = computes.where(shown).groupby(model).transform("median")
+        known &= ~(shown & (computes >= _NEAR + 2 * usual).to_numpy())
     if not guessed.any():
         return known
-    model = activity["model"].cat.codes.to_numpy()
     first, second = next_of(threads_of(activity, trace.sites))
     near = guessed[first] & (model[first] == model[second]) & (start[second] - end[first] < _NEAR * resolution[second])
     short[second[near]] = True

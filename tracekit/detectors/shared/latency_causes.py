@@ -258,7 +258,7 @@ def is_narrow(values: tk.IntArray | tk.FloatArray) -> bool:
 def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
     not known. Of calls without rows of any unit, samples of a thread that computes show it."""
-    busy = work_by_unit(view)
+    busy = work_by_unit(view).copy()
     unknown = ~busy.any(axis=1)
     busy[unknown, list(tk.DEVICE_NAMES).index(tk.Device.CPU)] = sampled_ns(view)[unknown]
     return busy[view.predictions.index.get_indexer(calls.rows.index)]
