@@ -243,7 +243,7 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     found = isinstance(outcome, Finding)
     if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
-    if not found and outcome.model is not None and _shares_code(trace, of_model):
+    if not found and outcome.model is not None and (_shares_code(trace, of_model) or _may_work(trace, outcome.model)):
         return "Call stacks do not tell all of its calls from those of another model."
     known = _each_known(trace)[of_model.index]
     if isinstance(outcome, Finding):
@@ -307,10 +307,21 @@ def _each_known(trace: Trace) -> BoolArray:
     return trace.cache.get(_each_known, lambda: _find_known(trace))
 
 
+def _may_work(trace: Trace, name: str) -> bool:
+    """Whether the hardware worked for a model of which no call is known: it may be this one, known by its code."""
+    worked = texts_in(_executed(trace.hardware)["model"])
+    return name not in worked and bool(worked - texts_in(trace.activity["model"]))
+
+
+def _executed(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Work of models that may be the target's."""
+    own = hardware[hardware["operation"].notna()]
+    return own[is_any(own["attribution"], Attribution.EXACT, Attribution.LABEL)]
+
+
 def _without_call(hardware: pd.DataFrame) -> set[str]:
     """Models that the hardware worked for behind their first call, and nothing tells in which call."""
-    own = hardware[hardware["operation"].notna()]
-    own = own[is_any(own["attribution"], Attribution.EXACT, Attribution.LABEL)]
+    own = _executed(hardware)
     linked = own["prediction"].notna()
     first = own["start_ns"].where(linked).groupby(own["model"], observed=True).transform("min")
     return texts_in(own["model"][~linked & (own["start_ns"] > first)])
@@ -334,7 +345,8 @@ def _find_known(trace: Trace) -> BoolArray:
         # One on the CPU may lie between two on other units.
         computes = trace.sites[Unit.CPU].reindex(activity.index, fill_value=0)
         usual = computes.where(shown).groupby(model).transform("median")
-        known &= ~(shown & (computes >= _NEAR + 2 * usual).to_numpy())
+        beside = (computes >= _NEAR + 2 * usual) & shown
+        known &= ~(beside & (beside.groupby(model).transform("sum") >= _NEAR)).to_numpy()
     if not guessed.any():
         return known
     first, second = next_of(threads_of(activity, trace.sites))
