@@ -107,18 +107,21 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
             owner[index] = free.pop()
             taken.add(int(owner[index]))
     sites = _sites(line, pieces, work, near, owner, chain_of)
-    left = _left_over(pieces, work, owner, {**around, **far}, sites)
+    left = _left_over(work, owner, sites)
     return Owners(owner, possible & ~left, sites, doubtful, _foreign(pieces, work, around, sites), left)
 
 
-def _left_over(pieces: Pieces, work: Work, owner: IntArray, options: Candidates, sites: Sites) -> BoolArray:
-    """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: each
-    prediction of the only model that the place calls has one there."""
-    result = np.zeros(len(owner), np.bool_)
-    for index in np.flatnonzero(owner < 0).tolist():
-        keys = _keys(pieces, options.get(index, ()))
-        own = {key for key in keys if work.model[index] in sites.named.get(key, ())}
-        result[index] = bool(own) and all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
+def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
+    """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: the
+    places that call the model call no other, and each of their calls has work."""
+    keys: dict[int, list[int]] = {}
+    for key, models in sites.named.items():
+        for model in models:
+            keys.setdefault(model, []).append(key)
+    alike = [
+        model for model, own in keys.items() if all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
+    ]
+    result: BoolArray = (owner < 0) & np.isin(work.model, alike)
     return result
 
 
