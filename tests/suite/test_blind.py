@@ -11,7 +11,7 @@ from suite.blind import CONTRADICTION, EXEMPT, FALSE_ALARM, FOUND, MISSING, Reco
 from suite.blind_calls import compare_calls
 from suite.blind_stacks import asks, is_call, with_stacks
 from suite.frame import POSITIVE, detector_ids, load, module_of
-from suite.random_apps import HEALTHY, PROBLEM
+from suite.random_apps import HEALTHY, ILL_SESSION, PROBLEM
 from support.handover import trace_of
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Finding, NotEvaluated, Passed
@@ -28,7 +28,7 @@ KEYS = [
     RecordingKey(PROBLEM, 5),
 ]
 SAMPLE = {key.name: key for key in (key._replace(period_ms=(1, 5)[len(key.source) % 2]) for key in KEYS)}
-KNOWN = frozenset({"shape_switching 0 at 5 ms: shape-switching contradicts"})
+KNOWN: frozenset[str] = frozenset()
 """What is wrong today. A line goes with its fault, and none comes."""
 S, MS = 1_000_000_000, 1_000_000
 
@@ -36,6 +36,28 @@ S, MS = 1_000_000_000, 1_000_000
 @pytest.mark.parametrize("name", SAMPLE)
 def test_nothing_contradicts_and_nothing_is_invented(name):
     assert set(compared(SAMPLE[name]).complaints) == {line for line in KNOWN if line.startswith(f"{name}: ")}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(RecordingKey("serial_predictions", 12, "twice", 5), id="a beat that sampling makes"),
+        pytest.param(RecordingKey("serialized_specialization", 6, period_ms=5), id="work of one of several models"),
+        pytest.param(RecordingKey("reload_before_predict", 16), id="loads about as long as three predictions"),
+        pytest.param(RecordingKey("missed_deadline", 31), id="two instances by turns"),
+    ],
+)
+def test_what_samples_do_not_tell_is_neither_found_nor_passed(key):
+    assert {what for _, what, _ in compared(key).answers} <= {FOUND, MISSING}
+
+
+def test_work_that_fits_several_calls_is_a_call():
+    calls = compared(RecordingKey("missed_deadline", 15, period_ms=5)).calls
+    assert (calls.inferred, calls.too_many) == (calls.true, ())
+
+
+def test_a_first_prediction_is_compared_with_those_that_cannot_be_counted():
+    assert ("warm-up-spike", FOUND, True) in compared(RecordingKey(ILL_SESSION, 26)).answers
 
 
 def test_what_is_known_is_looked_at():

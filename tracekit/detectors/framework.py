@@ -54,6 +54,8 @@ class Metadata(Generic[Options]):
     counts: bool = False
     """A finding rests on single predictions, each of which must be known to be one, as all must where nothing is found:
     the same."""
+    on_evidence: bool = False
+    """Only those of its evidence: that others seem longer because they are several makes it no more likely."""
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]

@@ -17,7 +17,8 @@ import pandas as pd
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.order import Follows, call_order, keep_in_order, next_of, threads_of
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, Kind, Origin
+from tracekit.trace.calls.patterns import Unit
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
 from tracekit.trace.frames import is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
 from tracekit.units import format_error
@@ -76,11 +77,11 @@ class Variant(NamedTuple):
 def variants(trace: Trace) -> Iterator[Variant]:
     """The trace with other times of its calls that fit just as well.
 
-    An answer must be the same for short and for long calls: what samples tell is off by at most a sampling period, each
-    time by chance, and all together by half of one; where none tells when a call begins or ends, all may be at their
-    bounds. What rests on single calls must be the same for the most alike ones, model by model; what tells those after
-    a load from others, for the longest. What was not found must be there neither for the shortest and the longest calls
-    nor for the least alike.
+    An answer must be the same for short predictions and long loads, and the reverse: what samples tell is off by at
+    most a sampling period, each time by chance, and all together by half of one, as of few loads by a whole one; where
+    none tells when a call begins or ends, all may be at their bounds. What rests on single calls must be the same for
+    the most alike ones, model by model; what tells those after a load from others, for the longest. What was not found
+    must be there neither for the shortest and the longest calls nor for the least alike.
 
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
@@ -88,14 +89,15 @@ def variants(trace: Trace) -> Iterator[Variant]:
     bounds, follows = _Bounds.of(trace.activity), call_order(trace.activity, trace.sites)
     told, usual = bounds.told(trace), _usual(trace.activity)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
+    loads = is_any(trace.activity["kind"], *SETUP_KINDS)[:, None]
     least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     longest = _with_times(trace, follows, *bounds.times(1.0))
     yield Variant(longest, Finding, single=True, joined=True)
     yield Variant(longest, Passed)
     for settles, times in (
-        (Finding | Passed, told.times(np.where(told.wide, 0.0, less))),
-        (Finding | Passed, told.times(np.where(told.wide, 1.0, less + 0.5))),
+        (Finding | Passed, told.times(np.where(told.wide | loads, loads, less))),
+        (Finding | Passed, told.times(np.where(told.wide | loads, ~loads, less + 0.5))),
         (Passed, bounds.times(0.0)),
         (Passed, bounds.times(least)),
     ):
@@ -207,14 +209,16 @@ def settled(
 ) -> list[Outcome]:
     """The outcomes, each where those that settle it confirm it and the detector's `joins` and `counts` are known.
     `others` are those of the variants that it was asked for, by model."""
-    return [
-        _settled(
-            outcome,
-            [each.get(outcome.model) for variant, each in others if variant.is_asked(detector, outcome)],
-            _doubt(detector, outcome, trace),
-        )
-        for outcome in outcomes
-    ]
+    result = []
+    for outcome in outcomes:
+        asked = [(variant, each.get(outcome.model)) for variant, each in others if variant.is_asked(detector, outcome)]
+        answer = _settled(outcome, [other for _, other in asked], _doubt(detector, outcome, trace))
+        single = _each_known(trace)[_of(answer, trace).index].all()
+        if isinstance(answer, Finding) and detector.on_evidence and not single:
+            # What may be several counts as one: the longest calls are those that it is surely compared with.
+            answer = next((other for variant, other in asked if variant.joined and isinstance(other, Finding)), answer)
+        result.append(answer)
+    return result
 
 
 def _settled(outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> Outcome:
@@ -226,23 +230,48 @@ def _settled(outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> 
     return NotEvaluated(outcome.model, doubt, RECORD_CORE_ML) if doubt else outcome
 
 
+def _of(outcome: Outcome, trace: Trace) -> pd.DataFrame:
+    activity = trace.activity
+    return activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
+
+
 def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     """Why what was found or not found says nothing; empty where it does."""
     if not isinstance(outcome, Finding | Passed):
         return ""
-    activity = trace.activity
-    of_model = activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
+    activity, of_model = trace.activity, _of(outcome, trace)
     found = isinstance(outcome, Finding)
     if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
-    if not found and outcome.model is not None and _shares_code(trace, of_model):
+    if not found and outcome.model is not None and (_shares_code(trace, of_model) or _may_work(trace, outcome.model)):
         return "Call stacks do not tell all of its calls from those of another model."
-    counted = of_model if detector.counts or not found else of_model[is_any(of_model["kind"], *LOAD_KINDS)]
-    if (detector.counts or detector.joins or not found) and not _each_known(trace)[counted.index].all():
+    known = _each_known(trace)[of_model.index]
+    if isinstance(outcome, Finding):
+        known |= ~_must_be_known(detector, outcome, of_model, known)
+    if (detector.counts or detector.joins or not found) and not known.all():
         return "Call stacks do not tell all of its calls apart."
     if detector.joins and not _joined(activity, outcome):
         return "Call stacks do not tell which loads and predictions are of one model."
     return ""
+
+
+def _must_be_known(detector: AnyDetector, finding: Finding, of_model: pd.DataFrame, known: BoolArray) -> BoolArray:
+    """Shape (calls,): the finding does not hold where the call is not known to be one. These are loads and, where it
+    rests on single predictions, those of its evidence; the others too, unless they are few even if each is as many as
+    fit into it."""
+    loads = is_any(of_model["kind"], *LOAD_KINDS)
+    if not detector.counts:
+        return loads
+    every = finding.all_evidence
+    starts = [each.start_ns for each in finding.evidence] if every is None else every.times.starts
+    shown: BoolArray = loads | of_model["start_ns"].isin(starts).to_numpy()
+    if detector.on_evidence:
+        # Others like it may be overlooked.
+        whole = of_model["single"] & (of_model["duration_ns"] >= _NEAR * of_model["resolution_ns"])
+        return shown & ~(whole.to_numpy(np.bool_) & ~loads)
+    usual = of_model["duration_ns"][known & ~loads].median()
+    hidden = (of_model["end_max_ns"] - of_model["start_min_ns"])[~known & ~loads].sum() / max(usual, 1)
+    return shown if hidden <= _FEW * int((known & ~loads).sum()) else np.ones(len(of_model), np.bool_)
 
 
 def _shares_code(trace: Trace, of_model: pd.DataFrame) -> bool:
@@ -278,6 +307,26 @@ def _each_known(trace: Trace) -> BoolArray:
     return trace.cache.get(_each_known, lambda: _find_known(trace))
 
 
+def _may_work(trace: Trace, name: str) -> bool:
+    """Whether the hardware worked for a model of which no call is known: it may be this one, known by its code."""
+    worked = texts_in(_executed(trace.hardware)["model"])
+    return name not in worked and bool(worked - texts_in(trace.activity["model"]))
+
+
+def _executed(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Work of models that may be the target's."""
+    own = hardware[hardware["operation"].notna()]
+    return own[is_any(own["attribution"], Attribution.EXACT, Attribution.LABEL)]
+
+
+def _without_call(hardware: pd.DataFrame) -> set[str]:
+    """Models that the hardware worked for behind their first call, and nothing tells in which call."""
+    own = _executed(hardware)
+    linked = own["prediction"].notna()
+    first = own["start_ns"].where(linked).groupby(own["model"], observed=True).transform("min")
+    return texts_in(own["model"][~linked & (own["start_ns"] > first)])
+
+
 def _find_known(trace: Trace) -> BoolArray:
     """A prediction is one that the hardware works for; else calls must be longer than sampling periods, and predictions
     lie apart."""
@@ -288,10 +337,18 @@ def _find_known(trace: Trace) -> BoolArray:
     shown = ~np.isnan(_work_times(trace)[0])
     short = end - start < _NEAR * resolution
     known &= ~(short & is_any(activity["kind"], *LOAD_KINDS))
-    guessed = is_any(activity["origin"], Origin.CALL_STACKS) & is_any(activity["kind"], Kind.PREDICTION) & ~shown
+    predictions = is_any(activity["kind"], Kind.PREDICTION)
+    known &= ~(predictions & is_any(activity["model"], *_without_call(trace.hardware)))
+    guessed = is_any(activity["origin"], Origin.CALL_STACKS) & predictions & ~shown
+    model = activity["model"].cat.codes.to_numpy()
+    if trace.sites is not None and Unit.CPU in trace.sites:
+        # One on the CPU may lie between two on other units.
+        computes = trace.sites[Unit.CPU].reindex(activity.index, fill_value=0)
+        usual = computes.where(shown).groupby(model).transform("median")
+        beside = (computes >= _NEAR + 2 * usual) & shown
+        known &= ~(beside & (beside.groupby(model).transform("sum") >= _NEAR)).to_numpy()
     if not guessed.any():
         return known
-    model = activity["model"].cat.codes.to_numpy()
     first, second = next_of(threads_of(activity, trace.sites))
     near = guessed[first] & (model[first] == model[second]) & (start[second] - end[first] < _NEAR * resolution[second])
     short[second[near]] = True

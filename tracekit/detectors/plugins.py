@@ -130,6 +130,7 @@ def _plain_detector(detector: AnyDetector, package: str) -> AnyDetector:
         origins=tuple(detector.origins),
         joins=bool(detector.joins),
         counts=bool(detector.counts),
+        on_evidence=bool(detector.on_evidence),
         options=detector.options,
         asks=tuple(detector.asks),
         detect=detector.detect,

@@ -134,6 +134,12 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
+    if view.trace.inferred and _loaded_twice(view):
+        return view.unknown(
+            f"{rate}, but the model was loaded twice before it was used, and the recording does not show which "
+            "instance each prediction belongs to, and which frames it has to keep.",
+            _GIVE_BUDGET,
+        )
     if _alternates(view):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
@@ -146,6 +152,12 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{left_out}"
     )
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
+
+
+def _loaded_twice(view: tk.ModelView) -> bool:
+    """Whether two loads follow each other without a prediction in between: what stacks show has no instances."""
+    before = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
+    return bool((np.diff(before) == 0).any())
 
 
 def _alternates(view: tk.ModelView) -> bool:

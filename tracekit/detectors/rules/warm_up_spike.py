@@ -140,9 +140,12 @@ def _finding(
     rows: pd.DataFrame = view.predictions.iloc[firsts.index[chosen]]
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
+    # What may be several predictions takes longer than each of them.
+    several = view.trace.inferred and not view.predictions["single"].all()
+    least, most = ("at least ", ", at most ") if several else ("", " ")
     summary = (
-        f"The first prediction after a load took {view.time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
-        f"{view.time(firsts.usual_ns[worst])}"
+        f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
+        f"usual{most}{view.time(firsts.usual_ns[worst])}"
     )
     if len(rows) > 1:
         summary += f" ({tk.format_count(len(rows), 'load')} affected)"
@@ -182,6 +185,7 @@ DETECTOR = tk.Detector(
     origins=(tk.Origin.CALL_STACKS,),
     joins=True,
     counts=True,
+    on_evidence=True,
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
     asks=(tk.any_prediction, tk.any_load("which prediction was the first")),

@@ -79,6 +79,8 @@ class Resumed:
 
     median_ns: tk.FloatArray
     """NaN where there is none."""
+    longest_ns: tk.FloatArray
+    """The same of the longest."""
     as_usual: tk.BoolArray
     """There are some, and the compute units work no longer for any of them than usual."""
     more_work: tk.BoolArray
@@ -110,7 +112,7 @@ def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, rule: SpikeR
     resumed = _predictions_after_gaps(view, latency_ns, whole.index, rule.gap_ns)
     of_the_input = ~_same_input(view, whole, resumed)
     without_work = latency_ns.astype(np.float64)
-    without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole), 0.0)
+    without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole, resumed.longest_ns), 0.0)
     return Firsts(whole, _first_calls(view.uses, without_work, rule), resumed)
 
 
@@ -143,9 +145,11 @@ def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: 
     more = paused & (work >= LARGER_WORK * _usual_by_use(uses, work)[uses.group])
     count = int(latency.kind.max(initial=0)) + 1
     medians = medians_by_group(latency_ns[paused], latency.kind[paused], count)
+    longest = np.full(count, np.nan)
+    np.fmax.at(longest, latency.kind[paused], latency_ns[paused])
     some, larger = (np.bincount(latency.kind[chosen], minlength=count) > 0 for chosen in (paused, more))
     kind = latency.kind[index]
-    return Resumed(medians[kind], (some & ~larger)[kind], larger[kind])
+    return Resumed(medians[kind], longest[kind], (some & ~larger)[kind], larger[kind])
 
 
 _FEW_CALLS = 3
@@ -164,10 +168,13 @@ def _same_input(view: tk.ModelView, firsts: FirstCalls, resumed: Resumed) -> tk.
     return resumed.as_usual
 
 
-def _due_to_work(view: tk.ModelView, firsts: FirstCalls) -> tk.FloatArray:
+def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArray) -> tk.FloatArray:
     """Time in ns by which larger work makes each first prediction longer; all of its extra time where no work of the
-    model was recorded."""
+    model was recorded. Where what looks like one prediction may be several, no more than it makes others longer that
+    follow a gap: these are shorter than they look."""
     work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
+    if not work.any() and view.trace.inferred and not view.predictions["single"].all():
+        return np.where(np.isnan(longest_ns), extra, np.minimum(extra, longest_ns))
     if not work.any():
         return extra
     usual = _usual_by_use(view.uses, work)[view.uses.group[firsts.index]]

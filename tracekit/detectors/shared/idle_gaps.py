@@ -13,6 +13,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.idle import (
+    BEAT_SPREAD,
     CERTAINTY,
     MIN_STRETCH,
     SAME_PACE,
@@ -22,6 +23,7 @@ from tracekit.analysis.idle import (
     idle_times,
     paced_stretches,
     pacing,
+    quartile_distance,
     spread,
 )
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
@@ -62,6 +64,10 @@ OWN = "com.apple."
 
 MAX_SITES = 5
 """Functions of the app that a finding names at most."""
+
+
+_BLUR = 2
+"""Sampling periods between the quartiles of distances whose two ends are off by up to one each."""
 
 
 class Activity(StrEnum):
@@ -159,11 +165,13 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     idle = idle_times(core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
     stretch = paced_stretches(idle)
     rest = stretch < 0
+    paced = pacing(idle.distance_ns, idle.busy_ns)
+    perhaps = _blurred(view, idle) and (paced is Pacing.PERIODIC or not rest.all())
+    rest |= perhaps
     if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
         beats = pd.Series(idle.distance_ns).groupby(stretch).median()
         return SequenceGaps(idle, Activity.PACED, (), None, "", tuple(beats[beats.index >= 0]))
-    paced = pacing(idle.distance_ns, idle.busy_ns)
-    if paced is Pacing.PERIODIC:
+    if paced is Pacing.PERIODIC and not perhaps:
         return SequenceGaps(idle, Activity.PACED, (), None, "", (float(np.median(idle.distance_ns)),))
     if not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
@@ -175,9 +183,20 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     marked = _signposts_in_gaps(view, idle)
     between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
+    if perhaps:
+        return SequenceGaps(idle, Activity.UNCLEAR, (), between, culprit)
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
     return replace(gaps, activity=Activity.WORK) if marked or gaps.by_stacks or by_length else gaps
+
+
+def _blurred(view: tk.ModelView, idle: Idle) -> bool:
+    """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
+    start is off by chance, each distance makes up for the one before as on a beat."""
+    error_ns = int(view.predictions["resolution_ns"].max()) if view.trace.inferred else 0
+    if not error_ns or not len(idle.distance_ns):
+        return False
+    return quartile_distance(idle.distance_ns) < _BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
 
 
 def _like_work(gap_ns: tk.IntArray) -> bool:

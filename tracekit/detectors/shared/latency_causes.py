@@ -22,6 +22,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
+from tracekit.detectors.shared.unit_work import sampled_ns
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS
 
@@ -256,8 +257,11 @@ def is_narrow(values: tk.IntArray | tk.FloatArray) -> bool:
 
 def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
-    not known."""
-    return work_by_unit(view)[view.predictions.index.get_indexer(calls.rows.index)]
+    not known. Of calls without rows of any unit, samples of a thread that computes show it."""
+    busy = work_by_unit(view).copy()
+    unknown = ~busy.any(axis=1)
+    busy[unknown, list(tk.DEVICE_NAMES).index(tk.Device.CPU)] = sampled_ns(view)[unknown]
+    return busy[view.predictions.index.get_indexer(calls.rows.index)]
 
 
 def _work(view: tk.ModelView, calls: Calls, slow: tk.BoolArray) -> tuple[Work, tuple[str, str]]:

@@ -72,7 +72,7 @@ def known_work(view: tk.ModelView) -> Work:
         known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
         unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
-    known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(_sampled_ns(view), durations - on_units))
+    known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
     still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
@@ -90,7 +90,7 @@ def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
     return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
 
 
-def _sampled_ns(view: tk.ModelView) -> tk.IntArray:
+def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     """Time of each prediction in which call stacks show its thread compute for it, of what Core ML did not record."""
     if view.trace.sites is None or Unit.CPU not in view.trace.sites:
         return np.zeros(len(view.predictions), np.int64)

@@ -67,8 +67,28 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain, threads[int(pieces.key[chain[0]])])
-    alone = np.flatnonzero(~owners.possible & ~owners.foreign).tolist()
-    return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone)], owners
+    alone = np.setdiff1d(np.flatnonzero(~owners.possible & ~owners.foreign), _given(line, pieces, work, owners, calls))
+    return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone.tolist())], owners
+
+
+def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Sequence[Joined]) -> list[int]:
+    """Predictions of the hardware that are left over, for calls that have none where each has one: the nearest to
+    each. They become its work where they fit. O(calls without work * predictions that are left over)."""
+    left, given = np.flatnonzero(owners.left), []
+    for call in calls:
+        key = int(pieces.key[call.chain])
+        own = left[np.isin(work.model[left], [*owners.sites.named.get(key, ())])] if not call.work else left[:0]
+        if not len(own):
+            continue
+        first, last = int(line.time[call.first]), int(line.time[max(call.after - 1, call.first)])
+        away = np.maximum(np.maximum(work.starts[own] - last, first - work.ends[own]), 0)
+        nearest = int(own[np.argmin(away)])
+        left = left[left != nearest]
+        given.append(nearest)
+        fits = call.low_ns <= work.starts[nearest] and work.ends[nearest] <= call.high_ns
+        if fits and away.min() <= NEAR * line.period_ns:
+            call.work = [nearest]
+    return given
 
 
 def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:

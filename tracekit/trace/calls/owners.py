@@ -53,6 +53,8 @@ class Owners:
     """Chains that may have work which may be of others too."""
     foreign: BoolArray
     """Whether it is of a model that is never at work for a sampled thread: another process calls it."""
+    left: BoolArray
+    """Whether it is of a place whose calls have one each, and it is not known of which call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,22 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
             owner[index] = free.pop()
             taken.add(int(owner[index]))
     sites = _sites(line, pieces, work, near, owner, chain_of)
-    return Owners(owner, possible, sites, doubtful, _foreign(pieces, work, around, sites))
+    left = _left_over(work, owner, sites)
+    return Owners(owner, possible & ~left, sites, doubtful, _foreign(pieces, work, around, sites), left)
+
+
+def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
+    """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: the
+    places that call the model call no other, and each of their calls has work."""
+    keys: dict[int, list[int]] = {}
+    for key, models in sites.named.items():
+        for model in models:
+            keys.setdefault(model, []).append(key)
+    alike = [
+        model for model, own in keys.items() if all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
+    ]
+    result: BoolArray = (owner < 0) & np.isin(work.model, alike)
+    return result
 
 
 def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
