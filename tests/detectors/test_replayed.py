@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from suite.cases.cold_load import one_wait_for_several
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.detectors import replayed
@@ -34,6 +35,13 @@ def test_each_model_saves_its_reloads():
         assert result.own_savings_ns == result.extra_savings_ns == reloads.sum()
         assert (result.cost.each.what, result.cost.each.count) == ("load", len(reloads))
         assert result.cost.each.saved_ns == result.cost.each.of_ns == round(reloads.mean())
+
+
+def test_who_waits_for_several_loads_at_once_saves_one_wait():
+    trace = trace_of(one_wait_for_several(Draws(1), 4).finish())
+    answers = run_detectors(trace, only=["cold-load"])
+    saved = [result.own_savings_ns for result in results_from(answers, Replays(trace, answers))]
+    assert (len(saved), sum(saved)) == (4, 6_000 * MS)
 
 
 def test_of_predictions_in_flight_each_saves_and_all_take_as_long():

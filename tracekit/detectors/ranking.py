@@ -61,9 +61,10 @@ def rank(
     own = {name: [_finding(entry).savings_ns for entry in groups[name]] for name in names}
     extra = _extra(names, own, together)
     related = _related_findings(order)
+    alone = (saved_ns for name in names for saved_ns in _shared_out(name, own[name], together))
     return tuple(
-        RankedFinding(entry, _finding(entry).savings_ns, extra_ns, links)
-        for entry, extra_ns, links in zip(order, extra, related, strict=True)
+        RankedFinding(entry, own_ns, extra_ns, links)
+        for entry, own_ns, extra_ns, links in zip(order, alone, extra, related, strict=True)
     )
 
 
@@ -100,16 +101,26 @@ def _extra(
     known = [name for name in names if None not in own[name]]
     total_ns, before_ns = together(known), 0
     for name in names:
-        alone = [saved_ns for saved_ns in own[name] if saved_ns is not None]
         if name not in known:
             yield from (None for _ in own[name])
             continue
         # What two fixes save only together counts for the later one.
         with_this_ns = min(max(together(known[: known.index(name) + 1]), before_ns), total_ns)
-        parts = [*accumulate(alone)] if any(alone) else [1] * len(alone)
-        bounds = [(with_this_ns - before_ns) * part // parts[-1] for part in parts]
-        yield from (end - start for start, end in pairwise((0, *bounds)))
+        yield from _spread(with_this_ns - before_ns, own[name])
         before_ns = with_this_ns
+
+
+def _shared_out(
+    name: str, alone: Sequence[int | None], together: Callable[[Sequence[str]], int]
+) -> Iterable[int | None]:
+    """What each finding of a check saves, of what all of them save."""
+    return alone if None in alone or len(alone) < 2 else _spread(together([name]), alone)
+
+
+def _spread(total_ns: int, alone: Sequence[int | None]) -> Iterator[int]:
+    """A time spread over findings as they save alone."""
+    parts = [*accumulate(each or 0 for each in alone)] if any(alone) else [1] * len(alone)
+    yield from (end - start for start, end in pairwise((0, *(total_ns * part // parts[-1] for part in parts))))
 
 
 def _finding(judgment: Judgment) -> Finding:

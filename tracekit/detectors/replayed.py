@@ -92,9 +92,20 @@ class Replays:
         return saved
 
     def together_ns(self, names: Sequence[str]) -> int:
-        """The same of all models that the findings of these checks are about."""
+        """The same of all models that the findings of these checks are about. Who waits for loads of several models at
+        once waits once."""
+        if not names:
+            return 0
         about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])
-        return int(self.saved_ns(names)[about.astype(np.intp)].sum()) if names else 0
+        loads = np.isin(self.recorded.model, about) & ~self._predicted
+        shared_ns = self._shared(self.recorded.schedule.calls, loads) - self._shared(self.run(names).after, loads)
+        return int(self.saved_ns(names)[about.astype(np.intp)].sum()) - max(shared_ns, 0)
+
+    def _shared(self, times: Intervals, chosen: BoolArray) -> int:
+        """Time that several models cover at once, counted for each but one."""
+        each = times.where(chosen)
+        alone = union_length_by_group(self.recorded.model[chosen], each.starts, each.ends, len(self.models))
+        return int(alone.sum()) - each.covered_ns
 
     def answers(self, judgments: Iterable[Judgment]) -> tuple[Judgment, ...]:
         """The judgments, with findings that say what their fixes save in their models."""
