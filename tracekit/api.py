@@ -197,7 +197,8 @@ def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = 
     """What fixing the findings of these checks would bring, without `checks` those of all. Raises `UsageError` for one
     that found nothing."""
     report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
-    return what_if(trace, report.recording.source, answers, checks)
+    said = what_if(trace, report.recording.source, answers, checks)
+    return said if report.summary.evaluated else replace(said, nothing=report.summary.verdict)
 
 
 def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:

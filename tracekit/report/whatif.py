@@ -52,6 +52,8 @@ class ModelChange:
     saved_ns: int
     """Less time that its loads, compilations and predictions cover; where the app prepares while a prediction runs,
     less time from the first prediction to the last."""
+    resolution_ns: int
+    """What times of inferred calls are known to; 0 for recorded ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class WhatIf:
     unknown: tuple[UnknownSavings, ...]
     assumed: tuple[str, ...]
     """One sentence each."""
+    nothing: str = ""
+    """Why there is nothing to replay, where no check had a verdict."""
     schema_version: int = SCHEMAS["whatif"]
 
 
@@ -125,7 +129,8 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         name, calls = replays.models[code], [times.where(mine & predicted) for times in (schedule.calls, after)]
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
         paced = name in recorded.paced and not changes.ahead[mine].any()
-        change = _change(name, calls, ~cold[mine & predicted], elapsed, saved_ns[code], paced=paced)
+        known_ns = saved_ns[code], int(recorded.calls["resolution_ns"][mine].max())
+        change = _change(name, calls, ~cold[mine & predicted], elapsed, known_ns, paced=paced)
         if change.before != change.after:
             models.append(change)
     return tuple(sorted(models, key=lambda each: -each.saved_ns))
@@ -136,11 +141,12 @@ def _change(
     predictions: Sequence[Intervals],
     warm: BoolArray,
     elapsed_ns: Sequence[int],
-    saved_ns: int,
+    known_ns: tuple[int, int],
     *,
     paced: bool,
 ) -> ModelChange:
-    """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
+    """Of a model's predictions before and after, with what it saves and what that is known to. A frame that was dropped
+    because one took too long comes back."""
     before, after = predictions
     rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
     steps = frame_steps(rows) if len(before) else None
@@ -160,7 +166,7 @@ def _change(
     compared = warm if warm.any() else ~warm
     sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
     one, other = (_figures(*side) for side in sides)
-    return ModelChange(name, one, other, saved_ns)
+    return ModelChange(name, one, other, *known_ns)
 
 
 def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
