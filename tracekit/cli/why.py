@@ -20,8 +20,6 @@ from tracekit.trace.coverage import tables_of
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.render.blocks import Document
-
 
 def run(arguments: Namespace) -> ExitStatus:
     """Explain the predictions that are asked for."""
@@ -32,11 +30,8 @@ def run(arguments: Namespace) -> ExitStatus:
     with showing_log(arguments.verbose), showing_progress(arguments.quiet) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
-
-    def document(_form: str) -> Document:
-        return why_document(report)
-
-    deliver(arguments, files, document, {"json": lambda: to_json(report)}, brief=brief_document(report))
+    forms = {"json": lambda: to_json(report)}
+    deliver(arguments, files, lambda _: why_document(report), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Role, items, present, section, table
@@ -19,15 +18,14 @@ GAIN = "predicted gain: less time in Core ML (for gaps: from first to last predi
 ARROW = " → "
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     fixed: str
     change: ModelChange
 
 
 def whatif_document(said: WhatIf) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
-    rows = [_Row(_name(replay, said), change) for replay in said.replays for change in replay.models]
+    rows = [_Row(_name(replay), change) for replay in said.replays for change in replay.models]
     shown: tuple[Column[_Row], ...] = (
         columns.words("fixed", lambda row: row.fixed, heading=True),
         columns.names("model", lambda row: row.change.model),
@@ -39,9 +37,7 @@ def whatif_document(said: WhatIf) -> Document:
             "predicted gain", lambda row: row.change.saved_ns, lambda ns: format_estimate(ns) if ns else "none"
         ),
     )
-    nothing = [
-        f"{_name(replay, said)}: no gain, since other work hides it." for replay in said.replays if not replay.models
-    ]
+    nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
     return Document(
         title=said.source,
         verdict=_verdict(said),
@@ -70,11 +66,10 @@ def _verdict(said: WhatIf) -> str:
     return f"Fixing {count}: {', '.join(words) or 'predictions run at another pace'}"
 
 
-def _name(replay: Replay, said: WhatIf) -> str:
+def _name(replay: Replay) -> str:
     """What is fixed, in few words."""
-    if len(replay.findings) == 1:
-        return replay.findings[0]
-    return f"all {len(replay.findings)} together" if replay is said.replays[-1] else ", ".join(replay.findings)
+    count = len(replay.findings)
+    return replay.findings[0] if count == 1 else f"all {count} together"
 
 
 def _column(

@@ -21,7 +21,7 @@ from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, section, slices
-from tracekit.units import format_count, format_time
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -64,9 +64,7 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         return
     if waits is not None:
         yield Text(f"{visible(sentence(explained))}\n", "bold")
-    yield from section(
-        f"Compared with a usual {format_time(explained.usual_ns, explained.resolution_ns)}", why_facts(explained)
-    )
+    yield from section("Compared with a usual one", why_facts(explained))
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
