@@ -10,7 +10,7 @@ from tracekit.api import explain
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
-from tracekit.cli.reading import showing_log, showing_progress, tell_unreadable
+from tracekit.cli.reading import RUNNING, showing_log, showing_progress, tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.documents.why import brief_document, why_document
 from tracekit.report.serialize import to_json
@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> ExitStatus:
     check_recordings(arguments.path)
     request = request_from(arguments)
     choice = Choice(arguments.slowest, arguments.at, arguments.percentile, arguments.over)
-    with showing_log(arguments.verbose), showing_progress(arguments.quiet) as progress:
+    with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
     forms = {"json": lambda: to_json(report)}
