@@ -197,7 +197,8 @@ def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = 
     """What fixing the findings of these checks would bring, without `checks` those of all. Raises `UsageError` for one
     that found nothing."""
     report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
-    return what_if(trace, report.recording.source, answers, checks)
+    said = what_if(trace, report.recording.source, answers, checks)
+    return said if report.summary.evaluated else replace(said, nothing=report.summary.verdict)
 
 
 def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:
@@ -207,8 +208,8 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     for pattern in request.models:
         if not any(matches(name, pattern) for name in model_names(trace)):
             raise unknown_model(trace, pattern, redact=request.redact)
-    if request.models:
-        models = {name: each for name, each in models.items() if any(matches(name, like) for like in request.models)}
+    patterns = request.models or ("*",)
+    models = {name: each for name, each in models.items() if any(matches(name, like) for like in patterns)}
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
@@ -220,7 +221,6 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     nothing = ""
     if not found:
         calls = breakdown(trace).frame["model"].astype(str).value_counts()
-        patterns = request.models or ("*",)
         counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from support import handover
+from support.samples import SAMPLES
 from tracekit.analysis.models import summarize_models
 
 
@@ -49,6 +51,16 @@ def test_a_stage_of_a_pipeline_names_its_parent(frame, trace_of):
 def test_the_costliest_model_comes_first(frame, trace_of):
     activity = frame((0, 2), (0, 9), (0, 2), model=["B", "C", "A"])
     assert [model.name for model in summarize_models(trace_of(activity))] == ["C", "A", "B"]
+
+
+def test_rows_of_predictions_in_flight_are_of_each_in_the_order_of_submission():
+    trace = handover.trace_of(SAMPLES["captions_concurrent"]())
+    (model,) = summarize_models(trace)
+    total_ns = {part.part: part.total_ns for part in model.breakdown.parts}
+    # The engine does one after the other, and nothing but this model.
+    engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
+    assert model.in_flight.max == 8
+    assert (total_ns["ane"], total_ns["ambiguous"]) == (engine["duration_ns"].sum(), 0)
 
 
 def test_a_model_without_activity_has_no_statistics(frame, trace_of):

@@ -155,6 +155,13 @@ def test_calls_that_all_wait_alike_count_as_waiting():
     assert times(changes(schedule, elsewhere=schedule.call < 0)) == [(0, 5), (100, 105)]
 
 
+def test_work_of_others_that_a_unit_begins_with_holds_up_what_waits_behind_it():
+    # Call 0 has its piece ready at 0; the unit works for others from 4 to 10.
+    schedule = made([(0, 22)], [(4, 10, -1), (10, 20, 0)], previous=[-1])
+    assert times(schedule) == [(0, 22)]
+    assert times(changes(schedule, elsewhere=schedule.call < 0)) == [(0, 12)]
+
+
 def test_no_more_are_in_flight_than_allowed():
     # Four at once, each asks the unit for 10.
     calls = [(index, 12 + 10 * index) for index in range(4)]

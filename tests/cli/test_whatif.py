@@ -58,3 +58,33 @@ def test_an_unknown_check_gets_a_suggestion(tracekit, samples: Path) -> None:
 def test_a_recording_without_findings_says_so(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "style_transfer_fixed.trace", "-q")
     assert (result.status, result.out.strip()) == (0, "No finding")
+
+
+def test_a_recording_that_no_check_can_judge_is_no_recording_without_findings(tracekit, samples: Path) -> None:
+    result = tracekit("whatif", samples / "not_instrumented.trace", "--json", "-q")
+    said = json.loads(result.out)
+    assert (result.status, said["replays"], said["unknown"]) == (3, [], [])
+    assert said["nothing"].startswith("Inconclusive: the Core ML instrument recorded no events")
+    text = tracekit("whatif", samples / "not_instrumented.trace", "-q")
+    assert (text.status, " ".join(text.out.split())) == (3, said["nothing"])
+
+
+def test_gains_are_estimates_and_what_gains_nothing_says_so(tracekit, samples: Path) -> None:
+    copies = tracekit("whatif", samples / "sharpen_8bit.trace", "excess-data-copies", "-q", "--json")
+    saved = json.loads(copies.out)["replays"][0]["saved_ns"]
+    words = f"{saved / 1e9:.2g} s"
+    said = tracekit("whatif", samples / "sharpen_8bit.trace", "excess-data-copies").out
+    assert f"Fixing 1 finding: saves {words}, " in said
+    assert next(line for line in said.splitlines() if line.startswith("    SharpenFilter")).endswith(f" {words}")
+    flying = tracekit("whatif", samples / "captions_concurrent.trace").out
+    assert next(line for line in flying.splitlines() if line.startswith("    CaptionEncoder")).endswith(" none")
+
+
+@pytest.mark.corpus
+def test_inferred_calls_have_no_digits_that_samples_do_not_carry(tracekit, corpus: Path) -> None:
+    said = tracekit("whatif", corpus / "bundles" / "quick_probe.trace").out
+    replay = json.loads(tracekit("whatif", corpus / "bundles" / "quick_probe.trace", "-q", "--json").out)["replays"][0]
+    median = replay["models"][0]["before"]["median_ns"]
+    assert replay["models"][0]["resolution_ns"] == 1_000_000
+    assert f"{median / 1e6:.0f} ms " in said
+    assert f"{median / 1e6:.2f} ms" not in said

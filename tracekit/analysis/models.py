@@ -21,6 +21,7 @@ from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import Statistics, row_statistics
 from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
 from tracekit.analysis.why.explain import Tail, tail
+from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
@@ -81,7 +82,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     models = shown_models(trace, shown)
     of_trace = _OfTrace(
         trace,
-        breakdown(trace),
+        breakdown(in_order(trace)),
         _work_of_units(trace),
         first_after_load(trace.activity),
         core_ml_calls(trace),

@@ -184,7 +184,10 @@ def replay(schedule: Schedule) -> Intervals:
         if not waits[call]:
             events.append((earliest[call], _START, call))
     heapq.heapify(events)
-    start, end, free = [0] * count, [0] * count, dict.fromkeys(unit, -AS_RECORDED)
+    start, end = [0] * count, [0] * count
+    # Work of others that is the first of its unit begins at its time, however early it was handed over.
+    opens = zip(*(each.tolist() for each in np.unique(schedule.unit, return_index=True)), strict=True)
+    free = {place: -AS_RECORDED if owner[piece] >= 0 else int(schedule.pieces.starts[piece]) for place, piece in opens}
 
     def let_go(call: int, now: int, waiting: list[int], starts: bool) -> None:
         for each in waiting:

@@ -234,7 +234,7 @@ COMMANDS = (
         f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
         "tracekit.cli.whatif:run",
         REPORT_FORMS,
-        status="2 a check without a finding here, or another error",
+        status="2 no finding of a check, or another error; 3 inconclusive",
     ),
     Command(
         "matrix",

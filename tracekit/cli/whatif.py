@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tracekit.api import what_if_fixed
+from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.reading import RUNNING, showing_progress, tell_unreadable
@@ -17,9 +17,6 @@ from tracekit.documents.whatif import whatif_document
 from tracekit.report.serialize import to_json
 from tracekit.request import read_trace
 from tracekit.trace.coverage import tables_of
-
-if TYPE_CHECKING:
-    from tracekit.cli.ending import ExitStatus
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -36,4 +33,5 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = read_trace(paths, replace(request, progress=progress))
         said = what_if_fixed(trace, request, arguments.checks)
     deliver(arguments, files, lambda _: whatif_document(said), {"json": lambda: to_json(said)})
-    return tell_unreadable(said.source, tables_of(trace))
+    unusable = tell_unreadable(said.source, tables_of(trace))
+    return unusable or (ExitStatus.INCONCLUSIVE if said.nothing else ExitStatus.DONE)

@@ -10,7 +10,7 @@ from tracekit.api import explain
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
-from tracekit.cli.reading import showing_log, showing_progress, tell_unreadable
+from tracekit.cli.reading import RUNNING, showing_log, showing_progress, tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.documents.why import brief_document, why_document
 from tracekit.report.serialize import to_json
@@ -20,8 +20,6 @@ from tracekit.trace.coverage import tables_of
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from tracekit.render.blocks import Document
-
 
 def run(arguments: Namespace) -> ExitStatus:
     """Explain the predictions that are asked for."""
@@ -29,14 +27,11 @@ def run(arguments: Namespace) -> ExitStatus:
     check_recordings(arguments.path)
     request = request_from(arguments)
     choice = Choice(arguments.slowest, arguments.at, arguments.percentile, arguments.over)
-    with showing_log(arguments.verbose), showing_progress(arguments.quiet) as progress:
+    with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
-
-    def document(_form: str) -> Document:
-        return why_document(report)
-
-    deliver(arguments, files, document, {"json": lambda: to_json(report)}, brief=brief_document(report))
+    forms = {"json": lambda: to_json(report)}
+    deliver(arguments, files, lambda _: why_document(report), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE

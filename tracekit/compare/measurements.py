@@ -19,6 +19,7 @@ from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import Population, Sample, latencies, quantities_of
+from tracekit.analysis.why.order import in_order
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
 from tracekit.errors import UnreadableRecording, unknown
@@ -211,7 +212,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
     called = top[is_any(top["kind"], Kind.PREDICTION)]
     warm = warm_mask(trace.activity, called)
-    times = breakdown(trace)
+    times = breakdown(in_order(trace))
     return Measurements(
         source=report.recording.source,
         environment=_environment(trace, report, called),

@@ -65,12 +65,15 @@ class Replays:
 
     def unknown(self, judgment: Judgment) -> str:
         """Why the savings of a finding are unknown; empty where they are known, and where it is about no time."""
-        name = judgment.detector.id
-        if name in self.known or not isinstance(judgment.outcome, Finding):
-            return ""
+        name, outcome = judgment.detector.id, judgment.outcome
+        about_time = isinstance(outcome, Finding) and (name in FIXES or name in UNKNOWN or outcome.cost is not None)
+        return self.why_unknown(name) if about_time and name not in self.known else ""
+
+    def why_unknown(self, name: str) -> str:
+        """The same for a check that cannot be replayed."""
         if name in FIXES:
             return INFERRED if self.trace.inferred and FIXES[name].overlaps else TOO_LARGE
-        return UNKNOWN.get(name, NO_TIME if judgment.outcome.cost else "")
+        return UNKNOWN.get(name, NO_TIME)
 
     def run(self, names: Iterable[str]) -> Run:
         """The replay without what the fixes of these checks take away together. O(n log n)."""

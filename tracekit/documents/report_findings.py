@@ -111,7 +111,9 @@ def _savings(group: Group) -> Paragraph | None:
         words = ", ".join(filter(None, (reason and f"savings unknown: {reason}", where)))
         return Paragraph(words) if words else None
     costs = [check.cost for check in group.results if check.cost]
-    once, each = all(cost.once for cost in costs), each_words([cost.each for cost in costs if cost.each])
+    resolution = max(check.resolution_ns for check in group.results)
+    each = each_words([cost.each for cost in costs if cost.each], resolution)
+    once = all(cost.once for cost in costs)
     if not total and not each:
         return Paragraph("est. savings none: other work hides it")
     of = ""
@@ -135,14 +137,14 @@ def finding_savings(check: Result) -> str:
     return plain(said.line).removeprefix("est. savings ").removeprefix("savings ") if said else ""
 
 
-def each_words(parts: Sequence[Each]) -> str:
+def each_words(parts: Sequence[Each], resolution_ns: int) -> str:
     """What fixes save each time, as a mean: `3.62 of 12.4 ms per prediction (29%)`; empty where that is nothing or of
     several kinds."""
     if sum(each.saved_ns for each in parts) <= 0 or len({each.what for each in parts}) != 1:
         return ""
     saved_ns, of_ns = (sum(ns) for ns in zip(*((e.saved_ns * e.count, e.of_ns * e.count) for e in parts), strict=True))
     count = sum(each.count for each in parts)
-    saved, of = format_time(saved_ns / count), format_time(of_ns / count)
+    saved, of = format_time(saved_ns / count, resolution_ns), format_time(of_ns / count, resolution_ns)
     what = "from one prediction to the next" if parts[0].what == "step" else f"per {parts[0].what}"
     if saved == of:
         return f"{saved} {what}"

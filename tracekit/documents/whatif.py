@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Role, items, present, section, table
 from tracekit.report import formatting
-from tracekit.units import format_count, format_time
+from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
     from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
 
 
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
+ARROW = " → "
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     fixed: str
     change: ModelChange
 
 
 def whatif_document(said: WhatIf) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
-    rows = [_Row(_name(replay, said), change) for replay in said.replays for change in replay.models]
+    rows = [_Row(_name(replay), change) for replay in said.replays for change in replay.models]
     shown: tuple[Column[_Row], ...] = (
         columns.words("fixed", lambda row: row.fixed, heading=True),
         columns.names("model", lambda row: row.change.model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
-        _column("per second", lambda figures: figures.per_second, lambda rate: f"{rate:.1f}", drop=3),
-        _column("dropped frames", lambda figures: figures.dropped_frames, formatting.count, drop=2),
-        columns.durations("predicted gain", lambda row: row.change.saved_ns or None),
+        _column("per second", lambda figures: figures.per_second, lambda rate, _: f"{rate:.1f}", drop=3),
+        _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
+        columns.numbers(
+            "predicted gain", lambda row: row.change.saved_ns, lambda ns: format_estimate(ns) if ns else "none"
+        ),
     )
-    nothing = [
-        f"{_name(replay, said)}: no gain, since other work hides it." for replay in said.replays if not replay.models
-    ]
+    nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
     return Document(
         title=said.source,
         verdict=_verdict(said),
@@ -54,35 +53,33 @@ def whatif_document(said: WhatIf) -> Document:
 
 def _verdict(said: WhatIf) -> str:
     if not said.replays:
-        return "No finding" if not said.unknown else "Savings unknown"
+        return "Savings unknown" if said.unknown else said.nothing or "No finding"
     last = said.replays[-1]
     count = format_count(len(last.findings), "finding")
     if not last.models:
         return f"Fixing {count} saves nothing"
     where = f" in {format_count(len(last.models), 'model')}" if len(last.models) > 1 else ""
-    words = [f"saves {format_time(last.saved_ns)}{where}"] if last.saved_ns else []
+    words = [f"saves {format_estimate(last.saved_ns)}{where}"] if last.saved_ns else []
     best = last.models[0]
-    before, after = best.before.median_ns, best.after.median_ns
-    if before is not None and after is not None and before != after:
-        words.append(f"{best.model} median {format_time(before)} → {format_time(after)}")
+    if ARROW in (medians := _sides(best, lambda figures: figures.median_ns, format_time)):
+        words.append(f"{best.model} median {medians}")
     return f"Fixing {count}: {', '.join(words) or 'predictions run at another pace'}"
 
 
-def _name(replay: Replay, said: WhatIf) -> str:
+def _name(replay: Replay) -> str:
     """What is fixed, in few words."""
-    if len(replay.findings) == 1:
-        return replay.findings[0]
-    return f"all {len(replay.findings)} together" if replay is said.replays[-1] else ", ".join(replay.findings)
+    count = len(replay.findings)
+    return replay.findings[0] if count == 1 else f"all {count} together"
 
 
 def _column(
-    title: str, of: Callable[[Figures], float | None], form: Callable[[Any], str], drop: int = 0
+    title: str, of: Callable[[Figures], float | None], form: Callable[[Any, int], str], drop: int = 0
 ) -> Column[_Row]:
+    return Column(title, lambda row: _sides(row.change, of, form), lambda row: of(row.change.after), drop=drop)
+
+
+def _sides(change: ModelChange, of: Callable[[Figures], float | None], form: Callable[[Any, int], str]) -> str:
     """A figure before and after; once where it stays the same."""
-
-    def text(row: _Row) -> str:
-        before, after = of(row.change.before), of(row.change.after)
-        words = [formatting.ABSENT if value is None else form(value) for value in (before, after)]
-        return " → ".join(dict.fromkeys(words))
-
-    return Column(title, text, lambda row: of(row.change.after), drop=drop)
+    values = of(change.before), of(change.after)
+    words = [formatting.ABSENT if value is None else form(value, change.resolution_ns) for value in values]
+    return ARROW.join(dict.fromkeys(words))

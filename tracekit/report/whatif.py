@@ -13,7 +13,7 @@ from tracekit.analysis.frame_steps import FrameSteps, frame_steps
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.analysis.throughput import bursts, summarize_throughput
-from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, UNKNOWN
+from tracekit.detectors.fixes import FIXES, UNKNOWN
 from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError
 from tracekit.report.serialize import SCHEMAS
@@ -52,6 +52,8 @@ class ModelChange:
     saved_ns: int
     """Less time that its loads, compilations and predictions cover; where the app prepares while a prediction runs,
     less time from the first prediction to the last."""
+    resolution_ns: int
+    """What times of inferred calls are known to; 0 for recorded ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class WhatIf:
     unknown: tuple[UnknownSavings, ...]
     assumed: tuple[str, ...]
     """One sentence each."""
+    nothing: str = ""
+    """Why there is nothing to replay, where no check had a verdict."""
     schema_version: int = SCHEMAS["whatif"]
 
 
@@ -100,11 +104,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     # Others cost no time, as those about the recording itself.
     chosen = list(dict.fromkeys(wanted)) or [name for name in found if name in FIXES or name in UNKNOWN]
     known = [name for name in chosen if name in replays.known]
-    unknown = tuple(
-        UnknownSavings(name, UNKNOWN.get(name, INFERRED if name in FIXES else NO_TIME))
-        for name in chosen
-        if name not in known
-    )
+    unknown = tuple(UnknownSavings(name, replays.why_unknown(name)) for name in chosen if name not in known)
     if not known:
         return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
@@ -125,21 +125,16 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         name, calls = replays.models[code], [times.where(mine & predicted) for times in (schedule.calls, after)]
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
         paced = name in recorded.paced and not changes.ahead[mine].any()
-        change = _change(name, calls, ~cold[mine & predicted], elapsed, saved_ns[code], paced=paced)
-        if change.before != change.after:
-            models.append(change)
+        sides = _before_and_after(calls, ~cold[mine & predicted], elapsed, paced=paced)
+        if sides[0] != sides[1]:
+            resolution = int(recorded.calls["resolution_ns"][mine].max())
+            models.append(ModelChange(name, *sides, saved_ns[code], resolution))
     return tuple(sorted(models, key=lambda each: -each.saved_ns))
 
 
-def _change(
-    name: str,
-    predictions: Sequence[Intervals],
-    warm: BoolArray,
-    elapsed_ns: Sequence[int],
-    saved_ns: int,
-    *,
-    paced: bool,
-) -> ModelChange:
+def _before_and_after(
+    predictions: Sequence[Intervals], warm: BoolArray, elapsed_ns: Sequence[int], *, paced: bool
+) -> tuple[Figures, Figures]:
     """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
     before, after = predictions
     rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
@@ -160,7 +155,7 @@ def _change(
     compared = warm if warm.any() else ~warm
     sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
     one, other = (_figures(*side) for side in sides)
-    return ModelChange(name, one, other, saved_ns)
+    return one, other
 
 
 def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.why.order import in_order
 from tracekit.lanes.events import position_of
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
@@ -60,7 +61,7 @@ class Calls:
 def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
     """The predictions of a trace, of what is `shown` of it (None: all), by their rows of what is shown. O(n log n); the
     breakdown that it needs is kept for the trace."""
-    parts = breakdown(trace)
+    parts = breakdown(in_order(trace))
     index = parts.frame.index.to_numpy(dtype=np.int64)
     if shown is not None:
         is_shown = shown.rows["activity"]

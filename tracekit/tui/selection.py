@@ -9,10 +9,12 @@ import pandas as pd
 
 from tracekit.analysis.why.explain import waited_for, why
 from tracekit.analysis.why.order import in_order
+from tracekit.analysis.why.parts import Cause
 from tracekit.lanes.events import Events, position_of
+from tracekit.lanes.lanes import PIPELINES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, State
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
 
@@ -80,7 +82,8 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
 
 def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     """Row of `Trace.activity` of the prediction that a question is about: of the event, or of the finding's longest
-    evidence; the slowest one of a model or of a row of statistics. None where there is none."""
+    evidence; the slowest one of a model, of a finding about something else of it, or of a row of statistics. None where
+    there is none."""
     session, chosen = state.session, state.selection
     if chosen == NOTHING:
         chosen = state.inspector_selection if under_cursor is None else Selection(event=under_cursor)
@@ -88,10 +91,12 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     check = session.check(chosen.finding) if chosen.finding is not None else None
     if event is None and check is not None and check.evidence:
         event = session.locate(check.evidence[0])
-    if event is not None:
-        return prediction_of(session, event, by_order=True)
+    found = None if event is None else prediction_of(session, event, by_order=True)
+    if found is not None or (event is not None and check is None):
+        return found
     source = chosen.row.source if chosen.row is not None else None
-    model = chosen.model if source is None or source.kind != Kind.PREDICTION else source.model
+    about = chosen.model if check is None else check.model
+    model = about if source is None or source.kind != Kind.PREDICTION else source.model
     if calls is None or model is None:
         return None
     fitting = (session.trace.activity["model"].iloc[calls.index] == model).to_numpy()
@@ -100,16 +105,20 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     return int(calls.index[np.where(fitting, calls.durations, -1).argmax()]) if fitting.any() else None
 
 
-def rows_waited_for(session: Session, prediction: int) -> tuple[int, ...]:
-    """Indices in `Trace.hardware` of what a prediction waited for, as far as it is shown, by start."""
+def waits_of(session: Session, prediction: int) -> WaitsRef:
+    """A row of `Trace.activity` with what it waited for, as far as that is shown."""
     explained = why(session.whole_trace, session.label_in_whole_trace(prediction))
     if explained is None:
-        return ()
+        return WaitsRef(prediction, ())
     rows = waited_for(session.whole_trace, explained)
     if session.shown is not None:
         shown = session.shown.rows["hardware"]
         rows = np.cumsum(shown)[rows[shown[rows]]] - 1
-    return tuple(rows.tolist())
+    compiled, during = session.trace.context.get(PIPELINES), session.span(EventRef("activity", prediction))
+    slow = any(part.cause == Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts)
+    starts = np.zeros(0) if compiled is None or not slow else compiled["start_ns"].to_numpy()
+    pipelines = np.flatnonzero((starts >= during.start_ns) & (starts < during.end_ns))
+    return WaitsRef(prediction, tuple(rows.tolist()), tuple(pipelines.tolist()))
 
 
 def walk_start(state: State, *, forward: bool) -> tuple[EventRef | None, int]:

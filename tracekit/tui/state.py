@@ -62,6 +62,8 @@ class WaitsRef:
     """Index in `Trace.activity`."""
     rows: tuple[int, ...]
     """Indices in `Trace.hardware`, by start: on the lanes they are marked in place of evidence."""
+    pipelines: tuple[int, ...] = ()
+    """Indices of Metal pipelines that were compiled during it, if that made it slow: marked, too."""
     step: int | None = None
 
 

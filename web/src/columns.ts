@@ -1,6 +1,6 @@
 // The lanes as the page holds them (tracekit/report/viewers/lane_columns.py writes them).
 
-import { duration, moment } from "./units";
+import { moment } from "./units";
 
 export interface LaneHead {
   id: string;
@@ -38,6 +38,8 @@ export interface SlowHead extends Evidence {
   lane: number;
   row: number;
   model: string;
+  /** How long it took, in no more digits than are known. */
+  length: string;
   sentence: string;
   /** How much longer than usual, and why. */
   parts: [string, string][];
@@ -188,8 +190,7 @@ export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings"> & { slo
   const flame = meta.flame ? flameOf(meta.flame, reader) : null;
   const findings: Finding[] = meta.findings.map(({ id, title, total, ...head }) => ({ id, title, total, ...marksOf(head, rows, reader) }));
   for (const slow of meta.slow ?? []) {
-    const { starts, ends } = rows[slow.lane];
-    const title = `${duration(ends[slow.row] - starts[slow.row])} at ${moment(starts[slow.row])} \u00b7 ${slow.model}`;
+    const title = `${slow.length} at ${moment(rows[slow.lane].starts[slow.row])} \u00b7 ${slow.model}`;
     const marks = marksOf(slow, rows, reader);
     findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, slow, ...marks });
   }

@@ -11,7 +11,7 @@ from suite.cases.neural_engine_contention import behind_another_model
 from tracekit.request import Request
 from tracekit.testing import Draws, write_export
 from tracekit.tui import opening
-from tracekit.tui.selection import rows_waited_for
+from tracekit.tui.selection import waits_of
 from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
 
 CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
@@ -99,6 +99,35 @@ async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) 
     assert screen.state.selection.finding == FindingRef(0, 0)
 
 
+async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_model(screen) -> None:
+    check = screen.state.session.report.results[1]
+    assert check.id == "reload-before-predict"
+    screen.app.select(Selection(finding=FindingRef(1)))
+    await screen.press("W")
+    calls = screen.state.session.trace.activity
+    of_model = calls[(calls["kind"] == "prediction") & (calls["model"] == check.model)]
+    assert screen.state.selection.prediction == of_model["duration_ns"].idxmax()
+
+
+@pytest.mark.corpus
+def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -> None:
+    path = corpus / "bundles" / "quick_probe.trace"
+
+    async def test(screen) -> None:
+        await screen.press("5", "down", "W")
+        trace, index = screen.state.session.trace, slowest(screen)
+        assert screen.state.selection.prediction == index
+        start, length = trace.activity.loc[index, ["start_ns", "duration_ns"]]
+        compiled = trace.context["metal_pipelines"]["start_ns"].between(start, start + length, inclusive="left")
+        assert compiled.sum() > 0
+        assert f"{compiled.sum()} Metal pipelines compiled during it; the lanes mark them." in screen.text()
+        assert underlined(screen, "Metal pipelines").strip()
+        await screen.press("escape")
+        assert not underlined(screen, "Metal pipelines").strip()
+
+    run_view(test, path, size=(100, 40))
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_only_what_is_shown_is_marked(tmp_path: Path, hidden: bool) -> None:
     write_export(behind_another_model(Draws(1)).finish(), tmp_path / "export")
@@ -112,6 +141,6 @@ def test_only_what_is_shown_is_marked(tmp_path: Path, hidden: bool) -> None:
     session = opening.judge_session(opening.read(str(tmp_path / "export"), request))
     calls, activity = session.calls, session.trace.activity
     of_model = calls.index[(activity["model"].iloc[calls.index] == waiting).to_numpy()]
-    waits = [rows_waited_for(session, int(index)) for index in of_model]
+    waits = [waits_of(session, int(index)).rows for index in of_model]
     rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
     assert set(rows["model"]) == (set() if hidden else set(whole.trace.models["name"]) - {waiting})

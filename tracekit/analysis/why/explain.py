@@ -225,11 +225,8 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
         rows = unit_rows(ordered)[waits.unit]
         inside = rows.overlapping(windows)
-        hardware, foreign, model = (
-            trace.hardware.iloc[rows.line.label[inside]],
-            rows.foreign[inside],
-            rows.model[inside],
-        )
+        foreign, model = rows.foreign[inside], rows.model[inside]
+        hardware = trace.hardware.iloc[rows.line.label[inside]]
         is_own = model == called.cat.codes.iloc[int(predictions[0])]
         behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
         names = np.where(

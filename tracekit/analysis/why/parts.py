@@ -204,7 +204,8 @@ def _of_model(
         parts[:, at(cause)] += taken
         np.subtract(rest, taken, out=rest)
 
-    compiling = facts["pipelines"] > np.median(facts["pipelines"][near])
+    compiled = facts["pipelines"]
+    compiling = compiled > np.median(compiled[near])
     take(Cause.SPECIALIZATION, np.where(compiling, rest, 0))
     # Where only samples show the call, code for the GPU compiles while it runs.
     running = np.clip(parts[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
@@ -224,21 +225,9 @@ def _of_model(
     # The way to another unit, and back, is part of running there.
     take(Cause.UNIT, np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
     parts[:, at(Cause.NOT_VISIBLE)] = rest
-    resolution = int(calls["resolution_ns"].max())
+    known_ns = int(calls["resolution_ns"].max())
     return Differences(
-        name,
-        calls,
-        warm,
-        len(compared),
-        is_cold,
-        usual,
-        usual_ns,
-        parts,
-        more,
-        unclear,
-        coincident,
-        facts["pipelines"],
-        resolution,
+        name, calls, warm, len(compared), is_cold, usual, usual_ns, parts, more, unclear, coincident, compiled, known_ns
     )
 
 

@@ -22,7 +22,7 @@ from tracekit.report.call_tree import MAX_LEVELS
 from tracekit.report.formatting import visible
 from tracekit.trace.events import BOUNDS, Lane, Origin
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
-from tracekit.units import format_error
+from tracekit.units import format_error, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
@@ -185,6 +185,7 @@ def _slow(slow: Slow, words: Callable[[Why], Words], pieces: list[bytes]) -> dic
     """What is said of a slow prediction; where its waits are is added to the pieces."""
     sentence, parts = words(slow.why)
     said: dict[str, Any] = {"model": visible(slow.why.model), "sentence": visible(sentence)}
+    said["length"] = format_time(slow.why.duration_ns, slow.why.resolution_ns)
     said["parts"] = [[visible(name), visible(value)] for name, value in parts]
     return said | {"lane": slow.lane, "row": slow.row} | _evidence([slow.waits], pieces)
 

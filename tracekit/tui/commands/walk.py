@@ -10,7 +10,7 @@ from tracekit.tui.action import action, action_of
 from tracekit.tui.commands.detail import toggle_inspector
 from tracekit.tui.commands.select import missing_event_words
 from tracekit.tui.commands.views import fit_selection
-from tracekit.tui.selection import evidence_of, finding_here, prediction_here, prediction_of, rows_waited_for
+from tracekit.tui.selection import evidence_of, finding_here, prediction_here, prediction_of, waits_of
 from tracekit.tui.state import EventRef, FindingRef, Selection, WaitsRef
 from tracekit.tui.timeline.tracks import nearest
 from tracekit.units import format_count
@@ -144,7 +144,7 @@ def explain(app: StateApp) -> None:
     if index is None:
         app.say("No prediction here; press 4 and choose one.")
         return
-    waits = WaitsRef(index, rows_waited_for(session, index))
+    waits = waits_of(session, index)
     app.change(maximized=None)
     if not app.state.inspector:
         toggle_inspector.run(app)
@@ -152,6 +152,8 @@ def explain(app: StateApp) -> None:
     fit_selection.run(app)
     if waits.rows:
         app.say(f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them.")
+    elif waits.pipelines:
+        app.say(f"{format_count(len(waits.pipelines), 'Metal pipeline')} compiled during it; the lanes mark them.")
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:

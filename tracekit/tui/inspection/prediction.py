@@ -14,6 +14,7 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.why.explain import why
+from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import LEAST
 from tracekit.documents.why import sentence, why_facts
 from tracekit.report.formatting import duration, visible
@@ -37,7 +38,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     position = calls.position(index) if calls is not None else None
     if calls is None or position is None:
         return
-    parts = breakdown(session.whole_trace).of(pd.Index([session.label_in_whole_trace(index)]))
+    parts = breakdown(in_order(session.whole_trace)).of(pd.Index([session.label_in_whole_trace(index)]))
     summary = summarize_breakdown(parts)
     if summary is None or not summary.total_ns:
         return
@@ -63,7 +64,7 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         return
     if waits is not None:
         yield Text(f"{visible(sentence(explained))}\n", "bold")
-    yield from section(f"Compared with a usual {duration(explained.usual_ns)}", why_facts(explained))
+    yield from section("Compared with a usual one", why_facts(explained))
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

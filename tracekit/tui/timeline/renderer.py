@@ -14,6 +14,7 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 
 from tracekit.intervals import CoveredTime, Intervals
+from tracekit.lanes.lanes import PIPELINES
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, Palette, style
 from tracekit.tui.timeline.empty_lanes import whole_words
@@ -348,7 +349,8 @@ class Renderer:
         frame = lane.events.frame if lane.events is not None else ""
         rows = self.lanes.evidence.get(frame)
         if waits is not None:
-            rows = {"hardware": np.array(waits.rows, np.int64), "activity": np.array([waits.prediction])}.get(frame)
+            marked = {"hardware": waits.rows, PIPELINES: waits.pipelines, "activity": (waits.prediction,)}.get(frame)
+            rows = None if marked is None else np.array(marked, np.int64)
         if rows is None or lane.events is None:
             return None
         key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number, waits and waits.prediction)
