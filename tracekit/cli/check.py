@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +20,13 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
+from tracekit.compare.against_baseline import check_anchor
 from tracekit.compare.baseline import baseline_of, load_baseline, to_text
 from tracekit.compare.gate import Allowed, Gate, check, gate_of
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
 from tracekit.compare.renderers.workflow_commands import workflow_commands
-from tracekit.compare.settings import line_of
+from tracekit.compare.settings import NAMES, Limit, line_of
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
 from tracekit.documents.gate import gate_document, one_line
@@ -81,9 +84,10 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
+        limits = (*settings.check.limits, *_limits(arguments))
         return check(
             recordings,
-            settings.check,
+            replace(settings.check, limits=limits),
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
@@ -93,6 +97,14 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         )
     except TracekitError as error:
         return _gate_of_problem("input", str(error))
+
+
+def _limits(arguments: Namespace) -> Iterator[Limit]:
+    """Those of the command line, for all models."""
+    for name in NAMES:
+        value = getattr(arguments, name.replace("-", "_"))
+        if value is not None:
+            yield Limit("*", name, value)
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -208,8 +220,10 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     if arguments.save_baseline and path.exists():
         raise UsageError(f"{path} exists; add to it with --update-baseline, or delete it first")
     earlier = load_baseline(path) if arguments.update_baseline else None
-    measured = measure_all(recordings_in(*arguments.path), arguments, request)
-    baseline = baseline_of(all_measurements(measured), earlier)
+    measured = all_measurements(measure_all(recordings_in(*arguments.path), arguments, request))
+    if earlier is not None:
+        check_anchor(earlier, measured, floors, path)
+    baseline = baseline_of(measured, earlier)
     write_file(path, to_text(baseline))
     print_document(baseline_document(baseline, floors))
     if not arguments.quiet:

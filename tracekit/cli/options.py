@@ -33,6 +33,8 @@ TEMPLATE = "Core ML"
 """What is recorded with unless something else is asked for."""
 MAIN_THREAD = "main"
 """What `--thread` calls the main thread."""
+MOST_AMOUNT = 1e9
+"""No count is larger."""
 MOST_PREDICTIONS = 100_000
 """Of a profile: a day of predictions that take a second."""
 
@@ -115,14 +117,27 @@ def _number(most: int, what: str) -> Callable[[str], int]:
     return convert
 
 
+def _between(text: str, least: float, most: float, what: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not least <= number <= most:
+        raise ArgumentTypeError(f"expected {what}, found {text!r}")
+    return number
+
+
+def _amount(text: str) -> float:
+    return _between(text, 0, MOST_AMOUNT, "a number from 0 on")
+
+
+def _percent(text: str) -> float:
+    return _between(text.removesuffix("%") if text.endswith("%") else "", 0, 100, "a share such as 90%") / 100
+
+
 def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
     def convert(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if not least <= number <= most:
-            raise ArgumentTypeError(f"expected a number of seconds, found {text!r}")
+        number = _between(text, least, most, "a number of seconds")
         return round(number * unit) if unit != 1 else number
 
     return convert
@@ -251,6 +266,14 @@ OPTIONS: dict[str, Option] = {
     "allow-environment-change": Option("compare even if device or system differ"),
     "allow-missing": Option("do not fail without this model (glob; repeatable)", "MODEL", many="append"),
     "allow-no-baseline": Option("pass while there is no baseline yet"),
+    "p50": Option("most median latency, such as 16ms", "TIME", type=_duration),
+    "p95": Option("most 95th percentile of latency", "TIME", type=_duration),
+    "load": Option("most median cached load", "TIME", type=_duration),
+    "cold-load": Option("most median cold load", "TIME", type=_duration),
+    "loads": Option("most loads, cold and cached", "N", type=_amount),
+    "copies": Option("most copies and conversions per prediction", "N", type=_amount),
+    "in-flight": Option("most predictions in flight at once", "N", type=_amount),
+    "ane": Option("least share of compute on the Neural Engine", "PERCENT", dest="neural_engine", type=_percent),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),

@@ -40,6 +40,22 @@ class Answer(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
+_NEAR = 0.5
+"""Share of a change that may lie between two levels that are taken for one (heuristic)."""
+_LONG = 0.2
+"""Share of a recording that shows a level of its own (heuristic)."""
+_VISIT = 5
+"""Predictions in a row that show one, at least; of a longer recording a tenth (heuristic)."""
+_SURE = 3.0
+"""Standard errors beyond which it is not by chance (heuristic)."""
+LASTING = 50
+"""Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
+_HIDDEN = math.log(2.5)
+"""What such a change may be worth that the shortest recording does not show: another unit takes so much longer
+(heuristic)."""
+
+
 class Reason(StrEnum):
     """Why an answer is inconclusive."""
 
@@ -56,7 +72,12 @@ class Reason(StrEnum):
     INEXACT = "inexact"
     """Call stacks do not show calls this short exactly enough."""
     MODES = "modes"
-    """Latencies gather around several values that overlap with the other side's: their median may jump between them."""
+    """Latencies gather around several values, one of which the other side has too: their median may jump between them.
+    """
+    SHORT = "short"
+    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    UNEQUAL = "unequal"
+    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +87,17 @@ class Floor:
     ratio: float = 0.05
     absolute_ns: float = 50_000.0
     """Below a millisecond, recordings of one build differ by more than 5%."""
+    allow: float = 0.10
+    """How much slower than a baseline a build may be."""
 
     def log(self, before_ns: float, after_ns: float) -> float:
         """The floor as a difference of logarithms; the same in both directions."""
         smaller = max(min(before_ns, after_ns), 1.0)
         return max(math.log1p(self.ratio), math.log1p(self.absolute_ns / smaller))
+
+    def log_allowed(self, before_ns: float) -> float:
+        """By how much a latency may grow, as a difference of logarithms."""
+        return math.log1p(max(self.allow, self.absolute_ns / max(before_ns, 1.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +128,7 @@ class LatencyChange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Estimate:
+class Estimate:
     """Logarithm of a side's latency, its standard error and the degrees of freedom of that."""
 
     center: float
@@ -146,7 +173,7 @@ def median_interval(values: IntArray) -> tuple[float, float]:
 
     It says nothing of how much recordings differ.
     """
-    estimate = _estimate(_logs(values), 0.5)
+    estimate = estimate_of(logs_of(values), 0.5)
     width = half_width((estimate.error,), (estimate.degrees,), 0.95)
     return math.exp(estimate.center - width), math.exp(estimate.center + width)
 
@@ -155,12 +182,12 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     counts = len(before), len(after)
     if not all(counts):
         return _nothing([before], [after], Reason.MISSING)
-    logs = _logs(before), _logs(after)
+    logs = logs_of(before), logs_of(after)
     effective = effective_size(logs[0]), effective_size(logs[1])
     values = [sample_quantiles(side, level)[0] for side in (before, after)]
     if min(counts) < 4:
         return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
-    ends = _estimate(logs[0], level), _estimate(logs[1], level)
+    ends = estimate_of(logs[0], level), estimate_of(logs[1], level)
     change = ends[1].center - ends[0].center
     width = half_width([each.error for each in ends], [each.degrees for each in ends], confidence)
     limit = floor.log(*values)
@@ -168,11 +195,9 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
         answer, reason = Answer.INCONCLUSIVE, Reason.FEW
-    elif is_median and answer in (Answer.REGRESSED, Answer.IMPROVED):
-        doubt = _doubt(before, after, change)
-        if doubt is not None:
-            answer, reason = Answer.INCONCLUSIVE, doubt
-    wanted = None
+    elif is_median and answer in CHANGED and (doubt := doubt_of([[before], [after]], change)):
+        answer, reason = Answer.INCONCLUSIVE, doubt
+    wanted = LASTING if reason is Reason.SHORT else None
     if is_median and reason in (Reason.FEW, Reason.WIDE):
         wanted = _predictions_needed(counts, effective, width, limit)
     return _change(answer, reason, values, (change, width, limit), counts, effective, wanted)
@@ -186,7 +211,10 @@ def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor
     change, width = welch(centers[0], centers[1], confidence)
     values = [math.exp(float(side.mean())) for side in centers]
     limit = floor.log(*values)
-    return _change(*judge(change, width, limit), values, (change, width, limit), (len(sides[0]), len(sides[1])))
+    answer, reason = judge(change, width, limit)
+    if quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
+        answer, reason = Answer.INCONCLUSIVE, doubt
+    return _change(answer, reason, values, (change, width, limit), (len(sides[0]), len(sides[1])))
 
 
 def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
@@ -198,15 +226,50 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
     return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
-def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
-    """Why a change that the interval shows is not believed; None where it is."""
-    ratio = math.exp(abs(change))
-    if any(len(change_point_segments(values, min_ratio=ratio)) > 1 for values in (before, after)):
+def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | None:
+    """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
+    level of one side that comes so near to one of the other may be the same, held for longer. O(n log n)."""
+    if max(map(len, sides)) == 1 and abs(change) < _HIDDEN * (1 - min(len(side[0]) for side in sides) / LASTING):
+        return Reason.SHORT
+
+    def may_be_same(levels: Sequence[Sequence[FloatArray]]) -> bool:
+        before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
+        several = any(len(own) > 1 for side in levels for own in side)
+        return several and bool(np.abs(np.subtract.outer(before, after)).min() < _NEAR * abs(change))
+
+    if may_be_same([[_levels(values, math.exp(abs(change))) for values in side] for side in sides]):
         return Reason.NOT_STEADY
-    centers = [modes(values).centers_ns for values in (before, after)]
-    if max(map(len, centers)) > 1 and centers[0].min() <= centers[1].max() and centers[1].min() <= centers[0].max():
+    medians = [[float(np.median(logs_of(values))) for values in side] for side in sides]
+    for side, others in zip(sides, (medians[1], medians[0]), strict=True):
+        if any(_visits(logs_of(values), float(np.mean(others)), abs(change)) for values in side):
+            return Reason.NOT_STEADY
+    if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
         return Reason.MODES
     return None
+
+
+def _visits(logs: FloatArray, level: float, change: float) -> bool:
+    """Whether some predictions in a row come near to a level, and farther than chance brings them."""
+    length = max(_VISIT, len(logs) // 10)
+    if len(logs) <= length:
+        return False
+    distance = np.abs(logs - np.median(logs))
+    # From the median absolute deviation to the standard deviation of normal values.
+    noise = float(np.median(distance)) / 0.6745 / math.sqrt(effective_size(logs) / len(logs) * length)
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
+    far = np.abs(medians - np.median(logs)) > _SURE * noise
+    return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
+
+
+def _levels(values: IntArray, ratio: float) -> FloatArray:
+    """What the median of a recording is in long parts of it, between which it shifts by as much, and without any one
+    of its parts."""
+    segments = change_point_segments(values, min_ratio=ratio)
+    levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
+    if len(segments) > 1:
+        parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
+        levels += [float(np.median(values[parts != part])) for part in range(len(segments))]
+    return np.array(levels)
 
 
 def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
@@ -218,15 +281,18 @@ def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float],
     return math.ceil(max(rows, max(counts) * (width / floor) ** 2))
 
 
-def _logs(values: IntArray) -> FloatArray:
+def logs_of(values: IntArray) -> FloatArray:
+    """Logarithms of latencies in ns: shape (n,)."""
     return np.log(np.maximum(values, 1).astype(np.float64))
 
 
-def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
+def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:
+    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,), and how far it may be off
+    as neighbors depend on each other."""
     block = block_length(logs)
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
     (center,) = sample_quantiles(logs, quantile)
-    return _Estimate(center, error, max(len(logs) / block - 1, 1.0))
+    return Estimate(center, error, max(len(logs) / block - 1, 1.0))
 
 
 def _change(

@@ -153,6 +153,12 @@ class ModelMeasurements:
         return self.latencies_ns[self.warm]
 
     @property
+    def since_load(self) -> IntArray:
+        """How many predictions lie between each and the load before it, or the start of the recording."""
+        place = np.arange(len(self.warm))
+        return place - np.maximum.accumulate(np.where(self.warm, 0, place))
+
+    @property
     def copies_per_prediction(self) -> float | None:
         """Copies and conversions by predictions; None where either is not known."""
         return self.copies / self.predictions if self.copies is not None and self.predictions else None

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.compare.latency import (
+    CHANGED,
+    LASTING,
+    MIN_EFFECTIVE,
+    MIN_PREDICTIONS,
+    Answer,
+    LatencyChange,
+    Reason,
+)
 from tracekit.compare.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
@@ -15,8 +23,7 @@ from tracekit.units import format_count, format_duration, format_error
 if TYPE_CHECKING:
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Inexact
-
-CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
+    from tracekit.compare.non_inferiority import Held
 
 
 def arrow(before: str, after: str) -> str:
@@ -49,22 +56,33 @@ def reason(change: LatencyChange) -> str:
     more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
-    few = min(change.counts) < MIN_PREDICTIONS
-    worth = ABSENT if change.effective is None else f"{min(change.effective):.0f}"
-    words = {
-        Reason.MISSING: "no latency on one side",
-        Reason.FEW: (
-            f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
-            if few
-            else f"neighboring predictions are correlated (effective sample size {worth})"
-        ),
-        Reason.WIDE: "the interval is too wide to tell",
-        Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
-        Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
-        Reason.INEXACT: "call stacks do not show calls this short exactly enough",
-        Reason.MODES: "latencies cluster around several values",
-    }
-    return words[change.reason] + more
+    if change.reason is Reason.FEW and min(change.counts) < MIN_PREDICTIONS:
+        return f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed{more}"
+    if change.reason is Reason.SMALL and change.floor is not None:
+        return f"changed, but maybe by less than {_floor(change)}{more}"
+    return _REASONS[change.reason] + more
+
+
+_REASONS = {
+    Reason.MISSING: "no latency on one side",
+    Reason.FEW: f"neighboring predictions are correlated: worth fewer than {MIN_EFFECTIVE:.0f} independent ones",
+    Reason.WIDE: "the interval is too wide to tell",
+    Reason.SMALL: "changed, but maybe by less than what counts",
+    Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+    Reason.INEXACT: "call stacks do not show calls this short exactly enough",
+    Reason.MODES: "latencies cluster around several values, and both sides have some of them",
+    Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
+}
+
+
+def why_open(held: Held) -> str:
+    """Why it cannot be told whether a model is slower than allowed, and what would help."""
+    pair = max(held.recordings) == 1
+    if held.reason in (None, Reason.WIDE):
+        return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
+    more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
+    return f"cannot be told ({_REASONS[held.reason]}{more})"
 
 
 def _floor(change: LatencyChange) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import Answer, LatencyChange
+from tracekit.compare.latency import CHANGED, Answer, LatencyChange
 from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import Figure, exact_figures, figures_section
@@ -72,7 +72,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
 
 def _tone(comparison: Comparison) -> Role:
     """The look of the worst answer: on medians, on percentiles that changed, and on findings."""
-    tails = {model.p95.answer for model in comparison.compared} & words.CHANGED
+    tails = {model.p95.answer for model in comparison.compared} & CHANGED
     tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
@@ -207,7 +207,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
         if count and status is not FindingStatus.NEW:
             yield f"{format_count(count, 'finding')} {status}"
     for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
-        if count := sum(one.latency.answer is wanted and one.p95.answer not in words.CHANGED for one in compared):
+        if count := sum(one.latency.answer is wanted and one.p95.answer not in CHANGED for one in compared):
             yield f"{format_count(count, 'model')} {wanted}"
 
 
