@@ -162,5 +162,5 @@ def test_several_recordings_a_side_are_the_sample(measured):
     before, after = map(recording, (1.0, 1.01, 0.99)), map(recording, (1.2, 1.21, 1.19))
     (compared,) = compare([*before], [*after]).models
     assert compared.latency.answer is Answer.REGRESSED
-    assert compared.latency.counts == (3, 3)
-    assert compared.p95.counts == (139, 139)
+    assert compared.latency.predictions == ((139,) * 3,) * 2
+    assert compared.p95.predictions == ((139,) * 3,) * 2

@@ -84,7 +84,15 @@ def test_a_slower_build_fails(measured):
     recording = measured("sharpen_float16")
     gate = verdict([shifted(recording, 1.2)], baseline=baseline_of([recording]))
     assert subjects(gate, Verdict.FAILED) == [("baseline", "SharpenFilter")]
-    assert "smallest detectable change: 5%" in gate.items[0].text
+    assert gate.items[0].text.startswith("slower than allowed: ")
+    assert (gate.items[0].value, gate.items[0].allowed) == (pytest.approx(0.2, abs=0.01), pytest.approx(0.1))
+
+
+def test_what_is_slower_by_less_than_is_allowed_passes_and_says_by_how_much(measured):
+    recording = measured("sharpen_float16")
+    gate = verdict([shifted(recording, 1.05)], baseline=baseline_of([recording]))
+    assert gate.verdict is Verdict.PASSED
+    assert "+5" in next(item.text for item in gate.items if item.subject == "baseline")
 
 
 def test_a_build_is_held_against_the_spread_of_the_baseline(measured):
@@ -178,9 +186,9 @@ def test_of_many_models_one_that_seems_changed_by_chance_does_not_count(measured
 
 def test_a_floor_of_a_model_is_kept(measured):
     recording = measured("sharpen_float16")
-    slower, baseline = shifted(recording, 1.08), baseline_of([recording])
+    slower, baseline = shifted(recording, 1.15), baseline_of([recording])
     assert verdict([slower], baseline=baseline).verdict is Verdict.FAILED
-    wide = Floors((("Sharpen*", {"ratio": 0.15}),))
+    wide = Floors((("Sharpen*", {"allow": 0.20}),))
     assert verdict([slower], baseline=baseline, floors=wide).verdict is Verdict.PASSED
 
 

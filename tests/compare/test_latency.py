@@ -59,7 +59,7 @@ def test_ten_per_cent_are_found_with_their_interval():
     assert change.answer is Answer.REGRESSED
     assert change.low < 1.1 < change.high
     assert change.ratio == pytest.approx(1.1, abs=0.03)
-    assert change.counts == (200, 200)
+    assert change.predictions == ((200,), (200,))
 
 
 def test_sides_mirror_each_other():
@@ -148,7 +148,7 @@ def test_three_recordings_a_side_are_the_sample():
     after = [drawn(50, seed + 3, scale=1.2 + 0.01 * seed) for seed in range(3)]
     change = compare_latency(before, after)
     assert change.answer is Answer.REGRESSED
-    assert change.counts == (3, 3)
+    assert change.predictions == ((50,) * 3,) * 2
     assert change.effective is None
 
 
@@ -185,7 +185,7 @@ def test_a_95th_percentile_of_several_recordings_is_held_against_their_spread():
     # A tenth of the predictions is slow, so the 95th percentile lies among them: 2.0 / 1.5.
     assert change.answer is Answer.REGRESSED
     assert change.ratio == pytest.approx(4 / 3, rel=0.02)
-    assert (change.counts, change.effective) == ((3, 3), None)
+    assert (len(change.predictions[0]), change.effective) == (3, None)
     assert compare_latency(before, after).answer is Answer.UNCHANGED
     # Recordings of one build whose tails differ as much hide it.
     mixed = [slow_tail(0, 1.3), slow_tail(1, 2.2), slow_tail(2, 1.6)]

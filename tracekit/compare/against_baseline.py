@@ -21,7 +21,7 @@ from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_duration, format_names
+from tracekit.units import format_duration, format_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,12 +130,12 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
         if change.before_ns is not None and change.after_ns is not None:
             text = f"too few predictions: {words.sample_counts(change)}, {MIN_PREDICTIONS} needed"
         return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text)
-    ratios = (words.percent_change(1 + each) for each in (held.low, held.high))
-    said = words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))
-    percent = words.percent_change(1 + held.change)
-    text = f"{said}, {percent} ({' to '.join(ratios)}), allowed +{held.allowed * 100:.0f}%"
-    if max(held.recordings) > 1:
-        text += f"; {held.recordings[0]} and {format_count(held.recordings[1], 'recording')}"
+    ends = " to ".join(words.percent_change(1 + each) for each in (held.low, held.high))
+    medians = words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))
+    text = f"{medians}, {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%; "
+    text += words.side_counts(held.predictions)
+    if model.window is not None:
+        text += f", the first {model.window} after each load"
     if held.passed is None:
         verdict, lead = Verdict.INCONCLUSIVE, words.why_open(held)
     elif held.passed:

@@ -19,7 +19,7 @@ from tracekit.compare.measurements import Measurements, of_model
 from tracekit.compare.storage import MalformedError, from_plain, read_json, to_plain
 from tracekit.errors import TracekitError, UsageError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10
 """More would make the file grow, and a baseline old."""
 _MOST_ANCHORED = MAX_RECORDINGS // 2

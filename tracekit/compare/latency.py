@@ -115,8 +115,8 @@ class LatencyChange:
     low: float | None
     """Ends of the interval of the ratio; None where it cannot be given."""
     high: float | None
-    counts: tuple[int, int]
-    """Values on each side."""
+    predictions: tuple[tuple[int, ...], tuple[int, ...]]
+    """Of each recording of each side, as many as were compared."""
     effective: tuple[float, float] | None
     """Independent predictions that those of each side are worth; None where the recordings are the sample."""
     wanted: int | None
@@ -162,9 +162,8 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     floor = floor or Floor()
     sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
     if not all(sides):
-        counts = max(map(len, before), default=0), max(map(len, after), default=0)
-        why = Reason.FEW if all(counts) else Reason.MISSING
-        return _change(Answer.INCONCLUSIVE, why, (None, None), None, counts, wanted=MIN_P95)
+        why = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
+        return _change(Answer.INCONCLUSIVE, why, (None, None), None, (before, after), wanted=MIN_P95)
     return _of_sides(sides, 0.95, floor, 0.95)
 
 
@@ -186,7 +185,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     effective = effective_size(logs[0]), effective_size(logs[1])
     values = [sample_quantiles(side, level)[0] for side in (before, after)]
     if min(counts) < 4:
-        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
+        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, ([before], [after]), effective, MIN_PREDICTIONS)
     ends = estimate_of(logs[0], level), estimate_of(logs[1], level)
     change = ends[1].center - ends[0].center
     width = half_width([each.error for each in ends], [each.degrees for each in ends], confidence)
@@ -200,7 +199,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     wanted = LASTING if reason is Reason.SHORT else None
     if is_median and reason in (Reason.FEW, Reason.WIDE):
         wanted = _predictions_needed(counts, effective, width, limit)
-    return _change(answer, reason, values, (change, width, limit), counts, effective, wanted)
+    return _change(answer, reason, values, (change, width, limit), ([before], [after]), effective, wanted)
 
 
 def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float) -> LatencyChange:
@@ -214,7 +213,7 @@ def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor
     answer, reason = judge(change, width, limit)
     if quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
         answer, reason = Answer.INCONCLUSIVE, doubt
-    return _change(answer, reason, values, (change, width, limit), (len(sides[0]), len(sides[1])))
+    return _change(answer, reason, values, (change, width, limit), sides)
 
 
 def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
@@ -239,12 +238,12 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | Non
 
     if may_be_same([[_levels(values, math.exp(abs(change))) for values in side] for side in sides]):
         return Reason.NOT_STEADY
+    if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
+        return Reason.MODES
     medians = [[float(np.median(logs_of(values))) for values in side] for side in sides]
     for side, others in zip(sides, (medians[1], medians[0]), strict=True):
         if any(_visits(logs_of(values), float(np.mean(others)), abs(change)) for values in side):
             return Reason.NOT_STEADY
-    if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
-        return Reason.MODES
     return None
 
 
@@ -287,8 +286,8 @@ def logs_of(values: IntArray) -> FloatArray:
 
 
 def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:
-    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,), and how far it may be off
-    as neighbors depend on each other."""
+    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,), and how far it may be
+    off as neighbors depend on each other."""
     block = block_length(logs)
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
     (center,) = sample_quantiles(logs, quantile)
@@ -300,7 +299,7 @@ def _change(
     reason: Reason | None,
     values: Sequence[float | None],
     difference: tuple[float, float, float] | None,
-    counts: tuple[int, int],
+    sides: Sequence[Sequence[IntArray]],
     effective: tuple[float, float] | None = None,
     wanted: int | None = None,
 ) -> LatencyChange:
@@ -311,10 +310,11 @@ def _change(
         low, high, floor = math.exp(change - width), math.exp(change + width), math.expm1(limit)
     before, after = values
     ratio = after / before if before and after is not None else None
-    return LatencyChange(answer, reason, before, after, ratio, low, high, counts, effective, wanted, floor)
+    first, second = (tuple(map(len, side)) for side in sides)
+    return LatencyChange(answer, reason, before, after, ratio, low, high, (first, second), effective, wanted, floor)
 
 
 def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
     """No answer: a side has no, or too few, values."""
     medians = [median(np.concatenate(side)) if side else None for side in (before, after)]
-    return _change(Answer.INCONCLUSIVE, reason, medians, None, (sum(map(len, before)), sum(map(len, after))))
+    return _change(Answer.INCONCLUSIVE, reason, medians, None, (before, after))

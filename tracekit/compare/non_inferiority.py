@@ -67,7 +67,8 @@ class Held:
     high: float
     """Nor by more: each end by itself at 95%."""
     allowed: float
-    recordings: tuple[int, int]
+    predictions: tuple[tuple[int, ...], tuple[int, ...]]
+    """Of each recording of each side, as many as were compared."""
 
 
 def hold(models: Sequence[Compared]) -> list[Held | None]:
@@ -114,7 +115,7 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
         low=math.expm1(low),
         high=math.expm1(high),
         allowed=math.expm1(limit),
-        recordings=(len(centers[0]), len(centers[1])),
+        predictions=(tuple(map(len, model.sides[0])), tuple(map(len, model.sides[1]))),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.compare.latency import (
     CHANGED,
     LASTING,
-    MIN_EFFECTIVE,
     MIN_PREDICTIONS,
     Answer,
     LatencyChange,
@@ -56,8 +55,11 @@ def reason(change: LatencyChange) -> str:
     more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
-    if change.reason is Reason.FEW and min(change.counts) < MIN_PREDICTIONS:
-        return f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed{more}"
+    fewest = min(max(side, default=0) for side in change.predictions)
+    if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
+        return f"{format_count(fewest, 'prediction')}, {MIN_PREDICTIONS} needed{more}"
+    if change.reason is Reason.FEW and change.effective is not None:
+        return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
     if change.reason is Reason.SMALL and change.floor is not None:
         return f"changed, but maybe by less than {_floor(change)}{more}"
     return _REASONS[change.reason] + more
@@ -65,7 +67,7 @@ def reason(change: LatencyChange) -> str:
 
 _REASONS = {
     Reason.MISSING: "no latency on one side",
-    Reason.FEW: f"neighboring predictions are correlated: worth fewer than {MIN_EFFECTIVE:.0f} independent ones",
+    Reason.FEW: "neighboring predictions are correlated",
     Reason.WIDE: "the interval is too wide to tell",
     Reason.SMALL: "changed, but maybe by less than what counts",
     Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
@@ -78,7 +80,7 @@ _REASONS = {
 
 def why_open(held: Held) -> str:
     """Why it cannot be told whether a model is slower than allowed, and what would help."""
-    pair = max(held.recordings) == 1
+    pair = max(map(len, held.predictions)) == 1
     if held.reason in (None, Reason.WIDE):
         return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
     more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
@@ -91,13 +93,25 @@ def _floor(change: LatencyChange) -> str:
 
 def sample_counts(change: LatencyChange) -> str:
     """How many values the answer rests on: `139 and 139 predictions`."""
-    noun = "recordings" if change.effective is None and change.low is not None else "predictions"
     worth = ""
     if change.effective is not None and any(
-        effective < 0.9 * count for effective, count in zip(change.effective, change.counts, strict=True)
+        effective < 0.9 * max(counts) for effective, counts in zip(change.effective, change.predictions, strict=True)
     ):
         worth = f" (effective sample size {' and '.join(f'{effective:.0f}' for effective in change.effective)})"
-    return f"{change.counts[0]:,} and {change.counts[1]:,} {noun}{worth}"
+    return side_counts(change.predictions) + worth
+
+
+def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> str:
+    """How many both sides have: `139 and 139 predictions`, `3 recordings of 580 to 600 predictions and 2 of 40`."""
+    if max(map(len, sides)) < 2:
+        return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
+    before, after = (_range(side) for side in sides)
+    return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def latencies(change: LatencyChange) -> str:

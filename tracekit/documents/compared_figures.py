@@ -117,7 +117,7 @@ def _figures(model: ModelComparison) -> Iterator[Figure]:
     for part in model.parts:
         yield _part(part, Population.ALL if prefix else Population.WARM)
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
-        if any(change.counts):
+        if any(map(sum, change.predictions)):
             yield _latency(name, change, "loads")
     yield from (figure for figure in exact_figures(model) if figure.pair != Pair(None, None))
 
@@ -140,9 +140,8 @@ def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
 def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
     said = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
-        counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
-        said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
+        said += f" ({words.side_counts(change.predictions, noun)}{needed})"
     name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
     interval = words.interval(change) or ABSENT
     form = words.durations(change.resolution_ns)

@@ -100,6 +100,10 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
+    if model.window is not None:
+        basis = f", the first {model.window} after each load"
+    if any(model.left_out):
+        basis += f"; {sum(model.left_out)} too short to count"
     labeled = {
         "why": words.reason(change),
         "where": parts(model),
