@@ -25,7 +25,7 @@ from tracekit.compare.comparison import compare
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
 from tracekit.compare.measurements import measure
-from tracekit.compare.settings import CheckSettings, Floors, Limit
+from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.compare.verdict import Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document

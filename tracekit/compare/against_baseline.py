@@ -185,7 +185,7 @@ def new_finding_items(comparison: Comparison, baseline: Baseline, settings: Chec
     return [
         _new_finding(change, model, baseline)
         for change in comparison.findings
-        if change.status is FindingStatus.NEW or change.reason.endswith("before")
+        if change.rates[1].found and change.status in (FindingStatus.NEW, FindingStatus.NOT_COMPARABLE)
         for model in change.models
         if not settings.suppresses(change.id, model, today)
     ]

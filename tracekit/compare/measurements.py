@@ -21,6 +21,7 @@ from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import Population, Sample, latencies, quantities_of
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
+from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording, unknown
 from tracekit.report.choice import LEFT_OUT, matching_any
 from tracekit.report.time_breakdown import GROUPS
@@ -184,6 +185,9 @@ class CheckResult:
     outcome: str
     severity: str | None
     savings_ns: int | None
+    margin: float | None = None
+    """How many times the threshold its metric is, of several the one that decides: a finding has 1 or more. None where
+    none has a threshold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +262,18 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
 
 
 def _check(check: Result) -> CheckResult:
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns)
+    margin = margin_of(check.metrics)
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+
+
+def margin_of(metrics: Iterable[Metric]) -> float | None:
+    """`CheckResult.margin` of the metrics of an answer: all conditions must hold, so that the least decides."""
+    margins = [
+        value / limit if metric.direction == Direction.ABOVE else limit / value
+        for metric in metrics
+        if (value := metric.value) and (limit := metric.threshold) and min(value, limit) > 0
+    ]
+    return round(min(margins), 4) if margins else None
 
 
 def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:

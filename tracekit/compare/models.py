@@ -168,7 +168,8 @@ def compare_model(
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=_parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else (),
         predictions=pair(lambda entry: entry.predictions),
-        loads=pair(lambda entry: entry.loads),
+        # Without Core ML's rows, that none was seen says nothing.
+        loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),
         load_ns=pair(lambda entry: entry.load_ns),
         cold_load=loads(lambda entry: entry.cold_loads_ns),
         cached_load=loads(lambda entry: entry.cached_loads_ns),

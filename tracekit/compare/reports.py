@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import Measurements, check_models_known, limits_in
+from tracekit.compare.measurements import Measurements, check_models_known, limits_in, margin_of
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
+from tracekit.detectors.outcomes import Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
 from tracekit.trace.coverage import unreadable_tables
@@ -78,6 +79,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "checks": [
                 {key: result[key] for key in ("id", "model", "outcome", "severity")}
                 | {"title": _title(rules[result["id"]], result), "savings_ns": result["own_savings_ns"]}
+                | {"margin": margin_of(Metric(**metric) for metric in result["metrics"])}
                 for result in report["results"]
             ],
         }

@@ -158,6 +158,12 @@ def margin(inexact: Inexact) -> str:
     return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
 
 
+def rates(change: FindingChange) -> str:
+    """How many recordings have a finding: `5 of 10 → 0 of 1 recordings`; empty for one a side."""
+    before, after = (f"{rate.found} of {rate.evaluated}" for rate in change.rates)
+    return f"{arrow(before, after)} recordings" if max(rate.evaluated for rate in change.rates) > 1 else ""
+
+
 def finding_models(change: FindingChange) -> str:
     """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
     named = [name for name in change.models if name is not None]

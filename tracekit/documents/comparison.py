@@ -184,7 +184,7 @@ def _finding_details(change: FindingChange) -> str:
     after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
     savings_ns = after_ns or change.savings_before_ns
     savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
-    return ", ".join(filter(None, (savings, change.reason)))
+    return ", ".join(filter(None, (savings, words.rates(change), change.reason)))
 
 
 def summary(comparison: Comparison) -> str:
