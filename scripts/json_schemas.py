@@ -24,14 +24,18 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
+from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.analysis.quantities import MODEL
+from tracekit.analysis.why.parts import Layer
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState
+from tracekit.report.model_fix import ModelFix
 from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
 from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
+from tracekit.report.why import WhyReport
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
@@ -41,7 +45,13 @@ if TYPE_CHECKING:
     from tracekit.analysis.quantities import Quantity
 
 FOLDER = Path(__file__).resolve().parents[1] / "tracekit" / "report" / "schema"
-ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance}
+ROOTS: dict[str, type] = {
+    "report": Report,
+    "model": ModelReport,
+    "performance": InspectedPerformance,
+    "why": WhyReport,
+    "fix": ModelFix,
+}
 
 _MATCHES = ("as given", "same name", "similar name", None)
 WORDS: dict[str, Iterable[str | None]] = {
@@ -62,9 +72,11 @@ WORDS: dict[str, Iterable[str | None]] = {
     "ModelFileInfo.match": _MATCHES,
     "PerformanceReportInfo.match": _MATCHES,
     "PerformanceReportInfo.form": ("", *ReportForm),
+    "Why.thermal": (*THERMAL_STATES, None),
 }
 """The words of fields that hold plain text, by class and field."""
-KEYS = {"Coverage.shares": Attribution}
+_LAYERS = [layer.name.lower() for layer in Layer]
+KEYS: dict[str, Iterable[str]] = {"Coverage.shares": Attribution, "Why.usual": _LAYERS, "Why.more": _LAYERS}
 """The keys of dicts."""
 ITEMS = {"PartSummary.unknown": Unknown}
 """The words in lists."""
@@ -83,7 +95,7 @@ CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """What holds of fields together, by kind of document and class."""
 
-SIGNED = ("parts",)
+SIGNED = ("Tail.parts", "Part.ns", "Part.low_ns", "Part.high_ns", "Why.usual", "Why.more")
 """Differences, which may be negative."""
 MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
 """Times since the start of the run, which rows may precede; all others are durations."""
@@ -138,7 +150,7 @@ def _property(owner: type, name: str, hint: Any, kind: str, definitions: dict[st
         return described | _nullable({"$ref": "#/$defs/measurements"})
     if key in WORDS:
         return described | {"enum": [None if word is None else str(word) for word in WORDS[key]]}
-    value = _bounded(name, hint, _type(hint, kind, definitions))
+    value = _bounded(key, _type(hint, kind, definitions))
     if key == "ModelSummary.quantities":
         value = {
             "type": "object",
@@ -152,18 +164,19 @@ def _property(owner: type, name: str, hint: Any, kind: str, definitions: dict[st
     return described | value
 
 
-def _bounded(name: str, hint: Any, value: dict[str, Any]) -> dict[str, Any]:
+def _bounded(key: str, value: dict[str, Any]) -> dict[str, Any]:
     """The schema of a field with the bounds of its numbers: counts and durations are not negative."""
+    name = key.rpartition(".")[2]
     if "additionalProperties" in value or "items" in value:
         inner = "additionalProperties" if "additionalProperties" in value else "items"
-        return value | {inner: _bounded(name, hint, value[inner])}
+        return value | {inner: _bounded(key, value[inner])}
     kinds = value.get("type", ())
     if not {"integer", "number"} & set([kinds] if isinstance(kinds, str) else kinds):
         return value
     if name in SHARES or name.endswith("_share"):
         return value | {"minimum": 0, "maximum": 1}
     is_count_or_duration = "number" not in kinds or name.endswith("_ns")
-    return value | ({"minimum": 0} if is_count_or_duration and name not in (*MOMENTS, *SIGNED) else {})
+    return value | ({"minimum": 0} if is_count_or_duration and name not in MOMENTS and key not in SIGNED else {})
 
 
 def _number(quantity: Quantity) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import tracekit
+from support.analyses import kept_analysis
 from support.forms import long_text
 from tracekit.recording import open_recording
 from tracekit.report.serialize import to_json
@@ -43,7 +43,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, name: str) -> None:
-    report = tracekit.analyze(corpus / f"bundles/{name}.trace", redact=False)
+    report = kept_analysis(corpus / f"bundles/{name}.trace", redact=False).report
     counts: Counter[str | None] = Counter()
     sums: Counter[str | None] = Counter()
     for row in report.aggregation:
@@ -64,7 +64,7 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
 
 def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) -> None:
     path = corpus / "bundles/quick_probe.trace"
-    report, unredacted = tracekit.analyze(path), tracekit.analyze(path, redact=False)
+    report, unredacted = kept_analysis(path).report, kept_analysis(path, redact=False).report
     document, text = to_json(report), long_text(report)
     for private in ("Cursor Helper", "WindowServer", "GitHub Desktop", "TalkTastic"):
         assert private in to_json(unredacted)
@@ -80,7 +80,7 @@ def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) 
 
 
 def test_the_long_text_names_all_processes(corpus: Path) -> None:
-    report = tracekit.analyze(corpus / "bundles/quick_probe.trace", redact=False)
+    report = kept_analysis(corpus / "bundles/quick_probe.trace", redact=False).report
     # The target, five others, and rows of which the GPU did not tell whose they are.
     assert len({row.process for row in report.aggregation if row.lane == "gpu"}) == 7
     text = long_text(report)

@@ -113,7 +113,9 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert "tracekit/py.typed" in present
-    schemas = {f"tracekit/report/schema/{name}.json" for name in ("report-3", "model-2", "performance-1")}
+    schemas = {
+        f"tracekit/report/schema/{name}.json" for name in ("report-3", "model-2", "performance-1", "why-1", "fix-1")
+    }
     assert schemas <= present
     assert names == present
 

@@ -57,8 +57,19 @@ def expected(command: str, column: str) -> tuple[str, str, int]:
     return match["kind"] or "", match["sentence"] or "", int(match["status"])
 
 
+@pytest.fixture(scope="module")
+def broken(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording that no command can read, and none changes."""
+    folder = Path(shutil.copytree(samples / GOOD, tmp_path_factory.mktemp("broken") / "broken.trace"))
+    tables = folder / "corespace/run1/core/table-manager/tables.plist"
+    tables.write_bytes(tables.read_bytes()[:100])
+    return folder
+
+
 @pytest.fixture
-def paths(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], list[str]]:
+def paths(
+    samples: Path, broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], list[str]]:
     """What a command is given for a column."""
     monkeypatch.chdir(tmp_path)
     for name in ("empty.trace", "empty.mlmodel"):
@@ -69,9 +80,7 @@ def paths(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
 
     def given(command: str, column: str) -> list[str]:
         if column == "broken recording":
-            shutil.copytree(samples / GOOD, "broken.trace")
-            tables = Path("broken.trace/corespace/run1/core/table-manager/tables.plist")
-            tables.write_bytes(tables.read_bytes()[:100])
+            Path("broken.trace").symlink_to(broken)
         of_model = command in OF_MODELS
         path = {
             "no argument": [],

@@ -16,8 +16,8 @@ from support.performance_reports import wwdc22
 def folder(tmp_path: Path, samples: Path, reports: Path, built_models: Path, monkeypatch) -> Path:
     """The current folder, with a file of each kind."""
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(samples / "sharpen_8bit.trace", "run.trace")
-    shutil.copytree(built_models / "multifunction.mlpackage", "Model.mlpackage")
+    Path("run.trace").symlink_to(samples / "sharpen_8bit.trace")
+    Path("Model.mlpackage").symlink_to(built_models / "multifunction.mlpackage")
     shutil.copy(sorted(reports.iterdir())[0], "report.json")
     Path("timed.json").write_text(json.dumps(wwdc22()))
     return tmp_path

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.analyses import kept_analysis
 from support.handover import trace_of
 from support.synthetic_measurements import model, of_models
-from tracekit.api import analysis_of, judge, request_of
+from tracekit.api import judge
 from tracekit.compare.against_settings import limit_items
 from tracekit.compare.baseline import baseline_of
 from tracekit.compare.comparison import compare
@@ -188,11 +189,8 @@ def test_true_durations_lie_within_what_is_measured(sample_ns: int) -> None:
 @pytest.mark.corpus
 def test_public_recordings_compare(corpus: Path) -> None:
     before, after = (
-        measure(trace, judge(trace))
-        for trace in (
-            analysis_of(corpus / f"bundles/{name}.trace", request_of(only="cold-load")).trace
-            for name in ("quick_probe", "fp16_w8_60s_all")
-        )
+        measure(analysis.trace, analysis.report)
+        for analysis in (kept_analysis(corpus / f"bundles/{name}.trace") for name in ("quick_probe", "fp16_w8_60s_all"))
     )
     (found,) = compare([before], [after]).models
     assert [round(side.latency_ns / MS) for side in found.inexact] == [1, 1]

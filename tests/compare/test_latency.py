@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.analyses import kept_trace
 from support.simulated_latencies import (
     DEPENDENT,
     NOISY,
@@ -16,7 +17,6 @@ from support.simulated_latencies import (
     latencies,
 )
 from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
-from tracekit.trace.build import open_trace
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_recording_against_itself_never_changed():
 
 @pytest.mark.corpus
 def test_two_halves_of_a_real_recording_are_not_called_changed(corpus):
-    trace = open_trace(corpus / "bundles" / "fp16_w8_60s_all.trace")
+    trace = kept_trace(corpus / "bundles" / "fp16_w8_60s_all.trace")
     durations = trace.hardware.sort_values("start_ns")["duration_ns"].to_numpy()
     assert len(durations) > 20_000
     # Real durations on the GPU: no recording of the corpus holds the latencies of many predictions.

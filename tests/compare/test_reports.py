@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from tracekit.api import analysis_of
+from support.analyses import kept_analysis
 from tracekit.compare.comparison import compare
 from tracekit.compare.matrix import matrix, sources_of
 from tracekit.compare.reports import load_report
@@ -26,7 +26,7 @@ def report(samples, tmp_path_factory):
     def of(name):
         path = folder / f"{name}.json"
         if not path.exists():
-            path.write_text(to_json(analysis_of(samples / f"{name}.trace").measured_report()))
+            path.write_text(to_json(kept_analysis(samples / f"{name}.trace").measured_report()))
         return path
 
     return of

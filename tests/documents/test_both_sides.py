@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from lxml import html
 
-from tracekit.api import analysis_of
+from support.analyses import kept_analysis
 from tracekit.compare import words
 from tracekit.compare.comparison import compare
 from tracekit.compare.measurements import measure
@@ -27,7 +27,7 @@ PAIR = ("captions_concurrent", "sharpen_8bit")
 
 @pytest.fixture(scope="module")
 def analyses(samples):
-    return [analysis_of(samples / f"{name}.trace") for name in PAIR]
+    return [kept_analysis(samples / f"{name}.trace") for name in PAIR]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_both_recordings_are_as_long_and_begin_together(page, analyses):
 
 
 def test_a_recording_without_predictions_begins_at_its_start(analyses, samples):
-    other = analysis_of(samples / "not_instrumented.trace")
+    other = kept_analysis(samples / "not_instrumented.trace")
     sides = [Drawing(each.report, each.timeline()) for each in (analyses[0], other)]
     measurements = [measure(each.trace, each.report) for each in (analyses[0], other)]
     page = html.fromstring(page_of(compare(measurements[:1], measurements[1:]), (sides[0], sides[1])))

@@ -19,6 +19,7 @@ from suite.reported import reported
 from support.analyses import kept_analysis
 from support.forms import html_page, markdown, short_text
 from support.performance_reports import whole_report
+from support.samples import SAMPLES
 from tracekit.analysis.quantities import MODEL
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import check
@@ -40,14 +41,6 @@ from tracekit.tui.detail.models import COLUMNS as VIEW_COLUMNS
 
 MS = 1_000_000
 TODAY = dt.date(2026, 1, 1)
-SAMPLES = (
-    "captions_concurrent",
-    "not_instrumented",
-    "sharpen_8bit",
-    "sharpen_float16",
-    "style_transfer_fixed",
-    "style_transfer_reload",
-)
 
 
 LIMITS = {"p50": "p50_ns", "p95": "p95_ns", "load": "load_ns", "cold-load": "cold_load_ns"}

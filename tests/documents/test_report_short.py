@@ -11,20 +11,13 @@ from rich.cells import cell_len
 import tracekit
 from support.analyses import kept_analysis
 from support.forms import short_text
+from support.samples import SAMPLES
 from tracekit.documents.report import LINES, summary_document
 from tracekit.render.forms import render
 from tracekit.report.report import Report
 from tracekit.report.verdict import summarize
 from tracekit.testing import Model, Process, Scenario, write_export
 
-SAMPLES = (
-    "captions_concurrent",
-    "not_instrumented",
-    "sharpen_8bit",
-    "sharpen_float16",
-    "style_transfer_fixed",
-    "style_transfer_reload",
-)
 MS = 1_000_000
 
 

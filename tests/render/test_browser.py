@@ -239,6 +239,37 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
     assert steps["fragment"]["panel"].count("Range of 1.00 s from 00:01.000") == 1
 
 
+def slowest(analysis: Analysis) -> Any:
+    activity = analysis.trace.activity
+    return activity.loc[activity["duration_ns"].where(activity["kind"] == Kind.PREDICTION).idxmax()]
+
+
+def test_a_click_on_a_slow_prediction_says_why(analysis: Analysis, steps: dict[str, Any]) -> None:
+    call, clicked = slowest(analysis), steps["slow clicked"]
+    sentence = f"SharpenFilter at {moment(call.start_ns)}: {format_time(call.duration_ns)} instead of the usual"
+    for step in ("slow chosen", "slow clicked"):
+        assert sentence in steps[step]["panel"], step
+        assert "rank 1 of " in steps[step]["panel"]
+        assert f"#finding={steps['slow']}" in steps[step]["hash"]
+    assert (steps["slow left"]["hash"], clicked["view"]) == ("", steps["slow left"]["view"])
+    assert "tracekit why --at" not in clicked["panel"]
+    # That one took hardly longer than usual.
+    assert f"For this one: tracekit why --at {moment(first_prediction(analysis).start_ns)}" in steps["clicked"]["panel"]
+
+
+def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, Any], samples: Path) -> None:
+    trace = kept_analysis(samples / f"{CONCURRENT}.trace").trace
+    call = slowest(kept_analysis(samples / f"{CONCURRENT}.trace"))
+    engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
+    waits = engine[(engine["start_ns"] + engine["duration_ns"] > call.start_ns)].head(7)
+    chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
+    assert "behind 7 earlier predictions" in chosen
+    assert "What it waited for is outlined: 7 intervals" in chosen
+    for text, number in ((first, 1), (last, 7)):
+        assert f"Wait {number} of 7 of the prediction of {format_time(call.duration_ns)}" in text
+        assert f"start {moment(waits['start_ns'].iloc[number - 1])}" in text
+
+
 def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
     of_evidence, of_range, about, of_function, back, of_model, found, innermost = steps["flame"]
     check = next(check for check in analysis.report.results if check.outcome == "finding")

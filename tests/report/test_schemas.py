@@ -11,14 +11,17 @@ from typing import Any
 import jsonschema
 import pytest
 
+import tracekit
 from support.analyses import kept_analysis
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
+from tracekit.analysis.why.choice import Choice
+from tracekit.api import explain
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
 from tracekit.model_files.versions import parse_target
-from tracekit.report import model_report, performance, report
+from tracekit.report import model_fix, model_report, performance, report, why
 from tracekit.report.report import Result, Rule
 from tracekit.report.serialize import SCHEMAS, schema_text, to_json
 
@@ -94,7 +97,38 @@ def test_a_moment_may_lie_before_the_start(samples) -> None:
 
 def test_versions_are_those_of_the_program() -> None:
     versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION)
+    versions += (why.SCHEMA_VERSION, model_fix.SCHEMA_VERSION)
     assert versions == tuple(SCHEMAS.values())
+
+
+@pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
+@pytest.mark.parametrize("choice", [Choice(slowest=300), Choice(at_ns=10**15)], ids=["all", "none"])
+def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: Choice) -> None:
+    document = validate("why", to_json(explain(tracekit.open_trace(samples / f"{name}.trace"), choice=choice)))
+    parts = [part for model in document["models"] for each in model["predictions"] for part in each["parts"]]
+    # Of most samples some take less than usual.
+    assert any(part["ns"] < 0 for part in parts) == (name != "not_instrumented" and choice.at_ns is None)
+    for key, wrong in (("cause", "luck"), ("ns", None), ("known", "guess")):
+        if parts:
+            before, parts[0][key] = parts[0][key], wrong
+            assert not jsonschema.Draft202012Validator(SCHEMA["why"]).is_valid(document)
+            parts[0][key] = before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_can_be_fixed_in_every_model_obeys_the_schema(inspected, name: str) -> None:
+    offers = model_fix.offers_of(inspected(name), f"{name}.mlpackage", {})
+    document = validate("fix", to_json(model_fix.ModelFix(source=name, offers=offers)))
+    assert [each["finding"] for each in document["offers"]] == [*model_fix.findings_of(inspected(name), {})]
+
+
+def test_what_was_fixed_obeys_the_schema(inspected) -> None:
+    model = inspected(NAMES[0])
+    change = model_fix.Change("float32-compute", "compute in Float16", ("computes in Float16",))
+    for compared in (({}, "not on a Mac"), ({"out": 0.25}, "")):
+        fix = model_fix.model_fix(model, model, (change,), [], {}, compared)
+        document = validate("fix", to_json(fix))
+        assert (document["differences"], document["not_compared"]) == compared
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -54,7 +54,7 @@ def compare_calls(
     used: set[int] = set()
     widths: list[float] = []
     named = [(KINDS[str(kind)], str(name)) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
-    meant = {name: {id(call) for call in calls_meant(name, calls)} for _, name in named}
+    meant = {name: {id(call) for call in calls_meant(name, calls)} for name in {name for _, name in named}}
     for (kind, name), low, high, least, most in zip(named, *bounds, strict=True):
         first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
         for call in by_kind[kind][first:last]:

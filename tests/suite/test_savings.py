@@ -14,7 +14,7 @@ KNOWN = {Key("excess-data-copies", 2)}
 
 @pytest.mark.parametrize("check", PROBLEMS)
 def test_what_is_said_comes_true(check):
-    results = [compared(key) for key in keys() if key.check == check][:3]
+    results = [compared(key) for key in keys() if key.check == check and key.number < 3]
     assert not [each.error for each in results if each.error]
     assert any(each.said for each in results)
     assert {each.key for each in results if each.said is not None and not each.close} == {

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.analyses import kept_trace
 from support.call_stacks import MAIN, START, WORKER, WQ, Call, Held, app, call_stacks, core_ml, source
 from tracekit.detectors.foreign import copy_of
 from tracekit.recording.table import Process, Thread
-from tracekit.trace.build import open_trace
 from tracekit.trace.samples import Samples, SampleSource
 
 OVERLAY = app("MLModel.init", 0, 0x99, "_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC")
@@ -119,7 +119,7 @@ def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(t
     [("hello_coreml", 389, 343, 356), ("quick_probe", 3689, 3614, 3649), ("fp16_w8_60s_all", 855, 745, 806)],
 )
 def test_public_recordings(corpus: Path, name: str, samples: int, of_main: int, with_stack: int) -> None:
-    trace = open_trace(corpus / f"bundles/{name}.trace")
+    trace = kept_trace(corpus / f"bundles/{name}.trace")
     frame = trace.samples
     assert len(frame) == samples
     assert int(frame["main_thread"].sum()) == of_main

@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if not arguments.findings and not arguments.functions:
         if targets:
             raise UsageError(f"name what to fix; `tracekit fix {source}` lists it")
-        fix = ModelFix(model.source, offers_of(model, source, settings))
+        fix = ModelFix(source=model.source, offers=offers_of(model, source, settings))
         deliver(arguments, files, lambda _: offers_document(fix), {"json": lambda: to_json(fix)})
         return ExitStatus.DONE
     if len(targets) != 1:

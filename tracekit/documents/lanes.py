@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.compare.words import arrow
+from tracekit.documents.why import sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
@@ -43,7 +44,7 @@ def lanes(
 ) -> Figure:
     """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
     stands above that of another recording."""
-    data = page_data(name, *payload(report, timeline, origin_ns))
+    data = page_data(name, *payload(report, timeline, origin_ns, lambda why: (sentence(why), [*why_facts(why)])))
     heading = tag("h3", title, class_="side") if title else None
     markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
     return Figure(markup, f"#{name}{{--lanes-height:{_height(timeline)}px}}", data)

@@ -13,7 +13,7 @@ from tracekit.documents.columns import numbers, words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
-from tracekit.report.why import is_far
+from tracekit.report.why import AS_USUAL, is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_time
 
@@ -24,8 +24,6 @@ SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
 WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
-AS_USUAL = 0.02
-"""A prediction within this share of the usual time took as long as usual."""
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.ORDER: "order of submission",

@@ -54,10 +54,14 @@ class Change:
     """What must change in the app."""
 
 
-@dataclass(frozen=True, slots=True)
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFix:
     """What can be changed, or was; then what that means for the app."""
 
+    schema_version: int = SCHEMA_VERSION
     source: str
     offers: tuple[Offer, ...]
     """Empty where something was changed."""
@@ -65,7 +69,7 @@ class ModelFix:
     new_findings: tuple[str, ...] = ()
     app: tuple[str, ...] = ()
     """What must change in the app."""
-    differences: Mapping[str, float] | None = None
+    differences: dict[str, float] | None = None
     """Largest absolute difference of each output, where both models ran."""
     not_compared: str = ""
     """Why the outputs were not compared."""

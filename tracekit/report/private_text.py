@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,9 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 )
 """Name, pattern and replacement of what is private by its form."""
 
+MAX_KEPT = 1_000
+"""Characters of the longest text whose replacement is kept for the next report."""
+
 _REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
 
 _PID = r"(?: \(\d+\)|, pid: \d+)"
@@ -83,7 +87,9 @@ class TextRedactor:
 
     def __call__(self, text: str) -> str:
         """The text without it."""
-        return self._pattern.sub(self._replacement, text)
+        if self._aliases or len(text) > MAX_KEPT:
+            return self._pattern.sub(self._replacement, text)
+        return _replaced(self._pattern, text)
 
     def _replacement(self, match: re.Match[str]) -> str:
         rule, text = match.lastgroup, match.group()
@@ -91,6 +97,12 @@ class TextRedactor:
             return _REPLACEMENTS[rule]
         name = process_name(text) if rule in {"quoted", "numbered"} else text
         return text.replace(name, self._aliases.get(name, name), 1)
+
+
+@lru_cache(4_096)
+def _replaced(pattern: re.Pattern[str], text: str) -> str:
+    """The text without what is private by its form. Most are sentences of checks, the same in each report."""
+    return pattern.sub(lambda match: _REPLACEMENTS.get(match.lastgroup or "", match.group()), text)
 
 
 def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:

@@ -20,10 +20,16 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
-_KINDS = {"Report": "report", "ModelReport": "model", "InspectedPerformance": "performance"}
+_KINDS = {
+    "Report": "report",
+    "ModelReport": "model",
+    "InspectedPerformance": "performance",
+    "WhyReport": "why",
+    "ModelFix": "fix",
+}
 """Kind of each dataclass. By name: only a command that makes one has to load it."""
 
 

@@ -14,19 +14,25 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.why.choice import MOST, Choice
+from tracekit.analysis.why.explain import waited_for, why
+from tracekit.analysis.why.parts import differences
 from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of, main_thread
 from tracekit.report.flame import Flame, flame_of
-from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
+from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts, redact_values
+from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
+    from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
 
@@ -89,6 +95,19 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Slow:
+    """A slow prediction."""
+
+    why: Why
+    lane: int
+    """Position of the lane that it is on."""
+    row: int
+    """Position of the row in its lane."""
+    waits: Marked
+    """What it waited for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
     """All lanes of one recording, grouped as in Instruments."""
 
@@ -100,6 +119,8 @@ class Timeline:
     """Labels and names of models, redacted and fit for a screen."""
     evidence: tuple[Marked, ...]
     """For each check of the report: where all of its evidence lies."""
+    slow: tuple[Slow, ...] = ()
+    """The `MOST` slowest predictions of each model that took longer than usual, those of the busiest model first."""
     flame: Flame | None = None
     """What running threads of the target were doing; None where the recording does not show it."""
 
@@ -127,7 +148,8 @@ def timeline_of(
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     kept = [_shown_positions(lane, shown) for lane in lanes]
-    words = _Words(trace, redact=redact)
+    facts = private_facts(trace) if redact else None
+    words = _Words(trace, facts)
     drawn = tuple(_draw_lane(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
     starts = [int(lane.starts[0]) for lane in drawn if len(lane.starts)]
     ends = [int(lane.ends.max()) for lane in drawn if len(lane.ends)]
@@ -137,8 +159,37 @@ def timeline_of(
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
+        slow=tuple(_slow(trace, lanes, kept, facts)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
+
+
+def _slow(
+    trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None
+) -> Iterator[Slow]:
+    """What is said of slow predictions, and where they are on the lanes. O(rows) for each."""
+
+    def on_lanes(frame: str, wanted: IntArray) -> Marked:
+        pieces = [np.empty((0, 4), np.int64)]
+        for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
+            if lane.events is not None and lane.events.frame == frame:
+                rows = np.flatnonzero(np.isin(lane.events.index[positions], wanted))
+                at = positions[rows]
+                times = (lane.events.starts[at], lane.events.ends[at])
+                pieces.append(np.column_stack((*times, np.full(len(rows), number), rows)))
+        found = np.concatenate(pieces)
+        return Marked(*found[np.argsort(found[:, 0], kind="stable")].T)
+
+    for of_model in sorted(differences(trace).values(), key=lambda each: -int(each.durations.sum())):
+        for position in Choice(slowest=MOST).rows(of_model):
+            label = int(of_model.calls.index[position])
+            place = on_lanes("activity", np.array([label]))
+            explained = why(trace, label) if len(place.rows) else None
+            if explained is None or explained.extra_ns <= AS_USUAL * explained.usual_ns:
+                continue
+            waits = on_lanes("hardware", waited_for(trace, explained))
+            said = explained if facts is None else redact_values(explained, facts)
+            yield Slow(said, int(place.lanes[0]), int(place.rows[0]), waits)
 
 
 def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
@@ -208,13 +259,12 @@ def _predictions(trace: Trace, events: Events) -> IntArray:
 class _Words:
     """Texts of rows with their codes, each text once."""
 
-    def __init__(self, trace: Trace, *, redact: bool) -> None:
+    def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
         self._codes: dict[str, int] = {}
-        facts = private_facts(trace)
         names = model_names(trace)
         self._label: Callable[[Sequence[str]], Sequence[str]] = list
         self._model: Callable[[Sequence[str]], Sequence[str]] = list
-        if redact:
+        if facts is not None:
             self._label = lambda texts: redact_texts([redact_label(text, facts) for text in texts], facts, names)
             self._model = lambda texts: redact_names(texts, facts)
 

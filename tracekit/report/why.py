@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tracekit.report.report import Result
 
 SCHEMA_VERSION = 1
+AS_USUAL = 0.02
+"""A prediction within this share of the usual time took as long as usual."""
 FAR = 1.25
 """A p95 of at least so many times the usual duration needs a reason."""
 

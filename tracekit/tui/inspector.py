@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from tracekit.tui.inspection.blocks import facts, heading
 from tracekit.tui.inspection.event import caller_blocks, event_blocks, range_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks, row_blocks
-from tracekit.tui.inspection.prediction import prediction_blocks
+from tracekit.tui.inspection.prediction import prediction_blocks, why_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.text import Drawn
 from tracekit.tui.theme import Palette, palette_of
@@ -41,11 +43,18 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
     elif selection.row is not None:
         blocks += row_blocks(state, selection.row)
     if selection.event is not None:
-        event = [*event_blocks(session, selection.event)]
+        event, waits = [*event_blocks(session, selection.event)], selection.waits
+        why = why_blocks(session, selection.event.index if waits is None else waits.prediction, waits)
         if selection.event.frame == "activity":
             parts = [*caller_blocks(session, selection.event.index)]
             parts += prediction_blocks(session, selection.event.index, palette, monochrome=monochrome)
+            parts = [*parts, *why] if waits is None else [*why, *parts]
             event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
+        elif waits is not None and waits.step is not None:
+            row = session.row(selection.event)
+            about = [("behind", str(row["process"] if pd.isna(row["model"]) else row["model"]))]
+            about.append(("keys", ". , to step · W why slow"))
+            event = [heading(f"Wait {waits.step + 1} of {len(waits.rows)}"), facts(about), "", *event, *why]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
         blocks += range_blocks(state, state.range, state.ends)

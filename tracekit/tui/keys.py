@@ -77,6 +77,7 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("to_finding", ("F",), "Go to its finding", Section.SELECT),
         Shortcut("to_related", ("r",), "Related finding", Section.SELECT),
         Shortcut("to_prediction", ("P",), "Go to its prediction", Section.SELECT),
+        Shortcut("why", ("W",), "Why slow", Section.SELECT),
         Shortcut("filter", ("slash",), "Search and filter", Section.FIND),
         Shortcut("clear_filter", ("c",), "Clear filter", Section.FIND),
         Shortcut("next_match", ("m",), "Next match", Section.FIND),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
+from tracekit.analysis.why.explain import waited_for, why
+from tracekit.analysis.why.order import in_order
 from tracekit.lanes.events import Events, position_of
+from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.state import EventRef, FindingRef, Session, State
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, State
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
 
@@ -58,11 +62,13 @@ def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | N
     return next((FindingRef(check, at) for at, each in enumerate(evidence) if (each.table, each.row) == source), None)
 
 
-def prediction_of(session: Session, event: EventRef) -> int | None:
-    """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one."""
+def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) -> int | None:
+    """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one. `by_order`:
+    whether the order of submission, too, may tell that."""
     if event.frame not in EVENT_FRAMES:
         return None
-    calls, row = session.calls, session.row(event)
+    frame: pd.DataFrame = getattr(in_order(session.trace) if by_order else session.trace, event.frame)
+    calls, row = session.calls, frame.iloc[event.index]
     parents = session.trace.activity["prediction"]
     index = event.index if event.frame == "activity" else -1
     above = row["prediction"]
@@ -70,6 +76,40 @@ def prediction_of(session: Session, event: EventRef) -> int | None:
         index = int(above)
         above = parents.iloc[index]
     return index if calls is not None and calls.position(index) is not None else None
+
+
+def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
+    """Row of `Trace.activity` of the prediction that a question is about: of the event, or of the finding's longest
+    evidence; the slowest one of a model or of a row of statistics. None where there is none."""
+    session, chosen = state.session, state.selection
+    if chosen == NOTHING:
+        chosen = state.inspector_selection if under_cursor is None else Selection(event=under_cursor)
+    event, calls = chosen.event, session.calls
+    check = session.check(chosen.finding) if chosen.finding is not None else None
+    if event is None and check is not None and check.evidence:
+        event = session.locate(check.evidence[0])
+    if event is not None:
+        return prediction_of(session, event, by_order=True)
+    source = chosen.row.source if chosen.row is not None else None
+    model = chosen.model if source is None or source.kind != Kind.PREDICTION else source.model
+    if calls is None or model is None:
+        return None
+    fitting = (session.trace.activity["model"].iloc[calls.index] == model).to_numpy()
+    if chosen.row is not None and chosen.row.warm:
+        fitting &= ~calls.first
+    return int(calls.index[np.where(fitting, calls.durations, -1).argmax()]) if fitting.any() else None
+
+
+def rows_waited_for(session: Session, prediction: int) -> tuple[int, ...]:
+    """Indices in `Trace.hardware` of what a prediction waited for, as far as it is shown, by start."""
+    explained = why(session.whole_trace, session.label_in_whole_trace(prediction))
+    if explained is None:
+        return ()
+    rows = waited_for(session.whole_trace, explained)
+    if session.shown is not None:
+        shown = session.shown.rows["hardware"]
+        rows = np.cumsum(shown)[rows[shown[rows]]] - 1
+    return tuple(rows.tolist())
 
 
 def walk_start(state: State, *, forward: bool) -> tuple[EventRef | None, int]:

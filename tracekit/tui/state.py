@@ -55,6 +55,17 @@ class FindingRef:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitsRef:
+    """A prediction that is explained, and which of the rows that it waited for is looked at (None: the prediction)."""
+
+    prediction: int
+    """Index in `Trace.activity`."""
+    rows: tuple[int, ...]
+    """Indices in `Trace.hardware`, by start: on the lanes they are marked in place of evidence."""
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RowRef:
     """A row of the aggregation."""
 
@@ -74,6 +85,8 @@ class Selection:
     model: str | None = None
     """Name of a model of the report."""
     row: RowRef | None = None
+    waits: WaitsRef | None = None
+    """Set along with the `event` that is the prediction, or what it waited for."""
 
 
 NOTHING = Selection()

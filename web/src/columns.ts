@@ -1,5 +1,7 @@
 // The lanes as the page holds them (tracekit/report/viewers/lane_columns.py writes them).
 
+import { duration, moment } from "./units";
+
 export interface LaneHead {
   id: string;
   title: string;
@@ -14,17 +16,31 @@ export interface LaneHead {
   inferred?: { resolution: string; planes: number[] };
 }
 
-/** A finding as the page holds it. */
-export interface FindingHead {
-  id: string;
-  title: string;
-  total: number;
+/** Intervals as the page holds them. */
+export interface Evidence {
   /** Lane, and how many of its rows are evidence. */
   lanes: [number, number][];
   /** Intervals that are on no lane, and the start of the first. */
   loose: number;
   first: number;
   planes: number[];
+}
+
+/** A finding as the page holds it. */
+export interface FindingHead extends Evidence {
+  id: string;
+  title: string;
+  total: number;
+}
+
+/** A slow prediction as the page holds it, with where it is and what it waited for. */
+export interface SlowHead extends Evidence {
+  lane: number;
+  row: number;
+  model: string;
+  sentence: string;
+  /** How much longer than usual, and why. */
+  parts: [string, string][];
 }
 
 /** Intervals that are sorted by start. All arrays have one value for each. */
@@ -41,6 +57,8 @@ export interface Finding extends Marks {
   id: string;
   title: string;
   total: number;
+  /** Of a slow prediction, whose waits are marked. */
+  slow?: SlowHead;
 }
 
 export interface Meta {
@@ -53,6 +71,7 @@ export interface Meta {
   texts: string[];
   lanes: LaneHead[];
   findings: FindingHead[];
+  slow: SlowHead[];
   flame: FlameHead | null;
   /** Time that stands above the same time of the other recording on the page; absent where there is no other. */
   origin?: number;
@@ -158,20 +177,27 @@ class Reader {
 export interface Decoded {
   rows: Rows[];
   flame: Flame | null;
+  /** Those that the page has, then slow predictions with their waits. */
   findings: Finding[];
 }
 
 /** The rows of all lanes, in their order, the call stacks and the evidence, out of the bytes of all columns. */
-export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings">, bytes: Uint8Array): Decoded {
+export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings"> & { slow?: SlowHead[] }, bytes: Uint8Array): Decoded {
   const reader = new Reader(bytes);
   const rows = meta.lanes.map((lane) => laneOf(lane, reader));
   const flame = meta.flame ? flameOf(meta.flame, reader) : null;
-  const findings = meta.findings.map((finding) => findingOf(finding, rows, reader));
+  const findings: Finding[] = meta.findings.map(({ id, title, total, ...head }) => ({ id, title, total, ...marksOf(head, rows, reader) }));
+  for (const slow of meta.slow ?? []) {
+    const { starts, ends } = rows[slow.lane];
+    const title = `${duration(ends[slow.row] - starts[slow.row])} at ${moment(starts[slow.row])} \u00b7 ${slow.model}`;
+    const marks = marksOf(slow, rows, reader);
+    findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, slow, ...marks });
+  }
   reader.end();
   return { rows, flame, findings };
 }
 
-function findingOf(head: FindingHead, all: Rows[], reader: Reader): Finding {
+function marksOf(head: Evidence, all: Rows[], reader: Reader): Marks {
   const drawn = head.lanes.reduce((sum, [, count]) => sum + count, 0);
   const count = drawn + head.loose;
   const gaps = reader.column(new Int32Array(drawn), head.planes[0]);
@@ -192,7 +218,7 @@ function findingOf(head: FindingHead, all: Rows[], reader: Reader): Finding {
   }
   starts.set(begins, at);
   for (let i = 0; i < head.loose; i++) ends[at + i] = begins[i] + lengths[i];
-  return { id: head.id, title: head.title, total: head.total, ...inOrder({ starts, ends, lanes, rows }) };
+  return inOrder({ starts, ends, lanes, rows });
 }
 
 /** Intervals that stand lane by lane, each sorted, as one. O(n log lanes). */

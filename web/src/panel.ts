@@ -1,6 +1,6 @@
 // What is selected in full, and the statistics of a range.
 
-import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Meta, type Rows, SEVERAL, SIGNPOST } from "./columns";
+import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Meta, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
 import { el } from "./dom";
 import { eventOf, labelOf } from "./painter";
 import type { Match } from "./search";
@@ -15,6 +15,8 @@ export interface Data {
   meta: Meta;
   all: Rows[];
   findings: Finding[];
+  /** What is marked. */
+  finding: Finding | null;
 }
 
 export function describeRow(data: Data, match: Match): HTMLElement {
@@ -35,15 +37,38 @@ export function describeRow(data: Data, match: Match): HTMLElement {
   facts.push(...inferredFacts(rows, at));
   if (rows.flags[at] & CALL) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
   const found = evidenceFor(data.findings, match);
+  const slow = data.findings.find((each) => each.slow && each.slow.lane === match.lane && each.slow.row === match.row);
   return el(
     "div",
     { class: "selected" },
     el("h3", {}, eventOf(data, rows, at)),
+    slow?.slow ? describeSlow(slow, slow.slow) : null,
     el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    waitOf(data.finding, match),
+    rows.flags[at] & CALL && !slow && data.findings.some((each) => each.slow)
+      ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start)}`)
+      : null,
     found.length
       ? el("p", {}, "Evidence for ", ...found.flatMap((finding, i) => [i ? ", " : "", el("a", { href: `#finding-${finding.id}` }, finding.id)]))
       : null,
   );
+}
+
+/** Why a prediction took longer than usual. */
+function describeSlow({ total }: Finding, { sentence, parts }: SlowHead): HTMLElement {
+  return el(
+    "div",
+    { class: "why" },
+    el("p", {}, el("strong", {}, sentence)),
+    el("dl", {}, ...parts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    total ? el("p", { class: "dim" }, `What it waited for is outlined: ${counted(total, "interval")}; , and . step through them.`) : null,
+  );
+}
+
+/** Which of the marked waits a row is. */
+function waitOf(finding: Finding | null, match: Match): HTMLElement | null {
+  const at = finding?.slow ? finding.rows.findIndex((row, i) => row === match.row && finding.lanes[i] === match.lane) : -1;
+  return at < 0 ? null : el("p", {}, `Wait ${at + 1} of ${finding!.total} of the prediction of ${finding!.title}`);
 }
 
 /** What is known of a call that Core ML did not record; tracekit/report/inferred_calls.py says the same in Python. */
@@ -82,7 +107,7 @@ export function rankOf(rows: Rows, at: number): { place: number; count: number }
 }
 
 function evidenceFor(findings: readonly Finding[], match: Match): Finding[] {
-  return findings.filter(({ lanes, rows }) => rows.some((row, i) => row === match.row && lanes[i] === match.lane));
+  return findings.filter(({ slow, lanes, rows }) => !slow && rows.some((row, i) => row === match.row && lanes[i] === match.lane));
 }
 
 export function describeRange(data: Data, range: View): HTMLElement {

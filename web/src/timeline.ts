@@ -40,7 +40,7 @@ export class Timeline {
   private readonly finding = el("select", { "aria-label": "Mark the evidence of a finding" });
   private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
   private grouping: Grouping = "lanes";
-  private order: Uint32Array = new Uint32Array(0);
+  private order: ArrayLike<number> = [];
   private evidenceAt = 0;
   private isPending = false;
   private printing = 0;
@@ -98,9 +98,11 @@ export class Timeline {
       ...groupings.map(([value, title]) => el("option", { value }, title)),
     );
     this.finding.append(
-      el("option", { value: "" }, this.findings.length ? "Mark evidence \u2026" : "No evidence"),
-      ...this.findings.map((finding) => el("option", { value: finding.id }, finding.id)),
+      el("option", { value: "" }, this.findings.length ? "Mark \u2026" : "No evidence"),
+      ...this.findings.filter(({ slow }) => !slow).map((finding) => el("option", { value: finding.id }, finding.id)),
     );
+    const slow = this.findings.filter((finding) => finding.slow);
+    if (slow.length) this.finding.append(el("optgroup", { label: "Why was it slow?" }, ...slow.map(({ id, title }) => el("option", { value: id }, title))));
     this.finding.disabled = !this.findings.length;
     this.finding.addEventListener("change", () => this.mark(this.finding.value, true));
     this.query.addEventListener("input", () => this.find(this.query.value));
@@ -163,7 +165,7 @@ export class Timeline {
       zoom: (factor, x) => this.zoom(factor, this.timeAt(x)),
       pan: (pixels) => this.pan(pixels / this.drawnWidth),
       mark: (from, to, done) => this.drag(from, to, done),
-      select: (x, y) => this.select(this.at(x, y)),
+      select: (x, y) => this.click(this.at(x, y)),
       fit: (x, y) => this.fit(this.at(x, y)),
       hover: (x, y, inside) => this.hover(x, y, inside),
       marks: (y) => y < RULER,
@@ -341,6 +343,13 @@ export class Timeline {
     return row < 0 ? null : { lane: lane.source, row };
   }
 
+  /** Selects a row; of a slow prediction it marks what it waited for, too. */
+  private click(match: Match | null): void {
+    this.select(match);
+    const slow = this.findings.find((each) => match && each.slow?.lane === match.lane && each.slow.row === match.row);
+    if (slow) this.mark(slow.id, false);
+  }
+
   private select(match: Match | null, isShown = false): void {
     this.scene.selected = match;
     if (match && isShown) this.reveal(match);
@@ -408,7 +417,7 @@ export class Timeline {
       { class: "dim" },
       matchMedia("(pointer: coarse)").matches
         ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
-        : "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range.",
+        : "Click an event for its details, a slow prediction for why it was slow. Drag along the axis of time, or drag with Shift, to get statistics of a range.",
     );
     const parts: HTMLElement[] = [];
     if (selected) {
@@ -444,7 +453,10 @@ export class Timeline {
     const { range, finding } = this.scene;
     const only = ({ start, end }: View): Covered => Covered.of(Float64Array.of(start), Float64Array.of(end));
     if (range) this.chosen({ words: "the range", covered: only(range) });
-    else if (finding) this.chosen({ words: `the evidence of ${finding.id}`, covered: finding.covered });
+    else if (finding?.slow) {
+      const [{ starts, ends }, at] = [this.all[finding.slow.lane], finding.slow.row];
+      this.chosen({ words: `the prediction of ${finding.title}`, covered: only({ start: starts[at], end: ends[at] }) });
+    } else if (finding) this.chosen({ words: `the evidence of ${finding.id}`, covered: finding.covered });
     else this.chosen({ words: "the whole recording", covered: only(this.bounds) });
   }
 
@@ -491,11 +503,13 @@ export class Timeline {
     const finding = this.findings.find((each) => each.id === id) ?? null;
     this.scene.finding = finding && covering(finding);
     this.finding.value = finding?.id ?? "";
-    this.evidenceAt = 0;
-    this.order = finding ? byLength(finding) : new Uint32Array(0);
+    // Of evidence the interval that weighs most is shown at first; waits are gone through in order.
+    this.evidenceAt = finding?.slow ? -1 : 0;
+    this.order = finding?.slow ? finding.starts.map((_, i) => i) : finding ? byLength(finding) : [];
     this.stepper.replaceChildren();
-    if (finding) {
-      const words =
+    if (finding?.slow && isShown) this.fit(finding.slow);
+    if (finding?.total) {
+      const words = finding.slow ? `waited for ${counted(finding.total, "interval")}` :
         finding.starts.length < finding.total
           ? `the ${count(finding.starts.length)} that weigh most of ${counted(finding.total, "interval")}`
           : counted(finding.total, "interval");
@@ -504,7 +518,7 @@ export class Timeline {
         button("\u2192", () => this.stepEvidence(1), "Next interval of evidence (.)"),
         el("span", { class: "dim", role: "status" }, words),
       );
-      if (isShown) this.showEvidence(finding);
+      if (isShown && !finding.slow) this.showEvidence(finding);
     }
     this.tell();
     this.remember();
@@ -513,8 +527,9 @@ export class Timeline {
 
   private stepEvidence(by: number): void {
     const { finding } = this.scene;
-    if (!finding) return;
-    this.evidenceAt = (this.evidenceAt + by + this.order.length) % this.order.length;
+    if (!finding?.total) return;
+    const from = Math.max(this.evidenceAt, by > 0 ? -1 : 0);
+    this.evidenceAt = (from + by + this.order.length) % this.order.length;
     this.showEvidence(finding);
   }
 
@@ -522,7 +537,7 @@ export class Timeline {
     const at = this.order[this.evidenceAt];
     const [lane, row] = [finding.lanes[at], finding.rows[at]];
     if (lane >= 0) this.select({ lane, row });
-    this.show(around({ start: finding.starts[at], end: finding.ends[at] }, this.bounds, 4));
+    if (!finding.slow) this.show(around({ start: finding.starts[at], end: finding.ends[at] }, this.bounds, 4));
     if (lane >= 0) this.reveal({ lane, row });
   }
 
@@ -621,7 +636,7 @@ function help(): HTMLElement {
     ["\u2190 \u2192 \u2191 \u2193", "previous or next event, lane above or below (after a click on the lanes)"],
     ["f", "zoom to the selected event"],
     ["v", "statistics of the selected event's time, or of what is in view"],
-    [", .", "previous or next interval of evidence"],
+    [", .", "previous or next interval of evidence, or that a slow prediction waited for"],
     ["/", "search"],
     ["Esc", "clear"],
   ];

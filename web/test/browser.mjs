@@ -84,6 +84,16 @@ for (const file of [driven, ...others]) {
     return colors.size;
   });
   noted.axe = await serious(page);
+  const slow = page.locator("#lanes optgroup option").first();
+  noted.slow = [];
+  if (await slow.count()) {
+    await page.locator("#lanes .tools select").nth(1).selectOption(await slow.getAttribute("value"));
+    await page.locator("#lanes canvas.lanes").focus();
+    for (const key of ["f", ".", ","]) {
+      await page.keyboard.press(key);
+      noted.slow.push((await page.innerText("#lanes .panel")).replaceAll(/\s+/g, " "));
+    }
+  }
   if (await page.locator("#lanes-after").count()) noted.pair = await paired(page);
   seen.files.push(noted);
   await page.context().close();
@@ -209,6 +219,13 @@ seen.driven.noted = noted;
   await step("double click", async () => page.mouse.dblclick(...(await at(0.5, activity))));
   await page.mouse.move(...(await at(0.5, activity)));
   steps.tip = await page.textContent(".tip");
+  steps.slow = await page.locator("#lanes optgroup option").first().getAttribute("value");
+  await step("slow chosen", () => page.locator(".tools select").nth(1).selectOption(steps.slow));
+  await step("slow left", async () => {
+    await lanes.focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+  });
+  await step("slow clicked", async () => page.mouse.click(...(await at(0.5, activity))));
   await step("pinched", async () => {
     const session = await page.context().newCDPSession(page);
     const [[left, y], [right]] = [await at(0.4, 100), await at(0.6, 100)];

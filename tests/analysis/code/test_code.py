@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from support.analyses import kept_trace
 from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample, app, call_stacks, core_ml, source
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.recording.table import IntegerCells
-from tracekit.trace.build import open_trace
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.frames import empty_events
@@ -259,7 +259,7 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", LOADS)
 def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
-    trace = open_trace(corpus / f"bundles/{name}.trace")
+    trace = kept_trace(corpus / f"bundles/{name}.trace")
     calls = trace.activity.join(trace.sites)
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
     outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]

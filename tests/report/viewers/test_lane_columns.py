@@ -107,6 +107,37 @@ def test_all_evidence_is_marked(analysis: Analysis) -> None:
     assert all("Load" in label for label in labels)
 
 
+def test_slow_predictions_say_why_and_what_they_waited_for(samples: Path) -> None:
+    analysis = kept_analysis(samples / "captions_concurrent.trace")
+    trace, timeline = analysis.trace, analysis.timeline()
+    meta, columns = payload(analysis.report, timeline, words=lambda why: (why.model, [("usual", f"{why.usual_ns}")]))
+    slow, data = json.loads(meta)["slow"], zlib.decompress(b64decode(columns))
+    calls = trace.activity[trace.activity["kind"] == "prediction"].sort_values("duration_ns", ascending=False).head(10)
+    engine = trace.hardware[trace.hardware["lane"] == "neural engine"].reset_index()
+    assert len(slow) == len(calls)
+    for head, start, length in reversed([*zip(slow, calls["start_ns"], calls["duration_ns"], strict=True)]):
+        lane = timeline.lanes[head["lane"]]
+        assert (lane.starts[head["row"]], lane.ends[head["row"]]) == (start, start + length)
+        assert (head["model"], head["sentence"], head["loose"]) == ("CaptionEncoder", "CaptionEncoder", 0)
+        ((number, size),) = head["lanes"]
+        gaps, data = data[-size:], data[:-size]
+        # Of the engine's rows that end during it, all but the last, which is its own.
+        ends = engine["start_ns"] + engine["duration_ns"]
+        during = np.flatnonzero((ends > start) & (ends <= start + length))[:-1]
+        assert (timeline.lanes[number].title, np.cumsum([*gaps]).tolist()) == ("Neural Engine", during.tolist())
+    assert json.loads(payload(analysis.report, timeline)[0])["slow"] == []
+
+
+def test_a_slow_prediction_stays_where_its_waits_are_on_no_lane(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = kept_analysis(samples / "captions_concurrent.trace").timeline()
+    monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", len(timeline.lanes[0].starts))
+    slow = fit_page(timeline).slow
+    assert [len(each.waits.starts) for each in slow] == [7] * 10
+    assert all((each.waits.rows == -1).all() for each in slow)
+    monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", 0)
+    assert fit_page(timeline).slow == ()
+
+
 def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
     timeline = analysis.timeline()
     sizes = {lane.title: len(lane.starts) for lane in timeline.lanes}

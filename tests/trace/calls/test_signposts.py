@@ -43,9 +43,9 @@ def logged(start_ns: int, duration_ns: int, message: str = "Net", name: str = "M
     return SignpostRow(start_ns, duration_ns, name, "com.apple.coreml", "coreml", message)
 
 
-def use(app: App) -> Scenario:
+def use(app: App, load_ns: int = 300 * MS) -> Scenario:
     """The app loads a model and predicts with it; Core ML's signposts say so, and its table does not."""
-    app.load(NET, 300 * MS, LOAD_COLD)
+    app.load(NET, load_ns, LOAD_COLD)
     for _ in range(9):
         app.predict(NET, cpu(20 * MS), inputs=0)
         app.pause(10 * MS)
@@ -152,14 +152,8 @@ def test_hardware_rows_keep_their_calls(app: App) -> None:
 
 
 def test_a_load_on_the_main_thread_is_found_with_its_exact_times(app: App) -> None:
-    app.load(NET, 3_000 * MS, LOAD_COLD)
-    for _ in range(9):
-        app.predict(NET, cpu(20 * MS), inputs=0)
-        app.pause(10 * MS)
-    scenario = app.finish()
+    scenario = use(app, 3_000 * MS)
     (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
-    scenario.core_ml_signposts = [logged(load.start_ns, load.duration_ns)]
-    scenario.emptied.add(CORE_ML)
     trace = trace_of(scenario)
     report = judge(trace)
     (finding,) = [one for one in report.results if one.id == "load-on-main-thread" and one.outcome == "finding"]

@@ -17,7 +17,7 @@ from tracekit.tui import opening
 from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
-from tracekit.tui.inspection.prediction import directions, prediction_blocks
+from tracekit.tui.inspection.prediction import directions, why_blocks
 from tracekit.tui.state import NOTHING, EventRef, FindingRef
 from tracekit.tui.theme import PALETTES
 
@@ -49,7 +49,7 @@ async def test_the_inspector_says_which_unit_handed_over_to_which(screen) -> Non
 def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
     session = opening.judge_session(opening.read(str(samples / "captions_concurrent.trace")))
     slowest = int(session.trace.activity["duration_ns"].where(session.trace.activity["kind"] == "prediction").idxmax())
-    words = " ".join(told(prediction_blocks(session, slowest, PALETTES[True], monochrome=True)).split())
+    words = " ".join(told(why_blocks(session, slowest, None)).split())
     assert "Compared with a usual 12.79 ms +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
     assert "the median of 275 warm predictions without time in queues" in words
 

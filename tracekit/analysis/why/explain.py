@@ -251,6 +251,17 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
     return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items()}
 
 
+def waited_for(trace: Trace, explained: Why) -> IntArray:
+    """Labels in `Trace.hardware` of the rows that filled the waits of a prediction, by start. O(log n) and what is
+    there."""
+    if not any(part.behind for part in explained.parts):
+        return np.zeros(0, np.int64)
+    ordered = in_order(trace)
+    units, prediction = unit_rows(ordered), np.array([explained.prediction])
+    found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered))
+    return np.sort(np.concatenate([rows.label[rows.overlapping(windows)] for rows, windows in found]))
+
+
 def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], list[str]]:
     """Model and process of rows: empty where they name none. Of the app's own rows the process is empty."""
     hardware = trace.hardware.iloc[rows.label[chosen]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,11 @@ from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.units import format_error
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.explain import Why
     from tracekit.arrays import IntArray
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report
-    from tracekit.report.timeline import DrawnLane, Marked, Timeline
+    from tracekit.report.timeline import DrawnLane, Marked, Slow, Timeline
 
 LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
@@ -54,11 +55,13 @@ def fit_page(timeline: Timeline) -> Timeline:
     if not left_out:
         return timeline
     lanes = tuple(_left_out(lane) if number in left_out else lane for number, lane in enumerate(timeline.lanes))
-    evidence = []
-    for marked in timeline.evidence:
+
+    def off_lanes(marked: Marked) -> Marked:
         gone = np.isin(marked.lanes, sorted(left_out))
-        evidence.append(replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows)))
-    return replace(timeline, lanes=lanes, evidence=tuple(evidence))
+        return replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows))
+
+    slow = tuple(replace(each, waits=off_lanes(each.waits)) for each in timeline.slow if each.lane not in left_out)
+    return replace(timeline, lanes=lanes, evidence=tuple(map(off_lanes, timeline.evidence)), slow=slow)
 
 
 def _left_out(lane: DrawnLane) -> DrawnLane:
@@ -68,9 +71,16 @@ def _left_out(lane: DrawnLane) -> DrawnLane:
     return replace(lane, words=words, depth=0, calls_inferred=None, **empty)
 
 
-def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) -> tuple[str, str]:
+Words = tuple[str, Sequence[tuple[str, str]]]
+"""What is said of a slow prediction: a sentence, and its parts."""
+
+
+def payload(
+    report: Report, timeline: Timeline, origin_ns: int | None = None, words: Callable[[Why], Words] | None = None
+) -> tuple[str, str]:
     """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns` is the time
-    that stands above that of another recording; None where there is no other."""
+    that stands above that of another recording; None where there is no other. `words` of slow predictions; None leaves
+    these out."""
     pieces: list[bytes] = []
     lanes = [_lane(lane, pieces) for lane in timeline.lanes]
     meta = {
@@ -83,6 +93,7 @@ def payload(report: Report, timeline: Timeline, origin_ns: int | None = None) ->
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
+        "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
         meta["origin"] = origin_ns
@@ -168,6 +179,14 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
             head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
             findings.append(head | _evidence([marked for _, marked in drawn], pieces))
     return findings
+
+
+def _slow(slow: Slow, words: Callable[[Why], Words], pieces: list[bytes]) -> dict[str, Any]:
+    """What is said of a slow prediction; where its waits are is added to the pieces."""
+    sentence, parts = words(slow.why)
+    said: dict[str, Any] = {"model": visible(slow.why.model), "sentence": visible(sentence)}
+    said["parts"] = [[visible(name), visible(value)] for name, value in parts]
+    return said | {"lane": slow.lane, "row": slow.row} | _evidence([slow.waits], pieces)
 
 
 def _evidence(evidence: Sequence[Marked], pieces: list[bytes]) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.tui.action import action, action_of
+from tracekit.tui.commands.detail import toggle_inspector
 from tracekit.tui.commands.select import missing_event_words
 from tracekit.tui.commands.views import fit_selection
-from tracekit.tui.selection import evidence_of, finding_here, prediction_of
-from tracekit.tui.state import EventRef, FindingRef, Selection
+from tracekit.tui.selection import evidence_of, finding_here, prediction_here, prediction_of, rows_waited_for
+from tracekit.tui.state import EventRef, FindingRef, Selection, WaitsRef
+from tracekit.tui.timeline.tracks import nearest
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 
 def _walk(app: StateApp, step: int) -> None:
+    waits = app.state.selection.waits
+    if waits is not None and waits.rows:
+        _walk_waits(app, waits, step)
+        return
     ref = finding_here(app.state)
     check = app.state.session.check(ref) if ref is not None else None
     if ref is None or check is None:
@@ -34,12 +41,18 @@ def _walk(app: StateApp, step: int) -> None:
     _show(app, FindingRef(ref.check, index))
 
 
-next_evidence = action_of(
-    "next_evidence", "Select the next interval of the finding's evidence.", partial(_walk, step=1)
-)
-previous_evidence = action_of(
-    "previous_evidence", "Select the previous interval of the finding's evidence.", partial(_walk, step=-1)
-)
+def _walk_waits(app: StateApp, waits: WaitsRef, step: int) -> None:
+    last = len(waits.rows) - 1
+    at = (0 if step > 0 else last) if waits.step is None else waits.step + step
+    if not 0 <= at <= last:
+        app.say(f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}.")
+        return
+    app.select(Selection(event=EventRef("hardware", waits.rows[at]), waits=replace(waits, step=at)))
+
+
+_STEP = "Select the {} interval of the finding's evidence, or of what a prediction waited for."
+next_evidence = action_of("next_evidence", _STEP.format("next"), partial(_walk, step=1))
+previous_evidence = action_of("previous_evidence", _STEP.format("previous"), partial(_walk, step=-1))
 
 
 def _end(check: Result, *, last: bool) -> str:
@@ -110,6 +123,35 @@ def to_prediction(app: StateApp) -> None:
         return
     app.select(Selection(event=EventRef("activity", index), prediction=index))
     fit_selection.run(app)
+
+
+@action("why")
+def explain(app: StateApp) -> None:
+    """Show why the prediction took as long as it did, and mark what it waited for.
+
+    Of a model, its slowest prediction; of something that a prediction waited for, the prediction that it is of.
+    """
+    session, cursor = app.state.session, app.state.cursor_ns
+    if session.calls is None:
+        app.say(NOT_YET)
+        return
+    events = app.lanes.events_of(app.state.lane)
+    position = nearest(events, cursor) if events is not None else None
+    under_cursor = None
+    if events is not None and position is not None and events.starts[position] <= cursor < events.ends[position]:
+        under_cursor = EventRef(events.frame, int(events.index[position]))
+    index = prediction_here(app.state, under_cursor)
+    if index is None:
+        app.say("No prediction here; press 4 and choose one.")
+        return
+    waits = WaitsRef(index, rows_waited_for(session, index))
+    app.change(maximized=None)
+    if not app.state.inspector:
+        toggle_inspector.run(app)
+    app.select(Selection(event=EventRef("activity", index), prediction=index, waits=waits))
+    fit_selection.run(app)
+    if waits.rows:
+        app.say(f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them.")
 
 
 def _show(app: StateApp, ref: FindingRef) -> None:

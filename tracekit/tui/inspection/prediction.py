@@ -14,8 +14,9 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.why.explain import why
-from tracekit.documents.why import why_facts
-from tracekit.report.formatting import duration
+from tracekit.analysis.why.parts import LEAST
+from tracekit.documents.why import sentence, why_facts
+from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, section, slices
@@ -24,7 +25,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import Session, WaitsRef
     from tracekit.tui.theme import Palette
 
 UNKNOWN = "unknown in this recording"
@@ -50,9 +51,19 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
-    explained = why(session.whole_trace, session.label_in_whole_trace(index))
-    if explained is not None:
-        yield from section(f"Compared with a usual {duration(explained.usual_ns)}", why_facts(explained))
+
+
+def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator[RenderableType]:
+    """Why a row of `Trace.activity` took longer than usual; with `waits`, in a sentence too. Nothing where it
+    cannot be compared, or not yet."""
+    explained = why(session.whole_trace, session.label_in_whole_trace(index)) if session.calls is not None else None
+    if explained is None:
+        if waits is not None:
+            yield Text(f"Nothing to compare it with: {LEAST} predictions of known length are needed.\n")
+        return
+    if waits is not None:
+        yield Text(f"{visible(sentence(explained))}\n", "bold")
+    yield from section(f"Compared with a usual {duration(explained.usual_ns)}", why_facts(explained))
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

@@ -241,11 +241,16 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "enter", enter, "open_row" if lists else "select_here"
     ref = finding_here(state)
     check = state.session.check(ref) if ref is not None else None
-    if check is not None and check.evidence:
+    waits = state.selection.waits
+    if waits is not None and waits.rows:
+        yield ". ,", "Waits", "next_evidence"
+    elif check is not None and check.evidence:
         yield ". ,", "Intervals", "next_evidence"
     yield "w s", "Zoom", "zoom_in"
     if events:
         yield "n", "Next event", "next_event"
+    if state.selection.prediction is not None and waits is None:
+        yield "W", "Why", "why"
     if state.filter.active:
         yield "c", "Clear filter", "clear_filter"
     elif events:

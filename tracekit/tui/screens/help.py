@@ -38,7 +38,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("+", "lane with more rows than shown; its last row combines the rest"),
     ("▾ ▴", "how many rows are hidden below and above"),
     ("╱╱╱", "before the start or after the end of the shorter recording"),
-    ("underlined", "evidence of a finding"),
+    ("underlined", "evidence of a finding, or a prediction with what it waited for"),
 )
 """What stands on and around the lanes, with colors and without."""
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.cells import set_cell_size
 from rich.segment import Segment
 
@@ -63,7 +64,7 @@ class Renderer:
         """Of expanded lanes and of joined ones, by the most rows that they may have."""
         self._joined: dict[str, int] = {}
         """Lanes with fewer rows than usual, and how many they have."""
-        self._marks: dict[tuple[str, bool, int, int], CoveredTime | None] = {}
+        self._marks: dict[tuple[object, ...], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
         self._strips: dict[tuple[object, ...], Strip] = {}
@@ -262,7 +263,8 @@ class Renderer:
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         self._keep_only_this_view(state)
-        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.parts)
+        waits = self._waits(state, lane)
+        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.parts, waits)
         if key not in self._pictures:
             self._pictures[key] = self._track_lines(state, lane, track, line)
         return self._pictures[key][line.part]
@@ -282,12 +284,24 @@ class Renderer:
                 return (letters_of_track(which, track, label, state.view, self.columns),) * line.parts
             return pictures(which, label, state.view, self.columns, line.parts)
 
-        label = lane.events.label if lane.events is not None else str
+        numbers = {row: number for number, row in enumerate(self._waits(state, lane), 1)}
+
+        def label(position: int) -> str:
+            if lane.events is None:
+                return ""
+            number = numbers.get(int(lane.events.index[position]))
+            return f"{number or ''} {lane.events.label(position)}".lstrip()
+
         chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
         dim = fade_letters if self._monochrome else fade
         return tuple(map(dim, draw(track, lambda _: ""), draw(chosen[line.track], label)))
+
+    def _waits(self, state: State, lane: TimelineLane) -> tuple[int, ...]:
+        """What an explained prediction waited for, on lanes of the hardware."""
+        waits = state.selection.waits
+        return waits.rows if waits is not None and lane.events is not None and lane.events.frame == "hardware" else ()
 
     def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
@@ -329,13 +343,18 @@ class Renderer:
         return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
-        """Intervals of a track that are evidence; None where it has none."""
-        rows = self.lanes.evidence.get(lane.events.frame) if lane.events is not None else None
+        """Intervals of a track that are evidence, or of an explained prediction with its waits; None where none is."""
+        waits = state.selection.waits
+        frame = lane.events.frame if lane.events is not None else ""
+        rows = self.lanes.evidence.get(frame)
+        if waits is not None:
+            rows = {"hardware": np.array(waits.rows, np.int64), "activity": np.array([waits.prediction])}.get(frame)
         if rows is None or lane.events is None:
             return None
-        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number)
+        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number, waits and waits.prediction)
         if key not in self._marks:
-            chosen = rows[lane.events.index[track.positions]]
+            shown = lane.events.index[track.positions]
+            chosen = rows[shown] if waits is None else np.isin(shown, rows)
             union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
             self._marks[key] = union if chosen.any() else None
         return self._marks[key]

@@ -1,0 +1,117 @@
+"""Why a prediction was slow, with the work that it waited for on the lanes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suite.cases.neural_engine_contention import behind_another_model
+from tracekit.request import Request
+from tracekit.testing import Draws, write_export
+from tracekit.tui import opening
+from tracekit.tui.selection import rows_waited_for
+from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
+
+CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
+
+
+def slowest(screen) -> int:
+    activity = screen.state.session.trace.activity
+    return int(activity["duration_ns"].where(activity["kind"] == "prediction", 0).idxmax())
+
+
+def work_before_its_own(screen, prediction: int) -> list[int]:
+    """The engine takes one after the other: what ends on it during a prediction, without the last, its own."""
+    trace = screen.state.session.trace
+    start, length = trace.activity.loc[prediction, ["start_ns", "duration_ns"]]
+    engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
+    ends = engine["start_ns"] + engine["duration_ns"]
+    return engine.index[(ends > start) & (ends <= start + length)].tolist()[:-1]
+
+
+def underlined(screen, lane: str) -> str:
+    """The underlined cells of the first line of a lane."""
+    timeline = screen.app.browse._timelines[0]
+    lines = (timeline.render_line(y) for y in range(timeline.size.height))
+    line = next(line for line in lines if lane in line.text)
+    return "".join(segment.text for segment in line if segment.style is not None and segment.style.underline)
+
+
+@CONCURRENT
+async def test_the_waits_of_a_prediction_are_numbered_and_walked_through(screen) -> None:
+    waits = work_before_its_own(screen, slowest(screen))
+    assert len(waits) == 7
+    assert "2 " not in underlined(screen, "Neural Engine")
+    await screen.press("4", "o", "W")
+    text = screen.text()
+    assert "It waited for 7 intervals; . and , step through them." in text
+    assert "97.5 ms" in text
+    assert ". , Waits" in text
+    marked = underlined(screen, "Neural Engine")
+    assert [number for number in range(1, 9) if f"{number} Caption" in marked] == [1, 2, 3, 4, 5, 6, 7]
+    for number, row in enumerate(waits, 1):
+        await screen.press("full_stop")
+        assert screen.state.selection.event == EventRef("hardware", row)
+        assert f"Wait {number} of 7" in screen.text()
+    await screen.press("full_stop")
+    assert "This is the last of 7 waits." in screen.text()
+    await screen.press("comma")
+    assert screen.state.selection.event == EventRef("hardware", waits[5])
+    # What it waited for is of a prediction that began before it, and may have waited itself.
+    await screen.press("W")
+    assert screen.state.selection.prediction < slowest(screen)
+    assert screen.state.selection.waits.rows == tuple(work_before_its_own(screen, screen.state.selection.prediction))
+    await screen.press("escape")
+    assert "2 Caption" not in underlined(screen, "Neural Engine")
+
+
+@CONCURRENT
+async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_under_the_cursor(screen) -> None:
+    await screen.press("5", "down", "W")
+    assert screen.state.selection.prediction == slowest(screen)
+    screen.app.select(Selection(finding=FindingRef(0)))
+    await screen.press("W")
+    evidence = screen.state.session.report.results[0].evidence[0]
+    assert screen.state.session.row(screen.state.selection.event)["row"] == evidence.row
+    await screen.press("escape")
+    screen.app.change(cursor_ns=int(screen.state.session.trace.activity["start_ns"][slowest(screen)]) + 1)
+    await screen.press("W")
+    start = screen.state.session.span(screen.state.selection.event).start_ns
+    assert start <= screen.state.session.span(EventRef("activity", slowest(screen))).start_ns
+    for row in screen.state.session.report.aggregation:
+        if row.kind in ("prediction", "ane_exec"):
+            screen.app.select(Selection(row=RowRef(row)))
+            await screen.press("W")
+            assert screen.state.selection.prediction == (slowest(screen) if row.kind == "prediction" else None)
+    assert "No prediction here; press 4 and choose one." in screen.text()
+
+
+@pytest.mark.view("sharpen_8bit", size=(80, 24))
+async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) -> None:
+    await screen.press("1", "full_stop", "W")
+    assert screen.state.inspector
+    assert "instead of the usual 12.4 ms" in screen.text()
+    assert "waited" not in screen.text()
+    # What is stepped through then is evidence, as before.
+    await screen.press("full_stop")
+    assert screen.state.selection.finding == FindingRef(0, 0)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_only_what_is_shown_is_marked(tmp_path: Path, hidden: bool) -> None:
+    write_export(behind_another_model(Draws(1)).finish(), tmp_path / "export")
+    whole = opening.judge_session(opening.read(str(tmp_path / "export")))
+    (waiting,) = (
+        check.model
+        for check in whole.report.results
+        if check.id == "neural-engine-contention" and check.outcome == "finding"
+    )
+    request = Request(models=(waiting,)) if hidden else Request()
+    session = opening.judge_session(opening.read(str(tmp_path / "export"), request))
+    calls, activity = session.calls, session.trace.activity
+    of_model = calls.index[(activity["model"].iloc[calls.index] == waiting).to_numpy()]
+    waits = [rows_waited_for(session, int(index)) for index in of_model]
+    rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
+    assert set(rows["model"]) == (set() if hidden else set(whole.trace.models["name"]) - {waiting})
