@@ -102,6 +102,8 @@ class ModelComparison:
     """Loads per recording."""
     load_ns: Pair
     """Their summed time."""
+    time_ns: Pair
+    """Summed time of its loads and predictions per recording; None where latencies are not known."""
     cold_load: LatencyChange
     """Cold loads are compared with cold ones alone."""
     cached_load: LatencyChange
@@ -171,6 +173,7 @@ def compare_model(
         # Without Core ML's rows, that none was seen says nothing.
         loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),
         load_ns=pair(lambda entry: entry.load_ns),
+        time_ns=pair(lambda entry: entry.load_ns + int(entry.latencies_ns.sum()) if len(entry.latencies_ns) else None),
         cold_load=loads(lambda entry: entry.cold_loads_ns),
         cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
