@@ -131,16 +131,15 @@ COMMANDS = (
         "check",
         "fail the build for a regression",
         (
-            "tracekit check run.trace --p95 20ms --loads 1 --ane 90%",
             "tracekit check run.trace --baseline perf/iphone.json",
+            "tracekit check run.trace --p95 20ms --loads 1 --ane 90%",
             "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
         ),
-        "Checks recordings of a build against a baseline, against limits, which are here or in tracekit.toml, and "
-        "against the findings allowed there. "
+        "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
-        "baseline save-baseline update-baseline show-baseline p50 p95 load cold-load loads copies in-flight ane output "
-        "open format json verbose quiet",
+        "baseline save-baseline update-baseline show-baseline output open format json verbose quiet",
+        "p50 p95 load cold-load loads copies in-flight ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",

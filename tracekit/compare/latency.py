@@ -51,9 +51,9 @@ _SURE = 3.0
 """Standard errors beyond which it is not by chance (heuristic)."""
 LASTING = 50
 """Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
-_HIDDEN = math.log(2.5)
-"""What such a change may be worth that the shortest recording does not show: another unit takes so much longer
-(heuristic)."""
+_HIDDEN = 110.0
+"""By this over the square of its predictions, a shorter recording may be slower by itself: a third with 20, twice with 12
+(by simulation)."""
 
 
 class Reason(StrEnum):
@@ -167,12 +167,12 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     return _of_sides(sides, 0.95, floor, 0.95)
 
 
-def median_interval(values: IntArray) -> tuple[float, float]:
-    """95% interval of the median of latencies in ns of one recording, at least 4 in order of time.
+def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:
+    """95% interval of a quantile of latencies in ns of one recording, at least 4 in order of time.
 
     It says nothing of how much recordings differ.
     """
-    estimate = estimate_of(logs_of(values), 0.5)
+    estimate = estimate_of(logs_of(values), quantile)
     width = half_width((estimate.error,), (estimate.degrees,), 0.95)
     return math.exp(estimate.center - width), math.exp(estimate.center + width)
 
@@ -228,7 +228,8 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
 def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | None:
     """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
     level of one side that comes so near to one of the other may be the same, held for longer. O(n log n)."""
-    if max(map(len, sides)) == 1 and abs(change) < _HIDDEN * (1 - min(len(side[0]) for side in sides) / LASTING):
+    fewest = min(len(values) for side in sides for values in side)
+    if max(map(len, sides)) == 1 and fewest < LASTING and abs(change) < _HIDDEN / fewest**2:
         return Reason.SHORT
 
     def may_be_same(levels: Sequence[Sequence[FloatArray]]) -> bool:

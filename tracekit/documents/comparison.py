@@ -70,7 +70,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
         ),
         blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
-            _models(comparison.compared),
+            _models(comparison.compared, " within these recordings" if _is_pair(comparison) else ""),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
@@ -87,7 +87,11 @@ def _tone(comparison: Comparison) -> Role:
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
 
-def _models(compared: Sequence[ModelComparison]) -> Section | None:
+def _is_pair(comparison: Comparison) -> bool:
+    return len(comparison.before) == len(comparison.after) == 1
+
+
+def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
@@ -100,7 +104,7 @@ def _models(compared: Sequence[ModelComparison]) -> Section | None:
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *(figures_section(model) for model in compared),
-        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",
+        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
         name="models",
     )
 
@@ -154,7 +158,7 @@ def _of_models(change: FindingChange) -> str:
 def _certainty(comparison: Comparison) -> Iterator[str]:
     """What the answers rest on, and what would go unnoticed."""
     before, after = len(comparison.before), len(comparison.after)
-    if before == after == 1:
+    if _is_pair(comparison):
         yield "one recording per side, so run-to-run variation is unknown"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
