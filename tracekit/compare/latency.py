@@ -241,10 +241,11 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | Non
         return Reason.NOT_STEADY
     if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
         return Reason.MODES
-    medians = [[float(np.median(logs_of(values))) for values in side] for side in sides]
-    for side, others in zip(sides, (medians[1], medians[0]), strict=True):
-        if any(_visits(logs_of(values), float(np.mean(others)), abs(change)) for values in side):
-            return Reason.NOT_STEADY
+    if max(map(len, sides)) == 1:
+        before, after = (logs_of(side[0]) for side in sides)
+        for one, other in ((before, after), (after, before)):
+            if _visits(one, float(np.median(other)), abs(change)):
+                return Reason.NOT_STEADY
     return None
 
 
@@ -254,8 +255,8 @@ def _visits(logs: FloatArray, level: float, change: float) -> bool:
     if len(logs) <= length:
         return False
     distance = np.abs(logs - np.median(logs))
-    # From the median absolute deviation to the standard deviation of normal values.
-    noise = float(np.median(distance)) / 0.6745 / math.sqrt(effective_size(logs) / len(logs) * length)
+    # From the median absolute deviation of normal values to the standard error of the median of so many.
+    noise = float(np.median(distance)) / 0.6745 * 1.2533 / math.sqrt(effective_size(logs) / len(logs) * length)
     medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
     far = np.abs(medians - np.median(logs)) > _SURE * noise
     return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
