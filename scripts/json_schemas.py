@@ -35,6 +35,7 @@ from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
 from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
+from tracekit.report.whatif import WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Kind, Lane, Level
@@ -51,6 +52,7 @@ ROOTS: dict[str, type] = {
     "performance": InspectedPerformance,
     "why": WhyReport,
     "fix": ModelFix,
+    "whatif": WhatIf,
 }
 
 _MATCHES = ("as given", "same name", "similar name", None)

@@ -25,6 +25,7 @@ from tracekit.detectors.expectations import (
 )
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
+from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
@@ -32,6 +33,7 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
+from tracekit.report.whatif import WhatIf, what_if
 from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
@@ -175,19 +177,11 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     shown = within_limits(trace, shown)
     _check_patterns(trace, request.named, redact=request.redact)
     judging = request.settings
-    judgments = run_detectors(
-        trace,
-        only=judging.only,
-        skip=judging.skip,
-        settings=judging.settings,
-        model_settings=judging.model_settings,
-        model_skip=judging.model_skip,
-        detectors=all_detectors(),
-    )
+    judgments = _judgments(trace, judging, only=judging.only, skip=judging.skip)
     answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
-        results_from(answers),
+        results_from(answers, Replays(trace, answers, quick=True)),
         shown=shown,
         sort=request.sort,
         redact=request.redact,
@@ -197,6 +191,13 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         model_checks=judging.model_checks,
     )
     return report, answers
+
+
+def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:
+    """What fixing the findings of these checks would bring, without `checks` those of all. Raises `UsageError` for one
+    that found nothing."""
+    report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
+    return what_if(trace, report.recording.source, answers, checks)
 
 
 def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:
@@ -211,7 +212,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
-    results = _results_about(trace, request.settings, causes)
+    results = _results_about(trace, request.settings, causes, said)
     found = [
         model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))
         for name, some in said.items()
@@ -226,25 +227,29 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
 
 
-def _results_about(trace: Trace, judging: Config, causes: Collection[Cause]) -> Sequence[Result]:
-    """What the checks that are about these causes say; those that the project leaves out stay so."""
+def _results_about(
+    trace: Trace, judging: Config, causes: Collection[Cause], models: Collection[str]
+) -> Sequence[Result]:
+    """What the checks that are about these causes say of the models; those that the project leaves out stay so."""
     wanted = {check for cause in causes for check in FINDINGS[cause]}
-    detectors = [each for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
-    if not detectors:
-        return ()
-    names = {each.id for each in detectors}
+    chosen_ids = [each.id for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
+    return results_from(_judgments(trace, judging, only=chosen_ids, models=models)) if chosen_ids else ()
 
-    def of_these(settings: Settings) -> Settings:
-        return {key: value for key, value in settings.items() if key.partition(".")[0] in names}
 
-    judgments = run_detectors(
+def _judgments(
+    trace: Trace, judging: Config, *, only: Collection[str], skip: Collection[str] = (), models: Collection[str] = ()
+) -> tuple[Judgment, ...]:
+    """The answers of all detectors, or of some, with the settings of a project."""
+    return run_detectors(
         trace,
-        settings=of_these(judging.settings),
-        model_settings={pattern: of_these(each) for pattern, each in judging.model_settings.items()},
-        model_skip={pattern: names.intersection(each) for pattern, each in judging.model_skip.items()},
-        detectors=detectors,
+        only=only,
+        skip=skip,
+        settings=judging.settings,
+        model_settings=judging.model_settings,
+        model_skip=judging.model_skip,
+        detectors=all_detectors(),
+        models=models,
     )
-    return results_from(judgments)
 
 
 def _judging(

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from html import escape
 from inspect import Parameter, getdoc, signature
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import pandas as pd
@@ -23,8 +24,9 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.why.choice import Choice
-from tracekit.api import analysis_of, explain, judge, request_of
+from tracekit.api import analysis_of, explain, judge, request_of, what_if_fixed
 from tracekit.report.report import Report
+from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
@@ -61,15 +63,15 @@ class NotebookReport(Report):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
-        unless a finding costs measured time), `intervals` (rows of evidence), `summary`."""
+        where they are unknown), `intervals` (rows of evidence), `summary`."""
         rows = [
             (
                 check.id,
                 check.outcome,
                 check.severity,
                 check.model,
-                check.cost.ns if check.cost else pd.NA,
-                check.cost.share if check.cost else float("nan"),
+                pd.NA if check.own_savings_ns is None else check.own_savings_ns,
+                check.cost.share if check.cost and check.own_savings_ns is not None else float("nan"),
                 check.evidence_total,
                 check.summary,
             )
@@ -113,6 +115,35 @@ class NotebookWhy(WhyReport):
         from tracekit.render.forms import FILE_WIDTH, render
 
         return f"<pre>{escape(render(why_document(self), 'text', width=FILE_WIDTH, verbose=False))}</pre>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookWhatIf(WhatIf):
+    """What fixing findings would bring, with its forms at hand."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,
+        and the fields of `Figures` before and after, as `median_ns_before` and `median_ns_after`."""
+        names, sides = [field.name for field in fields(Figures)], attrgetter("before", "after")
+        rows = [
+            (
+                replay.findings,
+                each.model,
+                each.saved_ns,
+                *(getattr(side, name) for name in names for side in sides(each)),
+            )
+            for replay in self.replays
+            for each in replay.models
+        ]
+        figures = [f"{name}_{side}" for name in names for side in ("before", "after")]
+        return pd.DataFrame(rows, columns=["findings", "model", "saved_ns", *figures])
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        from tracekit.documents.whatif import whatif_document
+        from tracekit.render.forms import FILE_WIDTH, render
+
+        return f"<pre>{escape(render(whatif_document(self), 'text', width=FILE_WIDTH, verbose=False))}</pre>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -222,6 +253,16 @@ class LoadedTrace:
         request = request_of(**options if model is None else {**options, "models": model})
         report = explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
         return NotebookWhy(**{field.name: getattr(report, field.name) for field in fields(report)})
+
+    def whatif(self, *checks: str, **options: Any) -> NotebookWhatIf:
+        """What fixing the findings of these checks would bring, one check after another and all together; without
+        `checks`, those of all.
+
+        Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for a check
+        that found nothing.
+        """
+        said = what_if_fixed(self.trace, request_of(**options), checks)
+        return NotebookWhatIf(**{field.name: getattr(said, field.name) for field in fields(said)})
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware

@@ -50,8 +50,7 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
     )
     call = frame((begin, ends[-1] + 1))
     mine = hardware[np.array(own_rows)]
-    none = frame()
-    waits = engine_waits(trace_of(call, hardware=hardware), call, none, none, mine)
+    waits = engine_waits(trace_of(call, hardware=hardware), call, mine)
 
     busy = {t for start, end, _ in rows for t in range(start, end)}
     ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
@@ -61,9 +60,9 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
         while is_own and time >= begin and time in busy and time not in ours:
             expected.add(time)
             time -= NANOSECOND
-    waited = {t for low, high in zip(waits.start_ns, waits.end_ns, strict=True) for t in range(low, high)}
+    waited = {t for low, high in zip(waits.times.starts, waits.times.ends, strict=True) for t in range(low, high)}
     assert waited == expected
-    assert int((waits.end_ns - waits.start_ns).sum()) == len(expected)
+    assert int(waits.times.durations.sum()) == len(expected)
     assert int(waits.others_ns.sum()) == len(expected)
 
 
@@ -73,9 +72,9 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     )
     calls = frame((0, 7), (1, 20))
     own_rows = hardware.iloc[[0, 2]]
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own_rows)
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls, own_rows)
     assert waits.prediction.tolist() == [1]
-    assert ((waits.end_ns - waits.start_ns).tolist(), waits.others_ns.tolist()) == ([9], [4])
+    assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
     assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
 
 
@@ -95,9 +94,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
     )
     # Each row has a call, which starts some time before.
     calls = frame(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
-    waits = engine_waits(
-        trace_of(calls, hardware=hardware), calls, frame(), frame(), hardware[[own for _, _, own in rows]]
-    )
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls, hardware[[own for _, _, own in rows]])
     followed = [start for start, _, _ in rows[1:]] + [10**9]
     others = {
         t
@@ -105,7 +102,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
         for t in range(start, following if following - end <= 3 else end)
         if not own
     }
-    for low, high, others_ns in zip(waits.start_ns, waits.end_ns, waits.others_ns, strict=True):
+    for low, high, others_ns in zip(waits.times.starts, waits.times.ends, waits.others_ns, strict=True):
         assert others_ns == len(others & set(range(low, high)))
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracekit.analysis import replay as module
 from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, changed, replay, schedule_of
 from tracekit.intervals import Intervals
 
@@ -54,6 +55,43 @@ def test_calls_that_are_gone_take_no_time(schedule):
     nothing = Changes.none(schedule, np.zeros(len(schedule.calls), np.int64))
     after = replay(changed(schedule, replace(nothing, gone=np.ones(len(schedule.calls), np.bool_))))
     assert not after.durations.any()
+
+
+@st.composite
+def chains(draw):
+    """One call after the other with pieces inside, some of which go with most of the rest; and what of that goes."""
+    at, calls, pieces = 0, [], []
+    for index in range(draw(st.integers(1, 6))):
+        at += draw(st.integers(0, 9))
+        inside = [draw(st.integers(0, 20)) for _ in range(draw(st.integers(0, 3)))]
+        pieces += [(at + start, draw(st.integers(1, 9)), draw(st.integers(0, 1)), index) for start in inside]
+        calls.append((at, at + 30))
+        at += 30
+    begin, length, unit, call = np.array(sorted(pieces), np.int64).reshape(-1, 4).T
+    starts, ends = np.array(calls, np.int64).T
+    anchored = np.array([draw(st.booleans()) for _ in calls], np.bool_)
+    no_call = np.zeros(len(calls), np.bool_)
+    work, before = Intervals(begin, begin + length), np.arange(-1, len(calls) - 1)
+    schedule = schedule_of(Intervals(starts, ends), before, no_call, anchored, work, unit, call, 2 * call + unit)
+    some = np.array([draw(st.booleans()) for _ in calls], np.bool_)
+    most = np.array([draw(st.integers(0, 40)) for _ in calls], np.int64)
+    fixes = {
+        "gone": some,
+        "most_ns": most,
+        "own": Intervals(starts, starts + most // 2),
+        "own_call": np.arange(len(calls)),
+    }
+    nothing = Changes.none(schedule, np.zeros(len(calls), np.int64))
+    wanted = draw(st.sampled_from([("gone",), ("most_ns",), ("own", "own_call")]))
+    return changed(schedule, replace(nothing, **{name: fixes[name] for name in wanted}))
+
+
+@given(chains())
+def test_calls_in_a_row_run_at_the_same_times_as_event_by_event(schedule):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "in_a_row", lambda _: None)
+        expected = times(schedule)
+    assert times(schedule) == expected
 
 
 def made(calls, pieces=(), previous=None, anchored=()):
@@ -109,6 +147,12 @@ def test_work_of_others_that_is_done_elsewhere_holds_up_nobody():
     schedule = made([(0, 40), (100, 120)], [(0, 25, -1), (25, 38, 0), (105, 118, 1)], previous=[-1, -1])
     assert times(changes(schedule, elsewhere=schedule.call < 0))[0] == (0, 20)
     assert changes(schedule, elsewhere=schedule.call < 0).unit.tolist() == [NO_QUEUE, 0, 0]
+
+
+def test_calls_that_all_wait_alike_count_as_waiting():
+    work = [(0, 12, -1), (12, 16, 0), (100, 112, -1), (112, 116, 1)]
+    schedule = made([(0, 17), (100, 117)], work, previous=[-1, -1])
+    assert times(changes(schedule, elsewhere=schedule.call < 0)) == [(0, 5), (100, 105)]
 
 
 def test_no_more_are_in_flight_than_allowed():

@@ -201,6 +201,20 @@ def test_mistakes_are_one_sentence(tracekit, folder: Path, arguments: tuple[str,
     assert state(folder) == before
 
 
+def test_what_cannot_be_fixed_is_refused_before_any_step(tracekit, folder: Path, built_models) -> None:
+    for name, first, never in (
+        ("loop", "interface-conversion", "sequential-operations"),
+        ("passed_state", "interface-conversion", "state-in-interface"),
+        ("image_range", "interface-conversion", "flexible-shapes"),
+    ):
+        before = state(folder)
+        result = tracekit("fix", built_models / f"{name}.mlpackage", first, never, "-o", "new.mlpackage")
+        assert (result.status, result.out) == (2, "")
+        (line,) = result.err.splitlines()
+        assert f"'{never}' cannot be fixed in {name}.mlpackage: " in line
+        assert state(folder) == before
+
+
 def test_no_report_is_written_into_a_model(tracekit, folder: Path) -> None:
     before = state(folder)
     (folder / "linked.mlpackage").symlink_to("Model.mlpackage")
@@ -270,7 +284,12 @@ def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: P
     assert "fix: in the source model: the operations belong" in loop
     shapes = " ".join(tracekit("fix", built_models / "ranged.mlpackage").out.split())
     assert "FIXABLE flexible-shapes: inputs take a range of shapes" in shapes
-    assert "Replace the sizes with those your app passes (default first); the fixed model accepts no others." in shapes
+    advice = "Replace the sizes with those your app passes (default first); the fixed model accepts no others."
+    assert advice in shapes
+    for form in ("text", "md", "html"):
+        inspected = " ".join(tracekit("inspect", built_models / "ranged.mlpackage", "--format", form).out.split())
+        assert inspected.count(advice) == 1
+        assert inspected.index("tracekit fix") < inspected.index(advice)
 
 
 def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:

@@ -96,7 +96,7 @@ def cluster():
     """Address of a cluster of two threads in this process."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster_of_one:
         yield cluster_of_one.scheduler_address
 
@@ -114,7 +114,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence():
 CLUSTER = """
 import time
 from distributed import LocalCluster
-with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None) as it:
+with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0") as it:
     print(it.scheduler_address, flush=True)
     time.sleep(600)
 """

@@ -1,18 +1,16 @@
-"""What fixes win back: no ns twice, and causes linked to effects."""
+"""The order of findings, what fixes save beyond others, and causes linked to effects."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.detectors import ranking
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed, Severity, severity_of
-from tracekit.detectors.ranking import Relation, rank, savings
+from tracekit.detectors.ranking import Relation, rank
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.intervals import Intervals
 
@@ -29,29 +27,6 @@ def judged(name, outcome, caused_by=()):
     return Judgment(replace(reload_before_predict.DETECTOR, id=name, caused_by=caused_by), outcome)
 
 
-def test_findings_about_different_times_win_back_all_they_claim():
-    assert savings([finding([(0, 10)]), finding([(10, 30)])]) == [10, 20]
-
-
-def test_the_same_time_is_won_back_once():
-    assert savings([finding([(0, 10), (20, 30)]), finding([(5, 25)])]) == [20, 10]
-    assert savings([finding([(0, 10)]), finding([(0, 10)])]) == [10, 0]
-
-
-def test_a_finding_that_claims_half_of_its_time_leaves_the_other_half():
-    assert savings([finding([(0, 100)], cost_ns=50), finding([(0, 100)])]) == [50, 50]
-    assert savings([finding([(0, 100)]), finding([(0, 100)], cost_ns=50)]) == [100, 0]
-
-
-def test_no_finding_wins_back_more_than_the_time_it_lost():
-    # Costs summed over overlapping calls can exceed the elapsed time in which they lie.
-    assert savings([finding([(0, 100)], cost_ns=250)]) == [100]
-
-
-def test_a_cost_without_a_place_is_taken_as_it_is():
-    assert savings([finding([], cost_ns=7), finding([(0, 5)])]) == [7, 5]
-
-
 intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 15)), max_size=6).map(
     lambda pairs: merged([(start, start + length) for start, length in pairs])
 )
@@ -62,51 +37,48 @@ def merged(pairs):
     return [(time, time + 1) for time in covered]
 
 
-@given(st.lists(intervals, max_size=5))
-@settings(deadline=None, max_examples=150)
-def test_full_claims_add_up_to_the_time_that_any_of_them_covers(claims):
-    findings = [finding(claim) for claim in claims]
-    covered = {time for claim in claims for start, end in claim for time in range(start, end)}
-    assert sum(savings(findings)) == len(covered)
+def ranked(judgments):
+    """The findings in order, where fixes save the time that they are about, each ns once."""
+    replayed = [
+        judgment._replace(outcome=replace(judgment.outcome, savings_ns=judgment.outcome.affected.covered_ns))
+        for judgment in judgments
+        if isinstance(judgment.outcome, Finding)
+    ]
+
+    def together(names):
+        times = [each.outcome.affected for each in replayed if each.detector.id in names]
+        return Intervals.none().joined(*times).covered_ns
+
+    return rank(replayed, together)
 
 
-@given(st.lists(st.tuples(intervals.filter(bool), st.integers(1, 60)), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=150)
-def test_each_ns_goes_to_the_largest_claim_so_far_and_later_ones_have_the_rest(claims):
-    findings = [finding(claim, cost_ns=cost) for claim, cost in claims]
-    taken, expected = {}, []
-    for claim, cost in claims:
-        times = [time for start, end in claim for time in range(start, end)]
-        share = min(cost / len(times), 1)
-        expected.append(min(cost, sum(max(share - taken.get(time, 0), 0) for time in times)))
-        taken |= {time: max(share, taken.get(time, 0)) for time in times}
-    assert savings(findings) == pytest.approx(expected, abs=0.51)
+def test_what_two_fixes_save_counts_for_the_first():
+    first, second = ranked([judged("b", finding([(0, 30)])), judged("load", finding([(0, 19), (50, 60)]))])
+    assert (first.own_savings_ns, first.extra_savings_ns) == (30, 30)
+    assert (second.own_savings_ns, second.extra_savings_ns) == (29, 10)
 
 
-def test_findings_that_overlap_cost_less_than_their_pairs(monkeypatch):
-    def looked_at(count):
-        seen = []
-        ranges = ranking._ranges
-        with monkeypatch.context() as patch:
-            patch.setattr(ranking, "_ranges", lambda firsts, ends: seen.append(ends - firsts) or ranges(firsts, ends))
-            # Each overlaps all others and claims more than those before it.
-            claims = [finding([(10 * i, 10 * (i + count))], cost_ns=count * 2 + 7 * i) for i in range(count)]
-            saved = savings(claims)
-        assert len(seen) == len(saved) == count
-        assert sum(saved) == pytest.approx(expected_sum(claims), abs=count)
-        return int(np.concatenate(seen).sum())
+def test_what_fixes_save_only_together_counts_for_the_later_one():
+    # Two things that hide behind each other.
+    hidden = [judged(name, replace(finding([(0, 30)]), savings_ns=0)) for name in "ab"]
+    order = rank(hidden, lambda names: 30 if len(names) == 2 else 0)
+    assert [entry.extra_savings_ns for entry in order] == [0, 30]
 
-    def expected_sum(claims):
-        """Each claims more than all before it, so that the last one that covers a time has its share of it."""
-        count = len(claims)
-        shares = [claim.cost.ns / (10 * count) for claim in claims]
-        return 10 * sum(shares[min(index, count - 1)] for index in range(2 * count - 1))
 
-    assert looked_at(480) < 3 * looked_at(240)
+def test_fixes_that_save_less_with_another_one_take_nothing_back():
+    judgments = [judged(name, replace(finding([(0, size)]), savings_ns=size)) for name, size in (("a", 30), ("b", 9))]
+    order = rank(judgments, lambda names: 25 if len(names) == 2 else 30)
+    assert [entry.extra_savings_ns for entry in order] == [25, 0]
+
+
+def test_savings_that_are_unknown_stay_so_beside_others():
+    known = replace(finding([(0, 10)]), savings_ns=10)
+    order = rank([judged("a", finding([(0, 30)])), judged("b", known)], lambda names: 10 * len(names))
+    assert [(entry.own_savings_ns, entry.extra_savings_ns) for entry in order] == [(None, None), (10, 10)]
 
 
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():
-    order = rank(
+    order = ranked(
         [
             judged("small", finding([(0, 30)])),
             judged("many", finding([(100, 120)], model="A")),
@@ -162,13 +134,6 @@ def test_detectors_that_cause_each_other_are_ranked_by_savings():
     assert ids([judged("a", other, caused_by=("b",)), judged("b", one, caused_by=("a",))]) == ["a", "b"]
 
 
-def test_what_models_wait_for_at_the_same_time_is_saved_once():
-    first, second = rank([judged("load", finding([(0, 19)], model=name)) for name in "AB"])
-    assert (first.own_savings_ns, second.own_savings_ns) == (19, 0)
-    claimed, load = rank([judged("b", finding([(0, 30)])), judged("load", finding([(0, 19)]))])
-    assert (claimed.own_savings_ns, load.own_savings_ns, load.extra_savings_ns) == (30, 19, 0)
-
-
 FINDINGS = st.builds(
     finding,
     intervals.filter(bool),
@@ -182,7 +147,7 @@ FINDINGS = st.builds(
 @settings(deadline=None, max_examples=200)
 def test_order_and_savings_hold_whatever_was_found(found):
     caused_by = {name: tuple(sorted(causes)) for name, _, causes in found}
-    order = rank([judged(name, outcome, caused_by[name]) for name, outcome, _ in found])
+    order = ranked([judged(name, outcome, caused_by[name]) for name, outcome, _ in found])
     worst: dict[str, int] = {}
     for entry in order:
         rank_of = list(Severity).index(severity_of(entry.judgment.outcome))
@@ -191,13 +156,16 @@ def test_order_and_savings_hold_whatever_was_found(found):
     assert len(order) == len(found)
     for name in worst:
         claims = [entry for entry in order if entry.judgment.detector.id == name]
-        covered = {start for entry in claims for start in entry.judgment.outcome.affected.starts.tolist()}
-        assert sum(entry.own_savings_ns for entry in claims) == len(covered)
-        assert all(entry.extra_savings_ns <= entry.own_savings_ns for entry in claims)
+        own = sum(entry.own_savings_ns for entry in claims)
+        assert 0 <= sum(entry.extra_savings_ns for entry in claims) <= own
+        assert all(entry.extra_savings_ns >= 0 for entry in claims)
         causes = [cause for cause in caused_by[name] if worst.get(cause) == worst[name] and cause != name]
         names = list(worst)
         in_circle = any(name in reached_from(cause, caused_by) for cause in causes)
         assert in_circle or all(names.index(cause) < names.index(name) for cause in causes)
+
+    covered = {start for entry in order for start in entry.judgment.outcome.affected.starts.tolist()}
+    assert sum(entry.extra_savings_ns for entry in order) == len(covered)
 
 
 def reached_from(name, caused_by):
@@ -212,7 +180,7 @@ def reached_from(name, caused_by):
 
 
 def test_cause_and_effect_of_one_model_name_each_other():
-    cause, effect, elsewhere = rank(
+    cause, effect, elsewhere = ranked(
         [
             judged("cause", finding([(0, 30)])),
             judged("effect", finding([(0, 20)]), caused_by=("cause",)),

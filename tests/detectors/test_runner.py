@@ -55,6 +55,11 @@ def test_every_detector_answers_once_for_every_model(trace):
     ]
 
 
+def test_some_models_have_the_answers_that_they_have_among_all(trace):
+    of_all = [each for each in run_detectors(trace) if each.outcome.model in (None, "B")]
+    assert repr(run_detectors(trace, models=["B"])) == repr(tuple(of_all))
+
+
 def test_a_detector_that_fails_leaves_the_others_running(trace):
     def fails(view, options):
         raise ZeroDivisionError("no such number")

@@ -16,6 +16,7 @@ from support.analyses import kept_analysis
 from support.forms import long_text, markdown, short_text
 from tracekit.characters import map_strings
 from tracekit.documents.report import summary_line
+from tracekit.documents.report_findings import finding_savings, savings_words
 from tracekit.render.layout import NARROWEST, WIDEST
 from tracekit.report.report import Report
 
@@ -321,3 +322,19 @@ def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: 
     assert first.cost is not None
     assert first.cost.ns == 1_300_000_000
     assert shown in flat(plain(replace(full, results=(first,))))
+
+
+def test_savings_that_are_unknown_say_why_and_what_is_hidden_saves_nothing(samples: Path) -> None:
+    report = kept_analysis(samples / "sharpen_8bit.trace").report
+    found = report.results[0]
+    assert found.cost is not None
+    assert found.cost.each is not None
+    unknown = replace(found, own_savings_ns=None, extra_savings_ns=None, unknown_savings="nothing shows it")
+    hidden = replace(found, own_savings_ns=0, extra_savings_ns=0, cost=replace(found.cost, ns=0, each=None))
+    each = replace(hidden, cost=replace(found.cost, ns=0, each=replace(found.cost.each, saved_ns=2_000_000)))
+    share = "0.51 s of the model's 1.83 s in Core ML (28%)"
+    assert finding_savings(found) == f"up to 3.62 of 12.4 ms per prediction (29%), {share}"
+    assert finding_savings(unknown) == "unknown: nothing shows it"
+    assert finding_savings(hidden) == "none: other work hides it"
+    assert finding_savings(each) == "up to 2.00 of 12.4 ms per prediction (16%)"
+    assert [savings_words(check) for check in (found, unknown, hidden, each)] == ["0.51 s", "–", "none", "2.0 ms each"]

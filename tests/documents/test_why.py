@@ -20,7 +20,7 @@ from tracekit.documents.why import (
     why_document,
 )
 from tracekit.render.forms import FORMS, render
-from tracekit.report.why import ModelWhy, WhyReport
+from tracekit.report.why import ModelWhy, WhyReport, is_far
 
 MS = 1_000_000
 
@@ -119,6 +119,9 @@ def test_work_names_a_unit_only_where_that_did_most_of_it():
 def test_a_range_is_said_as_one():
     wide = explained(part(Cause.QUEUED_OWN, 1.5, blocker(), spread=0.6))
     assert "900 µs to 1.50 ms queued for" in sentence(wide)
+    model = ModelWhy("Net", (explained(part(Cause.SPECIALIZATION, 4, spread=3)),), None, None, ({},), {})
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=200)
+    assert "25 to 100%  specialization; call stacks show 1.00 ms, the rest coincides in time" in text
     assert "5.00 to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
 
 
@@ -134,6 +137,11 @@ def test_a_range_is_said_as_one():
         ),
         (Cause.SPECIALIZATION, {"pipelines": 46}, "specialization (46 Metal pipelines compiled during it)"),
         (Cause.SPECIALIZATION, {}, "specialization"),
+        (
+            Cause.SPECIALIZATION,
+            {"pipelines": 46, "is_first": True},
+            "specialization (46 Metal pipelines compiled during it), as the first prediction after its load",
+        ),
         (Cause.BLOCKED, {}, "in which its thread did not run"),
         (Cause.NOT_VISIBLE, {}, "not visible in the recording"),
         (
@@ -180,6 +188,46 @@ def test_a_tail_is_told_in_shares_of_its_larger_parts():
     )
 
 
+@pytest.mark.parametrize(
+    ("parts_ms", "words"),
+    [
+        ({"specialization": 190, "copies": 10}, "; of that: 95% specialization, 5% other"),
+        ({"specialization": 19, "copies": 1}, ", most of it specialization"),
+        ({"specialization": 11, "copies": 9}, ""),
+    ],
+)
+def test_the_tail_of_inferred_calls_says_no_more_than_their_samples(parts_ms, words):
+    parts = {cause: ms * MS for cause, ms in parts_ms.items()}
+    found = Tail(0.95, 20_400_000, 2, 10_000_000, sum(parts.values()), parts)
+    assert tail_words(found, 1 * MS) == f"10 ms above usual{words}"
+
+
+def test_inferred_calls_differ_by_more_than_their_resolution():
+    part_of = part(Cause.COPIES, 1.5)
+    assert sentence(explained(part_of, duration_ns=13_000_000, usual_ns=12_000_000, resolution_ns=MS)).endswith(
+        ": 13 ms, as usual (12 ms)"
+    )
+    tail = Tail(0.95, 3 * MS, 14, 2 * MS, 14 * MS, {"copies": 14 * MS})
+    assert not is_far(tail, MS)
+    assert is_far(tail, MS // 2)
+    model = ModelWhy(
+        "Net", (explained(part(Cause.WORK, 40), part(Cause.COPIES, 0.1), resolution_ns=MS),), None, None, ({},), {}
+    )
+    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+    assert "other parts" not in text
+
+
+def test_a_page_keeps_the_name_of_a_percentile():
+    tail = Tail(0.95, 24 * MS, 14, 12 * MS, 168 * MS, {"copies": 168 * MS})
+    model = ModelWhy(
+        "Net", (explained(QUEUED),), None, tail, ({"queued_own": "latency-jitter"},), {"latency-jitter": FIX}
+    )
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
+    assert "<strong>p95: </strong>" in render(why_document(report), "html", width=100)
+    assert "**p95:** 24.0 ms" in render(why_document(report), "markdown", width=100)
+    assert "**Fix (latency-jitter):** limit" in render(why_document(report), "markdown", width=100)
+
+
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).filter(any))
 def test_shares_add_up_to_100_and_are_off_by_less_than_one(sizes):
     shares = whole_percents(sizes)
@@ -210,6 +258,7 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
         assert "row 32" in text.replace("</code>", "").replace("`", "")
     text = render(why_document(report), "text", width=100, verbose=False)
     assert "other parts together −10.0 µs (copies and conversions and work of its own)\n" in text
+    assert "\nsavings: tracekit whatif run.trace concurrent-predictions\n" in text
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
 
 

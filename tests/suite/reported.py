@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.intervals import Intervals
 from tracekit.report.build import build_report
@@ -53,7 +54,7 @@ class Reported:
 def reported(trace: Trace, **settings: Any) -> Reported:
     """The report of a recording, with all names; `settings` are those of `run_detectors`."""
     answers = tuple(run_detectors(trace, **settings))
-    return Reported(trace, answers, build_report(trace, results_from(answers), redact=False))
+    return Reported(trace, answers, build_report(trace, results_from(answers, Replays(trace, answers)), redact=False))
 
 
 def about(check: Result) -> str:

@@ -25,7 +25,7 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
     parts = breakdown(trace)
     for view in model_views(trace):
         waits = view.engine_waits
-        inferred = waits.by_prediction(view.predictions.index, waits.end_ns - waits.start_ns)
+        inferred = waits.by_prediction(view.predictions.index, waits.times.durations)
         frame = parts.of(view.predictions.index).frame
         queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
         assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()

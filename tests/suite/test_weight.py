@@ -18,13 +18,14 @@ RIGHT = Weight("high", savings_ms=780, share=780 / 1_600)
 
 
 @pytest.fixture(scope="module")
-def judgments():
-    return run_detectors(trace_of(of_one_length(Draws(1), 20).finish()))
+def judged():
+    trace = trace_of(of_one_length(Draws(1), 20).finish())
+    return run_detectors(trace), trace
 
 
-def test_what_the_recording_says_is_right(judgments):
-    assert RIGHT.complaints(LOADS, judgments) == []
-    assert Weight().complaints(LOADS, judgments) == []
+def test_what_the_recording_says_is_right(judged):
+    assert RIGHT.complaints(LOADS, *judged) == []
+    assert Weight().complaints(LOADS, *judged) == []
 
 
 @pytest.mark.parametrize(
@@ -38,13 +39,14 @@ def test_what_the_recording_says_is_right(judgments):
         (Weight(first=True), "should stand first of several"),
     ],
 )
-def test_what_is_otherwise_is_told(judgments, weight, complaint):
-    (line,) = weight.complaints(LOADS, judgments)
+def test_what_is_otherwise_is_told(judged, weight, complaint):
+    (line,) = weight.complaints(LOADS, *judged)
     assert complaint in line
 
 
 def test_a_fact_saves_nothing():
     case = Case("unexpected-device", POSITIVE, 0, on_the_cpu)
-    judgments = run_detectors(trace_of(on_the_cpu(draws_of(case, 0)).finish()), settings=EXPECT_ANE)
-    assert Weight("critical", savings_ms=0).complaints(case.detector, judgments) == []
-    assert Weight(savings_ms=1).complaints(case.detector, judgments)
+    trace = trace_of(on_the_cpu(draws_of(case, 0)).finish())
+    judged = run_detectors(trace, settings=EXPECT_ANE), trace
+    assert Weight("critical", savings_ms=0).complaints(case.detector, *judged) == []
+    assert Weight(savings_ms=1).complaints(case.detector, *judged)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import severity_of
 from tracekit.detectors.ranking import RankedFinding, rank
+from tracekit.detectors.replayed import Replays
+from tracekit.trace.trace import Trace
 
 TOLERANCE = 0.02
 """For what a call takes around its work."""
@@ -28,9 +30,10 @@ class Weight:
     first: bool = False
     """Whether the findings of other detectors, of which there are some, stand below."""
 
-    def complaints(self, detector: str, judgments: Sequence[Judgment]) -> list[str]:
-        """What is not so, one line each."""
-        ranked = rank(judgments)
+    def complaints(self, detector: str, judgments: Sequence[Judgment], trace: Trace) -> list[str]:
+        """What is not so of the findings in a trace, one line each."""
+        replays = Replays(trace, judgments)
+        ranked = rank(replays.answers(judgments), replays.together_ns)
         own = [entry for entry in ranked if entry.judgment.detector.id == detector]
         return [*self._of_findings(own), *self._of_place(detector, ranked)]
 

@@ -7,15 +7,15 @@ harmless: two processes had twice the throughput of one in a public measurement 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.unit_timeline import UnitTimeline, calls_and_times, last_end_before
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, running_end
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
@@ -55,9 +55,8 @@ class EngineWaits:
 
     prediction: IntArray
     """Label in `Trace.activity`."""
-    start_ns: IntArray
-    end_ns: IntArray
-    """When its own work began."""
+    times: Intervals
+    """Each ends when the prediction's own work began."""
     others_ns: IntArray
     """The part in which the engine worked for others alone, as their rows show, with the hand-overs that follow
     these."""
@@ -67,68 +66,37 @@ class EngineWaits:
         return sums_by_label(predictions, self.prediction, values_ns)
 
 
+def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:
+    """Waits of one model's predictions; `hardware` are its rows. O(n log n) in the rows of the engine."""
+    prediction, times, handover = all_engine_waits(trace)
+    ours = np.isin(prediction, predictions.index.to_numpy())
+    prediction, times, line = prediction[ours], times.where(ours), _timeline(trace)
+    held = line.held(handover)
+    own = held.where(np.isin(line.label, _may_be_own(trace, hardware)))
+    return EngineWaits(prediction, times, held.covered_within(times) - own.covered_within(times))
+
+
 @cached_by_trace
-def all_engine_waits(trace: Trace) -> tuple[IntArray, Intervals]:
-    """Waits of the predictions of all models: labels of the app's predictions in `Trace.activity`, and when each
-    waited. Rows in the stages of a pipeline are those of the app's own prediction. O(n log n), for each model whose
-    work met other work on the engine."""
-    if not is_any(trace.hardware["kind"], Kind.ANE_EXEC).any():
-        return np.zeros(0, np.int64), Intervals.none()
-    owner = top_predictions(trace.activity)
-    data, compute, hardware = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
-    predictions = rows_where(trace.activity, is_any(trace.activity["kind"], Kind.PREDICTION))
-    model = trace.activity["model"].cat.codes.to_numpy()
-    frames = [(frame, model[or_minus_one(frame["prediction"])]) for frame in (data, compute, hardware)]
-    waits = [
-        engine_waits(
-            trace,
-            rows_where(predictions, predictions["model"].cat.codes.to_numpy() == code),
-            *(rows_where(frame, of_row == code) for frame, of_row in frames),
-        )
-        for code in np.unique(frames[2][1][is_any(hardware["kind"], Kind.ANE_EXEC)])
-    ]
-    if not waits:
-        return np.zeros(0, np.int64), Intervals.none()
-    parts = zip(*((each.prediction, each.start_ns, each.end_ns) for each in waits), strict=True)
-    labels, starts, ends = map(np.concatenate, parts)
-    return labels, Intervals(starts, ends)
-
-
-def _of_app(frame: pd.DataFrame, owner: IntArray) -> pd.DataFrame:
-    """The rows that belong to a prediction and to no other process, linked to the app's own prediction."""
-    linked = or_minus_one(frame["prediction"])
-    chosen = (linked >= 0) & ~is_any(frame["attribution"], Attribution.FOREIGN)
-    rows = rows_where(frame, chosen)
-    return rows.assign(prediction=owner[linked[chosen]])
-
-
-def engine_waits(
-    trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
-) -> EngineWaits:
-    """Waits of one model's predictions; the other frames are its rows, linked to them.
+def all_engine_waits(trace: Trace) -> tuple[IntArray, Intervals, int]:
+    """Waits of the predictions of all models: labels of the app's predictions in `Trace.activity`, when each waited,
+    and how long a hand-over takes at most, in ns. Rows in the stages of a pipeline are those of the app's prediction.
 
     A piece of work waited where the engine worked for another prediction after this one was ready, where the piece
     began no more than a hand-over (`_handover_ns`) after that work ended, and later than pieces for which the engine
     was free (`_usual_way`). The wait goes back to when the prediction was ready, and no further than the engine was
-    busy without a break. O(n log n) in the engine's rows and those of the predictions.
+    busy without a break. O(n log n).
     """
-    line = _timeline(trace)
-    pieces = _pieces(line, predictions, data, compute, hardware)
+    pieces = _pieces(trace)
     if pieces is None:
-        return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
-    handover, ways = _usual(trace)
-    late = pieces.begin - pieces.ready > _usual_way(pieces, np.zeros(len(pieces.ready), np.int64), ways)
-    queued = pieces.met & late & (np.abs(pieces.begin - pieces.reach) <= handover)
-    low = np.maximum(pieces.ready, line.busy_since(handover)[pieces.timeline_row])[queued]
+        return np.zeros(0, np.int64), Intervals.none(), 0
+    delay, behind = pieces.begin - pieces.ready, np.abs(pieces.begin - pieces.reach)
+    late = pieces.met & (delay > _usual_way(pieces))
+    handover = _handover_ns(behind[late], delay[late])
+    queued = late & (behind <= handover)
+    low = np.maximum(pieces.ready, _timeline(trace).busy_since(handover)[pieces.timeline_row])[queued]
     start, prediction = pieces.begin[queued], pieces.prediction[queued]
     waited = low < start
-    low, start = low[waited], start[waited]
-    executed, own, windows = (
-        line.use(handover),
-        line.use(handover, _may_be_own(trace, hardware)),
-        Intervals(low, start),
-    )
-    return EngineWaits(prediction[waited], low, start, executed.covered_within(windows) - own.covered_within(windows))
+    return prediction[waited], Intervals(low[waited], start[waited]), handover
 
 
 def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
@@ -143,12 +111,14 @@ def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pieces:
-    """Work on the engine that belongs to a prediction: shape (pieces,) each, by start."""
+    """Work on the engine that belongs to a prediction of the app: shape (pieces,) each, by start."""
 
     prediction: IntArray
     """Label of the prediction."""
+    model: IntArray
+    """A number for its model."""
     timeline_row: IntArray
-    """Row of the `_Timeline`."""
+    """Row of the `UnitTimeline`."""
     ready: IntArray
     """Latest end of what the prediction did before, in ns; its start if it did nothing."""
     begin: IntArray
@@ -160,68 +130,52 @@ class _Pieces:
     """No other piece of the prediction began before."""
 
 
-def _pieces(
-    line: _Timeline, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
-) -> _Pieces | None:
-    """The pieces of predictions, given by rows that are linked to them; None where none met other work."""
+def _pieces(trace: Trace) -> _Pieces | None:
+    """The pieces of all predictions; None where none met other work."""
+    owner, line, activity = top_predictions(trace.activity), _timeline(trace), trace.activity
+    data, compute, hardware = (_of_app(frame, owner) for frame in (trace.data, trace.compute, trace.hardware))
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
-    prediction, begin, _ = _calls_and_times(hardware, executed)
-    label, linked = hardware.index.to_numpy()[executed], prediction >= 0
-    owner = np.append(prediction, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
-    prediction, begin, timeline_row = prediction[linked], begin[linked], line.label.searchsorted(label[linked])
-    began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(prediction))]
-    met = (line.reach_before[timeline_row] > began) & (owner[timeline_row] != prediction)
+    prediction, begin, _ = calls_and_times(hardware, executed)
+    row = line.label.searchsorted(hardware.index.to_numpy()[executed])
+    # For whom each row of the engine was; the last stands for the row before the first one.
+    of_row = np.full(len(line.label) + 1, -1)
+    of_row[row] = prediction
+    began, reach = activity["start_ns"].to_numpy()[prediction], line.reach_before[row]
+    met = (reach > began) & (of_row[line.reaching[row]] != prediction)
     if not met.any():
         return None
     did = [
-        _calls_and_times(data, np.ones(len(data), np.bool_)),
-        _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
-        _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
+        calls_and_times(data, np.ones(len(data), np.bool_)),
+        calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
+        calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
-    ready, reach = last_end_before(did, prediction, begin, began), line.reach_before[timeline_row]
-    return _Pieces(
-        prediction, timeline_row, ready, begin, reach, met & (reach > ready), ~pd.Index(prediction).duplicated()
-    )
+    ready, model = last_end_before(did, prediction, begin, began), activity["model"].cat.codes.to_numpy()
+    first = ~pd.Index(prediction).duplicated()
+    met &= reach > ready
+    return _Pieces(prediction, model.astype(np.int64)[prediction], row, ready, begin, reach, met, first)
 
 
-def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
-    """Longest usual time in ns from being ready to the begin of pieces for which the engine was free: their
-    `USUAL_SHARE` quantile, or `STANDS_OUT` times their median. By `_kind`, without those of fewer than `MIN_FREE`.
+def _of_app(frame: pd.DataFrame, owner: IntArray) -> pd.DataFrame:
+    """The rows that belong to a prediction and to no other process, linked to the app's own prediction."""
+    linked = or_minus_one(frame["prediction"])
+    chosen = (linked >= 0) & ~is_any(frame["attribution"], Attribution.FOREIGN)
+    return rows_where(frame, chosen).assign(prediction=owner[linked[chosen]])
+
+
+def _usual_way(pieces: _Pieces) -> FloatArray:
+    """Longest usual time in ns from being ready to the begin of pieces for which the engine was free, for each piece:
+    their `USUAL_SHARE` quantile, or `STANDS_OUT` times their median. Of the model, and whether the piece is the first
+    of its prediction, since others follow sooner; where fewer than `MIN_FREE` show that, of all models; else 0.
     O(n log n)."""
-    free = pieces.reach <= pieces.ready
-    groups = pd.Series((pieces.begin - pieces.ready)[free]).groupby(_kind(pieces, model)[free])
-    usual, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
-    return usual.where(usual >= twice, twice)[(groups.size() >= MIN_FREE).to_numpy()]
-
-
-def _kind(pieces: _Pieces, model: IntArray) -> IntArray:
-    """A number for the model, and whether the piece is the first of its prediction: others follow sooner."""
-    return 2 * model + pieces.first
-
-
-def _usual_way(pieces: _Pieces, model: IntArray, fallback: pd.Series) -> FloatArray:
-    """`_ways` of the kind of each piece, shape (pieces,); where it is not known, that of `fallback` for all models
-    together, and 0 where that is not known either."""
-    usual = np.zeros(len(pieces.ready))
-    ours = (_ways(pieces, model), _kind(pieces, model))
-    for ways, kind in ((fallback, _kind(pieces, np.zeros_like(model))), ours):
-        index = ways.index.get_indexer(pd.Index(kind))
-        usual[index >= 0] = ways.to_numpy()[index[index >= 0]]
-    return usual
-
-
-@cached_by_trace
-def _usual(trace: Trace) -> tuple[int, pd.Series]:
-    """The hand-over in ns, and `_ways` of all models together."""
-    pieces = _pieces(_timeline(trace), trace.activity, trace.data, trace.compute, trace.hardware)
-    if pieces is None:
-        return 0, pd.Series(dtype=np.float64)
-    activity = trace.activity
-    model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(pieces.prediction))]
-    ways = _ways(pieces, np.zeros(len(model), np.int64))
-    delay = pieces.begin - pieces.ready
-    late = pieces.met & (delay > _usual_way(pieces, model.astype(np.int64), ways))
-    return _handover_ns(np.abs(pieces.begin - pieces.reach)[late], delay[late]), ways
+    way, free = pieces.begin - pieces.ready, pieces.reach <= pieces.ready
+    result = np.zeros(len(way))
+    for model in (np.zeros_like(pieces.model), pieces.model):
+        kind = 2 * model + pieces.first
+        groups = pd.Series(way[free]).groupby(kind[free])
+        usual, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
+        known = usual.where(usual >= twice, twice)[groups.size() >= MIN_FREE].reindex(kind).to_numpy(np.float64)
+        result = np.where(np.isnan(known), result, known)
+    return result
 
 
 def _handover_ns(behind: IntArray, delay: IntArray) -> int:
@@ -242,67 +196,6 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
     return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
 
 
-def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Prediction (-1 for none), start and end of the chosen rows."""
-    times = Intervals.from_rows(rows).where(chosen)
-    return or_minus_one(rows["prediction"])[chosen], times.starts, times.ends
-
-
-def last_end_before(
-    rows: Sequence[tuple[IntArray, IntArray, IntArray]], prediction: IntArray, start: IntArray, began: IntArray
-) -> IntArray:
-    """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
-    that prediction that started before it."""
-    count = len(prediction)
-    owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
-    ours = np.isin(owner, prediction)
-    group = np.concatenate((prediction, owner[ours]))
-    time = np.concatenate((start, row_start[ours]))
-    end = np.concatenate((began, row_end[ours]))
-    is_row = np.arange(len(group)) >= count
-    order = np.lexsort((is_row, time, group))
-    latest = np.empty_like(end)
-    latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
-    return latest[:count]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Timeline:
-    """Execution of the engine for anybody, by start: shape (rows,) each."""
-
-    label: IntArray
-    start: IntArray
-    end: IntArray
-    reach_before: IntArray
-    """Latest end of the rows before; for the first a time before all."""
-    reaching: IntArray
-    """Label of the row with that end; -1 for the first."""
-
-    def busy_since(self, handover_ns: int) -> IntArray:
-        """Shape (rows,): since when the engine has been busy without a break longer than this. O(rows)."""
-        opens = self.start > self.reach_before + handover_ns
-        return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
-
-    def use(self, handover_ns: int, labels: IntArray | None = None) -> Intervals:
-        """When the engine worked for the rows with these labels, None for all, each with the hand-over that follows it.
-        O(rows)."""
-        follows = (self.start > self.reach_before) & (self.start <= self.reach_before + handover_ns)
-        chosen = np.ones(len(self.label), np.bool_)
-        if labels is not None:
-            chosen, follows = np.isin(self.label, labels), follows & np.isin(self.reaching, labels)
-        return (
-            Intervals(self.start, self.end)
-            .where(chosen)
-            .joined(Intervals(self.reach_before, self.start).where(follows))
-        )
-
-
 @cached_by_trace
-def _timeline(trace: Trace) -> _Timeline:
-    executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
-    label, times = trace.hardware.index.to_numpy()[executed], Intervals.from_rows(trace.hardware).where(executed)
-    reach = np.maximum.accumulate(times.ends)
-    last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
-    before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
-    reaching = np.concatenate(([-1], label[last]))[: len(times)]
-    return _Timeline(label, times.starts, times.ends, before, reaching)
+def _timeline(trace: Trace) -> UnitTimeline:
+    return UnitTimeline.of(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC))

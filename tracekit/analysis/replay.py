@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, running_end
 
 NO_QUEUE = -1
 """Number of a unit that works for everyone at once."""
@@ -122,7 +122,7 @@ def schedule_of(
     """
     starts, ends = _at(calls.starts, call, 0), _at(calls.ends, call, 0)
     call = np.where((pieces.starts >= starts) & (pieces.ends <= ends), call, -1)
-    after, last = _order_in_calls(pieces, call, len(calls))
+    after, last = _order_in_calls(pieces, call, calls)
     since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, starts))
     free, ended = _busy_until(pieces, unit)
     ready = _handed_over(pieces, unit, call, group, since, ended)
@@ -147,10 +147,14 @@ def schedule_of(
 
 
 def replay(schedule: Schedule) -> Intervals:
-    """When each call runs, shape (calls,). O((n + m) log (n + m)).
+    """When each call runs, shape (calls,). O((n + m) log (n + m)), and some ten times as fast where one call follows
+    the other and none waits for a unit.
 
     Time goes on from event to event. A piece is handed over when its call is ready, and begins when its unit is.
     """
+    quickly = in_a_row(schedule)
+    if quickly is not None:
+        return quickly
     count = len(schedule.calls)
     first: list[list[int]] = [[] for _ in range(count)]
     then: list[list[int]] = [[] for _ in schedule.unit]
@@ -213,6 +217,34 @@ def replay(schedule: Schedule) -> Intervals:
     return Intervals(np.array(start, np.int64), np.array(end, np.int64))
 
 
+def in_a_row(schedule: Schedule) -> Intervals | None:
+    """The answer of `replay` where each call follows the one before and no piece waits for its unit; else None."""
+    count, pieces = len(schedule.calls), np.arange(len(schedule.pieces))
+    follows = (schedule.previous == np.arange(count) - 1).all() and (schedule.gate < 0).all()
+    if not count or not follows or schedule.from_start.any():
+        return None
+    # Times since the start of the call first: pieces of the same place in their calls at once.
+    order = np.argsort(schedule.call, kind="stable")
+    place = pieces - np.searchsorted(schedule.call[order], schedule.call[order])
+    place[schedule.call[order] < 0] = 0
+    by_place = order[np.argsort(place, kind="stable")]
+    ready, done = np.zeros((2, len(pieces)), np.int64)
+    for some in np.split(by_place, np.cumsum(np.bincount(place))[:-1]) if len(pieces) else ():
+        ready[some] = _at(done, schedule.after[some], 0) + schedule.lead_ns[some]
+        done[some] = ready[some] + schedule.work_ns[some]
+    length = schedule.rest_ns + _at(done, schedule.last, 0)
+    gap = np.where(schedule.anchored, 0, schedule.gap_ns)
+    earliest = np.where(schedule.anchored | (schedule.previous < 0), schedule.calls.starts, 0)
+    passed = np.cumsum(np.append(0, length[:-1]) + gap)
+    start = passed + np.maximum.accumulate(earliest - passed)
+    begin, end = (_at(start, schedule.call, 0) + times for times in (ready, done))
+    order = np.lexsort((begin, schedule.unit))
+    order = order[schedule.unit[order] != NO_QUEUE]
+    free = running_end(schedule.unit[order], end[order])[:-1] + schedule.hand_over_ns[order][1:]
+    waits = (np.diff(schedule.unit[order]) == 0) & (begin[order][1:] < free)
+    return None if waits.any() else Intervals(start, start + length)
+
+
 _END, _START, _PIECE = range(3)
 """Events, in the order in which those of one time happen."""
 
@@ -232,10 +264,11 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
     gone = own & changes.gone[np.maximum(call, 0)] if len(calls) else own
     lead[gone] = work[gone] = 0
     rest[changes.gone] = 0
-    by_call = np.argsort(call, kind="stable")
-    for index in np.flatnonzero(changes.most_ns < calls.durations).tolist():
-        of_call = by_call[slice(*np.searchsorted(call[by_call], (index, index + 1)))]
-        _shorten(index, int(calls.durations[index] - changes.most_ns[index]), of_call, (rest, lead, work))
+    by_call, longer = np.argsort(call, kind="stable"), np.flatnonzero(changes.most_ns < calls.durations)
+    bounds = np.searchsorted(call[by_call], np.stack((longer, longer + 1), axis=1))
+    for index, (first, end) in zip(longer.tolist(), bounds.tolist(), strict=True):
+        excess = int(calls.durations[index] - changes.most_ns[index]) - _waited(schedule, index)
+        _shorten(index, max(excess, 0), by_call[first:end], (rest, lead, work))
     gate = schedule.gate.copy()
     limited = changes.in_flight > 0
     for kind in np.unique(changes.kind[limited]).tolist():
@@ -252,6 +285,17 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
         work_ns=work,
         unit=np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit),
     )
+
+
+def _waited(schedule: Schedule, call: int) -> int:
+    """How long a call waited for units. O(its pieces)."""
+    piece, waited = int(schedule.last[call]), 0
+    while piece >= 0:
+        before = int(schedule.after[piece])
+        since = schedule.pieces.ends[before] if before >= 0 else schedule.calls.starts[call]
+        waited += int(schedule.pieces.starts[piece] - since - schedule.lead_ns[piece])
+        piece = before
+    return waited
 
 
 def _shorten(call: int, excess: int, pieces: IndexArray, parts: tuple[IntArray, IntArray, IntArray]) -> None:
@@ -281,23 +325,19 @@ def _at(values: IntArray, index: IndexArray, otherwise: IntArray | int) -> IntAr
     return np.where(index >= 0, values[np.maximum(index, 0)], otherwise)
 
 
-def _order_in_calls(pieces: Intervals, call: IndexArray, count: int) -> tuple[IndexArray, IndexArray]:
-    """Shape (pieces,): the piece of the same call that ended last before each, or -1; shape (count,): the piece of each
+def _order_in_calls(pieces: Intervals, call: IndexArray, calls: Intervals) -> tuple[IndexArray, IndexArray]:
+    """Shape (pieces,): the piece of the same call that ended last before each, or -1; shape (calls,): the piece of each
     call that ends last, or -1."""
-    after, last = np.full(len(pieces), -1, np.intp), np.full(count, -1, np.intp)
-    running: dict[int, list[tuple[int, int]]] = {}
-    ended: dict[int, int] = {}
-    ends = pieces.ends.tolist()
-    for piece, (owner, start) in enumerate(zip(call.tolist(), pieces.starts.tolist(), strict=True)):
-        if owner < 0:
-            continue
-        heap = running.setdefault(owner, [])
-        while heap and heap[0][0] <= start:
-            ended[owner] = heapq.heappop(heap)[1]
-        after[piece] = ended.get(owner, -1)
-        heapq.heappush(heap, (ends[piece], piece))
-        if last[owner] < 0 or ends[piece] >= ends[last[owner]]:
-            last[owner] = piece
+    after, last = np.full(len(pieces), -1, np.intp), np.full(len(calls), -1, np.intp)
+    own = np.flatnonzero(call >= 0)
+    # Each call has a stretch of time of its own.
+    shift = (np.cumsum(calls.durations + 1) - calls.ends)[call[own]]
+    starts, ends = pieces.starts[own] + shift, pieces.ends[own] + shift
+    by_end = np.argsort(ends, kind="stable")
+    place = np.searchsorted(ends[by_end], starts, side="right") - 1
+    before = own[by_end[place]]
+    after[own] = np.where((place >= 0) & (call[before] == call[own]), before, -1)
+    last[call[own[by_end]]] = own[by_end]
     return after, last
 
 
@@ -323,9 +363,12 @@ def _handed_over(
     took, busy = pieces.starts - since, ended > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
-    least = np.full(size, AS_RECORDED)
+    least, longest = np.full(size, AS_RECORDED), np.zeros(size, np.int64)
     np.minimum.at(least, group, took)
-    expected = since + np.minimum(took, np.where(np.isnan(usual), least, usual)[group].astype(np.int64))
+    np.maximum.at(longest, group, took)
+    # All found the unit busy: the shortest waited hardly, unless all waited alike.
+    unknown = np.where(least <= longest // 2, least, 0)
+    expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
     waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():

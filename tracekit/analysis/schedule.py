@@ -68,7 +68,8 @@ def recorded_schedule(trace: Trace) -> Recorded:
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
     pieces = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
-    pieces = pieces[pieces["duration_ns"].to_numpy() > 0]
+    # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
+    pieces = pieces[(pieces["duration_ns"].to_numpy() > 0) & (not trace.inferred)]
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
     call = _call_of_pieces(trace, calls, pieces)
     first, work = _joined(Intervals.from_rows(pieces), unit, call)

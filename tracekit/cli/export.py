@@ -39,7 +39,8 @@ tracekit export run.trace --folder tables             all tables, as --format
 tracekit export run.trace --schema NAME -o table.csv  one table, in that format
 tracekit export run.trace -o run.pftrace --open       the timeline; also .json
 tracekit export --json-schema report                  the schema of --json
-Formats of tables: csv, jsonl, parquet, xml; schemas: report, model, performance
+Formats of tables: csv, jsonl, parquet, xml
+Schemas: report, model, performance, whatif
 """
 """What can be exported."""
 _OF_TIMELINES = "open model process from to signpost config no-config"

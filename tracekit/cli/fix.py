@@ -75,6 +75,7 @@ def run(arguments: Namespace) -> ExitStatus:
             origin = f" (from '{typed[finding]}')" if typed[finding] != finding else ""
             has = f"has no finding '{finding}'{origin}; `{command('fix', source)}` lists its findings"
             raise TracekitError(f"{model.source} {has}")
+    remedies.check_fixable_in(findings, models.values())
     given = dict.fromkeys(arguments.shapes)
     shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
     if remedies.SHAPES in findings:

@@ -27,7 +27,7 @@ UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
-SCHEMA_KINDS = ("report", "model", "performance", "why", "fix")
+SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif")
 """Kinds of JSON, as `tracekit.report.serialize.SCHEMAS` has them."""
 TEMPLATE = "Core ML"
 """What is recorded with unless something else is asked for."""
@@ -302,7 +302,7 @@ OPTIONS: dict[str, Option] = {
     "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
-    "json-schema": Option("print a schema: report, model, performance, why, fix", "KIND", choices=SCHEMA_KINDS),
+    "json-schema": Option("schema of report, model, performance, why, fix, whatif", "KIND", choices=SCHEMA_KINDS),
     # Making recordings
     "attach": Option("record a running process", "NAME|PID"),
     "all-processes": Option("record every process on the device"),

@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracekit.api import judge_with_answers
+from tracekit.api import what_if_fixed
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.reading import RUNNING, showing_progress, tell_unreadable
@@ -15,8 +15,8 @@ from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.whatif import whatif_document
 from tracekit.report.serialize import to_json
-from tracekit.report.whatif import what_if
-from tracekit.request import read_trace, shown_of_request
+from tracekit.request import read_trace
+from tracekit.trace.coverage import tables_of
 
 if TYPE_CHECKING:
     from tracekit.cli.ending import ExitStatus
@@ -33,10 +33,7 @@ def run(arguments: Namespace) -> ExitStatus:
     request = request_from(arguments)
     check_recordings(paths)
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
-        request = replace(request, progress=progress)
-        trace = read_trace(paths, request)
-        shown = shown_of_request(trace, request)
-        report, answers = judge_with_answers(trace, request, shown)
-    said = what_if(trace, report.recording.source, answers, arguments.checks)
+        trace = read_trace(paths, replace(request, progress=progress))
+        said = what_if_fixed(trace, request, arguments.checks)
     deliver(arguments, files, lambda _: whatif_document(said), {"json": lambda: to_json(said)})
-    return tell_unreadable(report.recording.source, report.tables)
+    return tell_unreadable(said.source, tables_of(trace))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.replay import Changes
+from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
     from tracekit.trace.trace import Trace
 
+FAST = 0.1
+"""Share of the predictions that are at least as fast as those that a fix could bring others to."""
+
+SLOW = 1.2
+"""Times the usual latency from which a prediction is slow."""
+
 Take = Callable[["Trace", Recorded, Finding], Changes]
 
 
@@ -31,6 +38,8 @@ class Fix:
     take: Take
     assumed: str
     """One sentence: what is assumed of the fix."""
+    overlaps: bool = False
+    """What it saves follows from what waits for units, which inferred calls do not show."""
 
 
 def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -59,10 +68,30 @@ def _without_rows(trace: Trace, recorded: Recorded, rows: pd.DataFrame) -> Chang
 
 
 def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """What the predictions that the finding shows take beyond the usual."""
-    nothing = _nothing(recorded)
-    usual = nothing.most_ns if finding.cost is None else finding.cost.usual_ns
-    return replace(nothing, most_ns=np.where(_shown(recorded.calls, finding), usual, nothing.most_ns))
+    """What the predictions that the finding shows take beyond others: savings are said at most, so beyond fast ones."""
+    nothing, shown = _nothing(recorded), _shown(recorded.calls, finding)
+    others = recorded.schedule.calls.durations[_predictions(recorded, finding) & ~shown]
+    fast = int(*sample_quantiles(others, FAST)) if len(others) else AS_RECORDED
+    return replace(nothing, most_ns=np.where(shown, fast, nothing.most_ns))
+
+
+def _beyond_expected(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What the predictions that the finding shows take beyond what it expects of them: at most, as of fast ones."""
+    nothing, shown, calls = _nothing(recorded), _shown(recorded.calls, finding), recorded.schedule.calls
+    others = calls.durations[_predictions(recorded, finding) & ~shown]
+    spread = int(np.median(others) - sample_quantiles(others, FAST)[0]) if len(others) else 0
+    expected = calls.durations - finding.affected.covered_time().within(calls.starts, calls.ends) - spread
+    return replace(nothing, most_ns=np.where(shown, expected.clip(0), nothing.most_ns))
+
+
+def _evenly(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What any prediction takes beyond those that take about as long as usual, also where it waited as well."""
+    nothing, calls = _nothing(recorded), recorded.schedule.calls
+    usual_ns = finding.cost.usual_ns if finding.cost else 0
+    mine = _predictions(recorded, finding)
+    slow = mine & (calls.durations > SLOW * usual_ns)
+    fast = int(*sample_quantiles(calls.durations[mine & ~slow], FAST)) if (mine & ~slow).any() else AS_RECORDED
+    return replace(nothing, most_ns=np.where(slow, fast, nothing.most_ns))
 
 
 def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -113,6 +142,7 @@ def _shown(frame: pd.DataFrame, finding: Finding) -> BoolArray:
 
 
 _LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
+_AS_EXPECTED = Fix(_beyond_expected, "Slow predictions take as long as others with as much work.")
 _LOADED_AHEAD = Fix(_calls, "The model is loaded before anyone waits, beside other work that it does not slow down.")
 
 FIXES: dict[str, Fix] = {
@@ -125,10 +155,19 @@ FIXES: dict[str, Fix] = {
     "excess-data-copies": Fix(_data_rows, "All copies and conversions go, as with buffers that are used in place."),
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
-    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as those that follow."),
-    "serial-predictions": Fix(_two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile."),
-    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs."),
-    "concurrent-predictions": Fix(_within_limit, "No more are in flight than the check allows; every input counts."),
+    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest tenth of the others."),
+    "slow-after-idle": _AS_EXPECTED,
+    "new-shape-spike": Fix(
+        _beyond_usual, "First predictions of a shape take as long as the fastest tenth of the others."
+    ),
+    "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
+    "serial-predictions": Fix(
+        _two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile.", True
+    ),
+    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs.", True),
+    "concurrent-predictions": Fix(
+        _within_limit, "No more are in flight than the check allows; every input counts.", True
+    ),
     "gpu-contention": Fix(_others_on(Lane.GPU), "No other work is on the GPU while the model needs it."),
     "neural-engine-contention": Fix(
         _others_on(Lane.NEURAL_ENGINE), "No other work is on the Neural Engine while the model needs it."
@@ -138,15 +177,13 @@ FIXES: dict[str, Fix] = {
 
 _ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
 _LONGER_CALLS = "a recording does not show how long slow predictions would take otherwise"
+_SAMPLES = "call stacks do not show how long the work would take otherwise"
 UNKNOWN: dict[str, str] = {
     "compute-unit-ping-pong": _ANOTHER_UNIT,
     "neural-engine-fragmentation": "a recording does not show how long one segment would take",
     "unexpected-device": _ANOTHER_UNIT,
-    "latency-jitter": _LONGER_CALLS,
     "growing-latency": _LONGER_CALLS,
     "shape-switching": _LONGER_CALLS,
-    "new-shape-spike": _LONGER_CALLS,
-    "slow-after-idle": _LONGER_CALLS,
     "thermal-throttling": "a recording does not show how fast a cooler device would be",
     "missed-deadline": "it says how often predictions are late; other findings say why",
     "cpu-contention": "cores share their time, and a recording does not show how",
@@ -155,7 +192,13 @@ UNKNOWN: dict[str, str] = {
     "load-on-main-thread": "the load moves to another thread and takes as long",
     "serialized-specialization": "a recording does not show how long these loads would take side by side",
     "unaccounted-time": "what the time is spent on is not recorded",
+    "app-conversion": _SAMPLES,
+    "element-wise-access": _SAMPLES,
 }
 """Why others cannot be."""
 NO_TIME = "its fix is not known to save time"
 """The same for those that are in neither list."""
+INFERRED = "Core ML recorded no calls, and inferred ones do not show what waits for what"
+"""The same for those that need it."""
+TOO_LARGE = "so many overlapping predictions are only replayed by `tracekit whatif`"
+"""The same of a report on a large recording, for those that can be."""

@@ -64,11 +64,23 @@ def below(name: str, value: float | None, unit: str, threshold: float) -> Metric
 
 
 @dataclass(frozen=True, slots=True)
+class Each:
+    """What a fix saves each time, as a mean."""
+
+    what: str
+    """`prediction`, `load`, `compilation`, or `step`: from the start of one prediction to that of the next."""
+    count: int
+    saved_ns: int
+    of_ns: int
+    """How long one takes now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
-    """The time that the fix saves at most: the est. savings."""
+    """The time that the problem takes; where the fix has been replayed, what it saves at most."""
 
     ns: int
-    """At most the time that `Finding.affected` covers."""
+    """Of a rule, at most the time that `Finding.affected` covers."""
     share: float
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
@@ -83,6 +95,8 @@ class Cost:
     """The longest that the user waits at once for what comes again; 0 where nobody is known to wait."""
     usual_ns: int = 0
     """How long what stands out `once` usually takes, as a prediction; 0 where nothing is usual, as for a load."""
+    each: Each | None = None
+    """What is saved each time; None where it has not been replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +161,8 @@ class Finding:
     them."""
     all_evidence: EvidenceColumns | None = field(default=None, compare=False)
     """For those who draw all of it; None where no more is known than `evidence`."""
+    savings_ns: int | None = None
+    """What the fix saves, filled in where it has been replayed; None: unknown."""
 
     @property
     def models(self) -> frozenset[str] | None:

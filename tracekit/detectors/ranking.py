@@ -1,30 +1,18 @@
-"""What fixing each finding would save, no nanosecond counted for two, and which findings lead to each other.
-
-A finding claims its cost evenly over the time that it calls affected. Of two findings that claim the same time, the one
-that is ranked first has it, and the other only what it claims beyond that.
-"""
+"""The order of findings, what fixing each one would save beyond those before it, and which lead to each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
-from math import isqrt
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tracekit.detectors.outcomes import Finding, Severity, severity_of
 from tracekit.grouping import grouped
 
 if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
     from tracekit.detectors.framework import Judgment
-    from tracekit.intervals import Intervals
-
-_BATCH = 64
-"""Fewest findings whose edges cut time together."""
 
 
 class Relation(StrEnum):
@@ -50,34 +38,32 @@ class RankedFinding:
 
     judgment: Judgment
     own_savings_ns: int | None
-    """Time in ns that its fix saves beyond what those of the same detector before it claim; None where it has no
-    cost."""
+    """Time in ns that its fix saves in its models, together with those of the same detector; None where unknown."""
     extra_savings_ns: int | None
-    """The same beyond what all findings before it claim."""
+    """What it saves once all findings before it are fixed."""
     related: tuple[Related, ...]
 
 
-def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
+def rank(
+    judgments: Iterable[Judgment], together: Callable[[Sequence[str]], int] = lambda _: 0
+) -> tuple[RankedFinding, ...]:
     """The findings among the judgments, by detector: the worst severity first, of the same severity causes before what
-    they bring about, and then what fixing the findings of a detector would save together, largest first. The findings
-    of a detector in the same way. O(n log n) in the intervals, for each detector that found something.
+    they bring about, and then what fixing the findings of a detector would save, largest first. The findings of a
+    detector in the same way. `together` gives what the fixes of some detectors save.
     """
     groups = grouped((each.detector.id, each) for each in judgments if isinstance(each.outcome, Finding))
     for group in groups.values():
         group.sort(key=lambda entry: (*_weight(_finding(entry)), entry.outcome.model or ""))
-    own = {name: savings([_finding(entry) for entry in group]) for name, group in groups.items()}
-    names = sorted(groups, key=lambda name: (*_weight(_finding(groups[name][0]), sum(own[name])), name))
+    costs = {name: sum(_cost_ns(_finding(entry)) for entry in group) for name, group in groups.items()}
+    names = sorted(groups, key=lambda name: (*_weight(_finding(groups[name][0]), costs[name]), name))
     names = _causes_first(names, groups)
     order = [entry for name in names for entry in groups[name]]
-    extra = savings([_finding(entry) for entry in order])
+    own = {name: [_finding(entry).savings_ns for entry in groups[name]] for name in names}
+    extra = _extra(names, own, together)
     related = _related_findings(order)
     return tuple(
-        RankedFinding(entry, None, None, related[index])
-        if _finding(entry).cost is None
-        else RankedFinding(entry, own_ns, extra_ns, related[index])
-        for index, (entry, own_ns, extra_ns) in enumerate(
-            zip(order, (saved for name in names for saved in own[name]), extra, strict=True)
-        )
+        RankedFinding(entry, _finding(entry).savings_ns, extra_ns, links)
+        for entry, extra_ns, links in zip(order, extra, related, strict=True)
     )
 
 
@@ -106,51 +92,24 @@ def _causes_first(names: Sequence[str], groups: Mapping[str, Sequence[Judgment]]
     return ordered
 
 
-def savings(findings: Sequence[Finding]) -> list[int]:
-    """For each finding, the time in ns that it claims beyond what those before it claim. Their sum is the time that
-    all fixes together would save.
-
-    O(n sqrt(n)) for n findings that overlap, each claiming more than the last, and O(n log n) in their intervals. Time
-    is cut at the edges of the findings of one batch at a time; behind it, neighboring pieces of which the same is
-    claimed become one again.
-    """
-    costs = [_cost_ns(entry) for entry in findings]
-    affected = [entry.affected for entry in findings]
-    lengths_ns = [int(times.durations.sum()) for times in affected]
-    shares = [min(cost / length, 1.0) if length else 0.0 for cost, length in zip(costs, lengths_ns, strict=True)]
-    max_later = [*accumulate(reversed(shares), max, initial=0.0)][::-1]
-    batch = max(_BATCH, 4 * isqrt(len(findings)))
-    edges, claimed = np.zeros(1, np.int64), np.zeros(1)
-    saved = []
-    for first in range(0, len(findings), batch):
-        batch_range = range(first, min(first + batch, len(findings)))
-        edges, claimed = _cut(edges, claimed, [bound for index in batch_range for bound in _bounds(affected[index])])
-        lengths = np.diff(edges, append=edges[-1])
-        for index in batch_range:
-            if not shares[index]:
-                saved.append(costs[index])
-                continue
-            pieces = _ranges(*(np.searchsorted(edges, bound) for bound in _bounds(affected[index])))
-            before = claimed[pieces]
-            claimed[pieces] = after = np.maximum(before, shares[index])
-            saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), costs[index]))
-        # No later finding claims more than this.
-        claimed = np.minimum(claimed, max_later[batch_range.stop])
-        differs = np.append(True, claimed[1:] != claimed[:-1])
-        edges, claimed = edges[differs], claimed[differs]
-    return saved
-
-
-def _bounds(times: Intervals) -> tuple[IntArray, IntArray]:
-    return times.starts, times.ends
-
-
-def _cut(edges: IntArray, claimed: FloatArray, bounds: Sequence[IntArray]) -> tuple[IntArray, FloatArray]:
-    """Pieces of time, each from its edge to the next one, and what is claimed of them, cut at more edges. Nothing is
-    claimed before the first edge; nothing may be behind the last one."""
-    cut = np.union1d(edges, np.concatenate(bounds))
-    index = np.searchsorted(edges, cut, side="right") - 1
-    return cut, np.where(index < 0, 0.0, claimed[index])
+def _extra(
+    names: Sequence[str], own: Mapping[str, Sequence[int | None]], together: Callable[[Sequence[str]], int]
+) -> Iterator[int | None]:
+    """For each finding, what its fix saves beyond those of the checks before it: what all save together, spread over
+    the findings of a check as they save alone."""
+    known = [name for name in names if None not in own[name]]
+    total_ns, before_ns = together(known), 0
+    for name in names:
+        alone = [saved_ns for saved_ns in own[name] if saved_ns is not None]
+        if name not in known:
+            yield from (None for _ in own[name])
+            continue
+        # What two fixes save only together counts for the later one.
+        with_this_ns = min(max(together(known[: known.index(name) + 1]), before_ns), total_ns)
+        parts = [*accumulate(alone)] if any(alone) else [1] * len(alone)
+        bounds = [(with_this_ns - before_ns) * part // parts[-1] for part in parts]
+        yield from (end - start for start, end in pairwise((0, *bounds)))
+        before_ns = with_this_ns
 
 
 def _finding(judgment: Judgment) -> Finding:
@@ -159,15 +118,10 @@ def _finding(judgment: Judgment) -> Finding:
 
 
 def _cost_ns(finding: Finding) -> int:
+    """What it saves; where that is unknown, what it costs."""
+    if finding.savings_ns is not None:
+        return finding.savings_ns
     return 0 if finding.cost is None else finding.cost.ns
-
-
-def _ranges(firsts: IntArray, ends: IntArray) -> IntArray:
-    """The numbers from each first one up to its end, one range after the other."""
-    count = ends - firsts
-    before = np.cumsum(count) - count
-    numbers: IntArray = np.arange(int(count.sum())) + np.repeat(firsts - before, count)
-    return numbers
 
 
 def _related_findings(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:

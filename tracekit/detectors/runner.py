@@ -34,10 +34,11 @@ def run_detectors(
     model_settings: ModelSettings | None = None,
     model_skip: Mapping[str, Collection[str]] | None = None,
     detectors: Sequence[AnyDetector] = DETECTORS,
+    models: Collection[str] = (),
 ) -> tuple[Judgment, ...]:
     """Every chosen detector's outcome for every model, or one for the recording where it is about that, or where there
     is no model to judge. `model_settings` hold for the models that match, and outweigh `settings`; `model_skip` gives
-    detectors that those models are not judged by.
+    detectors that those models are not judged by. Without `models`, all are judged.
 
     Raises `UsageError` for an unknown detector id, option or value.
     """
@@ -51,18 +52,18 @@ def run_detectors(
         return of_all, model_skips(model_skip or {}, name)
 
     own = [detector for detector in chosen if not _is_foreign(detector)]
-    outcomes = _outcomes(own, trace, options, of_model)
+    outcomes = _outcomes(own, trace, options, of_model, models)
     bounded = [detector for detector in own if trace.inferred and detector.origins]
     others: dict[str, list[tuple[Variant, dict[str | None, Outcome]]]] = {detector.id: [] for detector in bounded}
     for variant in variants(trace) if bounded else ():
         asked = [each for each in bounded if any(variant.is_asked(each, said) for said in outcomes[each.id])]
-        for name, answers in _outcomes(asked, variant.trace, options, of_model).items():
+        for name, answers in _outcomes(asked, variant.trace, options, of_model, models).items():
             others[name].append((variant, {outcome.model: outcome for outcome in answers}))
     for detector in bounded:
         outcomes[detector.id] = settled(detector, outcomes[detector.id], others[detector.id], trace)
     for detector in chosen:
         if _is_foreign(detector):
-            outcomes |= _outcomes([detector], trace, options, of_model)
+            outcomes |= _outcomes([detector], trace, options, of_model, models)
     unnamed = _unnamed_outcomes(trace)
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
@@ -81,8 +82,9 @@ def _outcomes(
     trace: Trace,
     options: Mapping[str, Any],
     of_model: Callable[[str], tuple[dict[str, Any], set[str]]],
+    models: Collection[str],
 ) -> dict[str, list[Outcome]]:
-    """Outcomes of detectors by id: for each model, or one for the recording. `options` are those of every detector;
+    """Outcomes of detectors by id: for each of the models, or one for the recording. `options` are those of every one;
     `of_model` gives them for a model, and the detectors that do not judge it.
 
     A detector that is not ours gets a trace of its own: no other answer depends on what it does to it.
@@ -92,6 +94,8 @@ def _outcomes(
     copied = copy_of(trace) if any(map(_is_foreign, judging)) else trace
     # Model by model: what is cut from the trace for one is let go before the next.
     for view in model_views(copied) if judging else ():
+        if models and view.name not in models:
+            continue
         own_options, left_out = of_model(view.name)
         rows = rows_where(trace.activity, is_any(trace.activity["model"], view.name))
         for detector in judging:

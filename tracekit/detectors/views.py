@@ -133,7 +133,7 @@ class ModelView(Seen):
     @cached_property
     def engine_waits(self) -> EngineWaits:
         """Times in which its predictions waited for the Neural Engine."""
-        return engine_waits(self.trace, self.predictions, self.data, self.compute, self.hardware)
+        return engine_waits(self.trace, self.predictions, self.hardware)
 
     @property
     def reference_time(self) -> tuple[int, str]:

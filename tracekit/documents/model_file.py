@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.grouping import grouped
+from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report import model_words as words
@@ -84,6 +85,7 @@ def _finding(check: Result, command: str) -> blocks.Card:
         Paragraph(check.summary),
         Paragraph(fix_line(check.fix), lead="fix"),
         Paragraph(Span(command, Role.CODE), lead="or run") if command else None,
+        Paragraph(ADVICE[check.id]) if command and check.id in ADVICE else None,
         Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
         section("How to fix it", Paragraph(check.why), blocks.Prose(check.fix.strip()), folded=True),
     )

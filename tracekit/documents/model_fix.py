@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.render import blocks
 from tracekit.render.blocks import Line, Paragraph, Role, Span, items, present, section
 from tracekit.report.formatting import command, word_list
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from tracekit.report.model_fix import Change, ModelFix, Offer
 
 JOINED = "functions"
-SIZES = "Replace the sizes with those your app passes (default first); the fixed model accepts no others."
 
 
 def offers_document(fix: ModelFix) -> blocks.Document:
@@ -32,8 +32,8 @@ def offers_document(fix: ModelFix) -> blocks.Document:
 def _offer(offer: Offer) -> blocks.Card:
     how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
     label = "FIXABLE" if offer.command else "NOT FIXABLE"
-    choose = Paragraph(SIZES) if offer.command and offer.finding == "flexible-shapes" else None
-    said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), choose)
+    advice = ADVICE.get(offer.finding) if offer.command else None
+    said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
     return blocks.Card(label, Role.OPEN, offer.finding, offer.title, said)
 
 

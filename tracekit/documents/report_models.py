@@ -82,9 +82,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
 def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterator[Line]:
     """What makes the p95 of each model, where that needs a reason and has one."""
     for model, tail, finding in known_tails(models, results):
-        p95 = Span(formatting.duration(model.quantities.get("p95_ns")), quantity="p95_ns")
+        p95 = Span(formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns), quantity="p95_ns")
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
-        yield join((Span(model.name, Role.CODE), " p95 ", p95, f", {tail_words(tail)}", link), "")
+        yield join((Span(model.name, Role.CODE), " p95 ", p95, f", {tail_words(tail, model.resolution_ns)}", link), "")
 
 
 def _parts_of(model: ModelSummary) -> PartsRow | None:

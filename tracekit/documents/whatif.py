@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
 
 
-GAIN = "predicted gain: time in Core ML that goes, in loads, compilations and predictions"
+GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def whatif_document(said: WhatIf) -> Document:
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
         _column("per second", lambda figures: figures.per_second, lambda rate: f"{rate:.1f}", drop=3),
         _column("dropped frames", lambda figures: figures.dropped_frames, formatting.count, drop=2),
-        columns.durations("predicted gain", lambda row: _saved_ns(row.change) or None),
+        columns.durations("predicted gain", lambda row: row.change.saved_ns or None),
     )
     nothing = [
         f"{_name(replay, said)}: no gain, since other work hides it." for replay in said.replays if not replay.models
@@ -56,19 +56,16 @@ def _verdict(said: WhatIf) -> str:
     if not said.replays:
         return "No finding" if not said.unknown else "Savings unknown"
     last = said.replays[-1]
-    best = max(last.models, key=_saved_ns, default=None)
     count = format_count(len(last.findings), "finding")
-    if best is None:
+    if not last.models:
         return f"Fixing {count} saves nothing"
-    before, after, saved_ns = best.before.median_ns, best.after.median_ns, _saved_ns(best)
-    words = [f"{format_time(saved_ns)} less in Core ML"] if saved_ns > 0 else []
+    where = f" in {format_count(len(last.models), 'model')}" if len(last.models) > 1 else ""
+    words = [f"saves {format_time(last.saved_ns)}{where}"] if last.saved_ns else []
+    best = last.models[0]
+    before, after = best.before.median_ns, best.after.median_ns
     if before is not None and after is not None and before != after:
-        words.append(f"median {format_time(before)} → {format_time(after)}")
-    return f"Fixing {count}: {best.model} {', '.join(words) or 'runs at another pace'}"
-
-
-def _saved_ns(change: ModelChange) -> int:
-    return change.before.core_ml_ns - change.after.core_ml_ns
+        words.append(f"{best.model} median {format_time(before)} → {format_time(after)}")
+    return f"Fixing {count}: {', '.join(words) or 'predictions run at another pace'}"
 
 
 def _name(replay: Replay, said: WhatIf) -> str:

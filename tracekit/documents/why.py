@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
-from tracekit.documents.columns import numbers, words
+from tracekit.detectors.fixes import FIXES
+from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, moment, word_list
@@ -59,11 +60,15 @@ def why_document(report: WhyReport) -> Document:
     """What is said of each prediction, then of the slowest ones of its model."""
     explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
+    savings = Paragraph(Span(f"tracekit whatif {report.source} {finding}", Role.CODE), lead="savings")
     return Document(
         title=report.source,
         verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
-        blocks=present(*(block for model in report.models for block in _blocks(model, several=len(explained) > 1))),
+        blocks=present(
+            *(block for model in report.models for block in _blocks(model, several=len(explained) > 1)),
+            savings if finding in FIXES else None,
+        ),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )
 
@@ -93,12 +98,8 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
         about = present(
-            table(
-                f"Why {why.model} at {moment(why.start_ns)}",
-                COLUMNS if _are_shares(why, large) else WITHOUT_SHARES,
-                rows,
-            ),
-            Paragraph(small, Role.DIM) if (small := _small(part for part in why.parts if part not in large)) else None,
+            table(f"Why {why.model} at {moment(why.start_ns)}", _columns(why, large), rows),
+            Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
             Paragraph(join(_about(why), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
@@ -108,9 +109,10 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
     if model.fitting is not None and model.fitting > len(model.predictions):
         fitting = format_count(model.fitting, "prediction")
         yield Paragraph(f"{len(model.predictions)} of {fitting} (--slowest N for more)", Role.DIM)
-    if model.tail is not None and is_far(model.tail):
-        level = f"p{model.tail.level * 100:g}"
-        yield Paragraph(f"{format_time(model.tail.ns)}, {tail_words(model.tail)}", lead=level)
+    resolution = max((why.resolution_ns for why in model.predictions), default=0)
+    if model.tail is not None and is_far(model.tail, resolution):
+        time, level = format_time(model.tail.ns, resolution), f"p{model.tail.level * 100:g}"
+        yield Paragraph(f"{time}, {tail_words(model.tail, resolution)}", lead=level)
     yield fix if not several else None
 
 
@@ -145,7 +147,7 @@ def sentence(why: Why) -> str:
     """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
     time = partial(format_time, resolution_ns=why.resolution_ns)
     head, usual = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)}", time(why.usual_ns)
-    if abs(why.extra_ns) <= AS_USUAL * why.usual_ns:
+    if abs(why.extra_ns) <= max(AS_USUAL * why.usual_ns, why.resolution_ns):
         return f"{head}, as usual ({usual})"
     if why.extra_ns < 0:
         head += f", {time(-why.extra_ns)} less than usual"
@@ -171,9 +173,9 @@ def part_words(why: Why, part: Part) -> str:
     less = part.ns < 0
     more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
     unit = UNITS[max(more, key=lambda name: more[name])]
+    first = ", as the first prediction after its load" if why.is_first and not less else ""
     match part.cause:
         case Cause.WORK:
-            first = ", as the first prediction after its load" if why.is_first and not less else ""
             # Of the first, and of what only samples show, no unit may have done the most.
             on = f" on the {unit}" if 2 * max(more.values()) >= abs(part.ns) else ""
             return f"{'less' if less else 'more'} work of its own{on}{first}"
@@ -187,7 +189,7 @@ def part_words(why: Why, part: Part) -> str:
             return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
         case Cause.SPECIALIZATION:
             compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
-            return f"specialization{compiled and f' ({compiled} compiled during it)'}"
+            return f"specialization{compiled and f' ({compiled} compiled during it)'}{first}"
         case Cause.BLOCKED:
             return "in which its thread did not run"
         case _:
@@ -212,36 +214,44 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 def _line(row: Row) -> Line:
     """The words, and the first row that it waited for."""
-    said = part_words(row.why, row.part)
-    if not row.part.behind:
+    said, part = part_words(row.why, row.part), row.part
+    if part.cause == Cause.SPECIALIZATION and part.low_ns != part.high_ns:
+        return f"{said}; call stacks show {format_time(part.low_ns, row.why.resolution_ns)}, the rest coincides in time"
+    if not part.behind:
         return said
-    first = row.part.behind[0]
+    first = part.behind[0]
     return said, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
+
+
+def _share(row: Row) -> str:
+    """Of the difference: a range where the part is one."""
+    low, high = (ns / (row.why.extra_ns or 1) for ns in (row.part.low_ns, row.part.high_ns))
+    return f"{low:.0%}" if low == high else f"{100 * low:.0f} to {high:.0%}"
 
 
 COLUMNS: tuple[Column[Row], ...] = (
     Column("time", lambda row: f"{_sign(row.part.ns)}{_amount(row.why, row.part)}", lambda row: row.part.ns),
-    numbers("share", lambda row: row.part.ns / (row.why.extra_ns or 1), lambda share: f"{share:.0%}", drop=2),
+    Column("share", _share, lambda row: row.part.ns / (row.why.extra_ns or 1), drop=2),
     words("why", _line),
     words("known from", lambda row: KNOWN[row.part.known], drop=1),
     words("finding", lambda row: Span(row.finding, Role.CODE) if row.finding else ""),
 )
 
 
-WITHOUT_SHARES = tuple(column for column in COLUMNS if column.title != "share")
+def _columns(why: Why, parts: Sequence[Part]) -> tuple[Column[Row], ...]:
+    """With shares of the difference where each part is one: not where some are longer than usual and others shorter."""
+    shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
+    return tuple(column for column in COLUMNS if shares or column.title != "share")
 
 
-def _are_shares(why: Why, parts: Sequence[Part]) -> bool:
-    """Whether each part is a share of the difference: not where some are longer than usual and others shorter."""
-    return all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
-
-
-def _small(parts: Iterable[Part]) -> str:
-    """Parts too small for a line of their own, on one; empty where there are none."""
-    small = tuple(parts)
+def _small(why: Why, large: Sequence[Part]) -> str:
+    """Parts too small for a line of their own, on one; empty where there are none, or none that the call carries."""
+    small = [part for part in why.parts if part not in large]
     ns = sum(part.ns for part in small)
     names = word_list(CAUSES[part.cause] for part in small)
-    return f"other parts together {_sign(ns)}{format_time(abs(ns))} ({names})" if small else ""
+    if abs(ns) < why.resolution_ns or not small:
+        return ""
+    return f"other parts together {_sign(ns)}{format_time(abs(ns), why.resolution_ns)} ({names})"
 
 
 def _about(why: Why) -> Iterator[Line]:
@@ -266,18 +276,23 @@ def usual_sentence(why: Why) -> str:
     return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues"
 
 
-def tail_words(tail: Tail) -> str:
+def tail_words(tail: Tail, resolution_ns: int = 0) -> str:
     """How far from usual the slowest predictions are, and what that consists of:
-    `83.0 ms above usual; of that: 83% queued for the Neural Engine behind Net, 11% slower clock, 6% other`."""
+    `83.0 ms above usual; of that: 83% queued for the Neural Engine behind Net, 11% slower clock, 6% other`. Where the
+    resolution of calls carries no percent, at most which cause is most of it."""
     longer = {cause: ns for cause, ns in tail.parts.items() if ns > 0}
     total = sum(longer.values())
+    above, error = f"{format_time(tail.ns - tail.usual_ns, resolution_ns)} above usual", resolution_ns * tail.count
+    if 100 * error > total:
+        most = next((CAUSES[Cause(cause)] for cause, ns in longer.items() if 2 * ns > total + error), "")
+        return f"{above}{most and f', most of it {most}'}"
     large = [cause for cause, ns in longer.items() if ns >= WORTH * total][:3]
     sizes = [longer[cause] for cause in large]
     shares = whole_percents([*sizes, total - sum(sizes)])
     behind = (replace(tail.behind, predictions=0),) if tail.behind else ()
     said = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
     parts = ", ".join(f"{share}% {what}" for share, what in zip(shares, [*said, "other"], strict=True) if share)
-    return f"{format_time(tail.ns - tail.usual_ns)} above usual; of that: {parts}"
+    return f"{above}; of that: {parts}"
 
 
 def whole_percents(sizes: Sequence[int]) -> list[int]:

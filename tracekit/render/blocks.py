@@ -132,6 +132,11 @@ class Paragraph:
     brief: int | None = None
     """Most lines that it takes in the short text, which leaves out one with 0; None for all of them."""
 
+    @property
+    def heading(self) -> str:
+        """The lead where a sentence begins with it: `Fix`; a quantity such as `p95` stays as it is."""
+        return self.lead if any(map(str.isdigit, self.lead)) else self.lead.capitalize()
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -136,7 +136,7 @@ def _outer(block: blocks.Block) -> Html | None:
 def _html(block: blocks.Block) -> Html | None:
     match block:
         case blocks.Paragraph():
-            lead = tag("strong", f"{visible(block.lead).capitalize()}: ") if block.lead else None
+            lead = tag("strong", f"{visible(block.heading)}: ") if block.lead else None
             checks = [span.evidence for span in blocks.spans(block.line) if span.evidence]
             looks = {"class_": "jump", "data_check": checks[0]} if checks else {"class_": str(block.role) or None}
             return tag("p", lead, line_markup(block.line), **looks)

@@ -127,7 +127,7 @@ def block_text(block: blocks.Block, level: int, rows: int = COMMENT_BYTES // ROW
     """A block, empty where Markdown shows nothing of it; headings begin at `level`."""
     match block:
         case blocks.Paragraph():
-            lead = f"**{escape(block.lead.capitalize())}:** " if block.lead else ""
+            lead = f"**{escape(block.heading)}:** " if block.lead else ""
             return f"{lead}{inline(block.line)}"
         case blocks.Prose():
             return visible(block.source, multiline=True).strip()

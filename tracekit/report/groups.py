@@ -108,20 +108,19 @@ class Group:
 
     @property
     def savings_ns(self) -> int | None:
-        """Time that their fixes save together at most, no ns counted twice; None where none has a cost."""
+        """Time that their fixes save together at most; None where that is unknown."""
         return sum_of_known(check.own_savings_ns for check in self.results)
 
     @property
     def extra_savings_ns(self) -> int | None:
-        """The same beyond the findings above."""
+        """The same once the findings above are fixed."""
         return sum_of_known(check.extra_savings_ns for check in self.results)
 
     @property
     def spent_ns(self) -> float | None:
-        """The time of the models of which the savings are a part; None where it is another time, and where some of it
-        is saved for several models at once."""
+        """The time of the models of which the savings are a part; None where it is another time."""
         costs = [check.cost for check in self.results if check.cost]
-        if any(cost.of for cost in costs) or self.savings_ns != sum(cost.ns for cost in costs):
+        if any(cost.of for cost in costs):
             return None
         return sum(cost.ns / cost.share for cost in costs if cost.share) or None
 

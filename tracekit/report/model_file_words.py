@@ -7,9 +7,11 @@ They also answer leaves of the diagnostic tree of which recordings show few.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
+from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.report.formatting import word_list
 from tracekit.units import format_time
 
@@ -41,7 +43,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
             tuple((fact.name, fact.value) for fact in file.facts),
             tuple(
                 filter(
-                    None, (file.problem, file.interface, _finding_words(file), *map(_or_run, file.commands.values()))
+                    None, (file.problem, file.interface, _finding_words(file), *starmap(_or_run, file.commands.items()))
                 )
             ),
         )
@@ -67,8 +69,8 @@ def _finding_words(file: ModelFileInfo) -> str:
     return f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
 
 
-def _or_run(command: str) -> str:
-    return f"To change the file: `{command}`."
+def _or_run(finding: str, command: str) -> str:
+    return " ".join((f"To change the file: `{command}`.", *filter(None, [ADVICE.get(finding)])))
 
 
 MEASURED = "interface-conversion"

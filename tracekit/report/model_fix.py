@@ -120,9 +120,7 @@ def apply(
     changed = () if problem else tuple(_changed(model, after))
     if problem or not changed:
         kinds = ", ".join(name for name, _ in model.counts[:4])
-        raise TracekitError(
-            f"'{finding}' cannot be fixed in {model.source}: {problem or f'coremltools changes nothing ({kinds})'}"
-        )
+        raise remedies.refusal(finding, model, problem or f"coremltools changes nothing ({kinds})")
     title, app = remedies.words_of(finding, after, wanted.shapes, wanted.weights)
     return Change(finding, title, changed, findings_of(after, settings).get(finding, ""), app), after
 

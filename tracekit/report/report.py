@@ -164,9 +164,9 @@ class Result(Answer):
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
     own_savings_ns: int | None
-    """The part of the cost that is not counted for models above in the same finding; None where there is no cost."""
+    """What the fix saves at most in this recording; None where that is unknown."""
     extra_savings_ns: int | None
-    """The part of the cost that is not counted in findings above; None where there is no cost."""
+    """What it saves once the findings above are fixed; None where that is unknown."""
     related: tuple[Related, ...]
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
@@ -178,6 +178,8 @@ class Result(Answer):
     resolution_ns: int = 0
     """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
     them."""
+    unknown_savings: str = field(default="", metadata=IF_ANY)
+    """Why est. savings are unknown, where the finding is about time."""
     marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
     """The times of all evidence, for the timeline; empty where a plug-in gives only those in `evidence`."""
 
@@ -210,9 +212,9 @@ class FindingInfo:
     models: tuple[str, ...]
     """In the order of the checks; empty for a finding about the recording."""
     savings_ns: int | None
-    """Time that the fix saves at most in all models together, no ns counted twice; None where none has a cost."""
+    """Time that the fix saves at most in all models together; None where that is unknown."""
     extra_savings_ns: int | None
-    """The part of it that is not counted in findings above."""
+    """What it saves once the findings above are fixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ class Summary(Totals):
     """Whether at least one check of the app has a verdict (finding or passed). Checks of the recording itself count
     only where no others were run."""
     savings_ns: int | None
-    """Time that all fixes together save at most, no ns counted twice; None where no finding has a cost."""
+    """Time that all fixes together save at most, where that is known; None where it is for no finding."""
     verdict: str
     """One sentence."""
 

@@ -22,23 +22,27 @@ from tracekit.report.report import Result, Rule
 
 if TYPE_CHECKING:
     from tracekit.detectors.pages import Page
+    from tracekit.detectors.replayed import Replays
 
 OUTCOME_ORDER = ("error", "not_evaluated", "passed", "not_applicable")
 """Order of the results after the findings: what limits the verdict comes first."""
 
 
-def results_from(judgments: Sequence[Judgment]) -> tuple[Result, ...]:
-    """The results of a report: findings as they are ranked, then the others by outcome, id and model."""
+def results_from(judgments: Sequence[Judgment], replays: Replays | None = None) -> tuple[Result, ...]:
+    """The results of a report: findings as they are ranked, then the others by outcome, id and model. `replays` of the
+    recording say what the fixes of the findings save; without them, that stays unknown."""
     from tracekit.detectors.ranking import rank
 
+    ranked = rank(judgments) if replays is None else rank(replays.answers(judgments), replays.together_ns)
     findings = tuple(
         replace(
             result_of(entry.judgment),
             own_savings_ns=entry.own_savings_ns,
             extra_savings_ns=entry.extra_savings_ns,
             related=entry.related,
+            unknown_savings="" if replays is None else replays.unknown(entry.judgment),
         )
-        for entry in rank(judgments)
+        for entry in ranked
     )
     others = [result_of(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))

@@ -20,7 +20,7 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "whatif": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
 _KINDS = {
@@ -29,7 +29,9 @@ _KINDS = {
     "InspectedPerformance": "performance",
     "WhyReport": "why",
     "ModelFix": "fix",
+    "WhatIf": "whatif",
 }
+
 """Kind of each dataclass. By name: only a command that makes one has to load it."""
 
 

@@ -185,7 +185,7 @@ def _slow(
             label = int(of_model.calls.index[position])
             place = on_lanes("activity", np.array([label]))
             explained = why(trace, label) if len(place.rows) else None
-            if explained is None or explained.extra_ns <= AS_USUAL * explained.usual_ns:
+            if explained is None or explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):
                 continue
             waits = on_lanes("hardware", waited_for(trace, explained))
             said = explained if facts is None else redact_values(explained, facts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,25 +11,22 @@ import pandas as pd
 
 from tracekit.analysis.frame_steps import FrameSteps, frame_steps
 from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.replay import Changes, changed, replay
-from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.analysis.throughput import Bursts, bursts, summarize_throughput
-from tracekit.detectors.fixes import FIXES, NO_TIME, UNKNOWN
-from tracekit.detectors.outcomes import Finding
+from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, UNKNOWN
+from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError
-from tracekit.grouping import grouped
+from tracekit.report.serialize import SCHEMAS
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import is_any
 from tracekit.units import format_names
 
 if TYPE_CHECKING:
+    from tracekit.analysis.schedule import Recorded
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import Judgment
     from tracekit.intervals import Intervals
     from tracekit.trace.trace import Trace
-
-INFERRED = "Core ML recorded no calls; times of inferred ones are only known within bounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,9 @@ class ModelChange:
     model: str
     before: Figures
     after: Figures
+    saved_ns: int
+    """Less time that its loads, compilations and predictions cover; where the app prepares while a prediction runs,
+    less time from the first prediction to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +62,8 @@ class Replay:
     """Ids of their checks."""
     models: tuple[ModelChange, ...]
     """Those that change, what saves most first."""
+    saved_ns: int
+    """Of all models that the findings are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,61 +84,61 @@ class WhatIf:
     unknown: tuple[UnknownSavings, ...]
     assumed: tuple[str, ...]
     """One sentence each."""
+    schema_version: int = SCHEMAS["whatif"]
 
 
 def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:
     """What fixing the findings of these checks would bring, one check after another and together; without `wanted`,
     those of all. Raises `UsageError` for a check that found nothing. O(n log n) for each.
     """
-    found = grouped((each.detector.id, each.outcome) for each in answers if isinstance(each.outcome, Finding))
+    answers = tuple(answers)
+    replays = Replays(trace, answers)
+    found = replays.found
     for name in wanted:
         if name not in found:
             raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
     # Others cost no time, as those about the recording itself.
     chosen = list(dict.fromkeys(wanted)) or [name for name in found if name in FIXES or name in UNKNOWN]
-    known = [name for name in chosen if name in FIXES and not trace.inferred]
-    unknown = [
-        UnknownSavings(name, INFERRED if name in FIXES else UNKNOWN.get(name, NO_TIME))
+    known = [name for name in chosen if name in replays.known]
+    unknown = tuple(
+        UnknownSavings(name, UNKNOWN.get(name, INFERRED if name in FIXES else NO_TIME))
         for name in chosen
         if name not in known
-    ]
+    )
     if not known:
-        return WhatIf(source, (), tuple(unknown), ())
-    recorded = recorded_schedule(trace)
-    changes = {
-        name: reduce(Changes.joined, (FIXES[name].take(trace, recorded, finding) for finding in found[name]))
-        for name in known
-    }
+        return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
-    replays = [
-        Replay(names, _models(trace, recorded, reduce(Changes.joined, (changes[name] for name in names))))
-        for names in asked
-    ]
-    assumed = (*(FIXES[name].assumed for name in known), *_pace(recorded))
-    return WhatIf(source, tuple(replays), tuple(unknown), tuple(dict.fromkeys(assumed)))
+    run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
+    assumed = (*(FIXES[name].assumed for name in known), *_pace(replays.recorded))
+    return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 
-def _models(trace: Trace, recorded: Recorded, changes: Changes) -> tuple[ModelChange, ...]:
+def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
     """The models that change."""
-    schedule = recorded.schedule
-    after = replay(changed(schedule, changes))
-    names = categorical(recorded.calls["model"]).categories
+    trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
+    schedule, (changes, after) = recorded.schedule, replays.run(fixed)
     predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
     cold = first_after_load(trace.activity)[recorded.calls.index]
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
-        name, calls = str(names[code]), [times.where(mine & predicted) for times in (schedule.calls, after)]
+        name, calls = replays.models[code], [times.where(mine & predicted) for times in (schedule.calls, after)]
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
         paced = name in recorded.paced and not changes.ahead[mine].any()
-        change = _change(name, calls, ~cold[mine & predicted], elapsed, paced=paced)
+        change = _change(name, calls, ~cold[mine & predicted], elapsed, saved_ns[code], paced=paced)
         if change.before != change.after:
             models.append(change)
-    return tuple(sorted(models, key=lambda each: each.after.core_ml_ns - each.before.core_ml_ns))
+    return tuple(sorted(models, key=lambda each: -each.saved_ns))
 
 
 def _change(
-    name: str, predictions: Sequence[Intervals], warm: BoolArray, elapsed_ns: Sequence[int], *, paced: bool
+    name: str,
+    predictions: Sequence[Intervals],
+    warm: BoolArray,
+    elapsed_ns: Sequence[int],
+    saved_ns: int,
+    *,
+    paced: bool,
 ) -> ModelChange:
     """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
     before, after = predictions
@@ -148,7 +149,7 @@ def _change(
     if len(before):
         sequence = bursts(rows)
         rate = summarize_throughput(rows, sequence).per_second
-        faster = _ended_in(before, sequence) / max(_ended_in(after, sequence), 1)
+        faster = ended_in(before, sequence.first) / max(ended_in(after, sequence.first), 1)
     if steps is not None:
         left = _frames_left(before, after, steps)
         came_back = int((steps.frames - left).sum())
@@ -158,18 +159,14 @@ def _change(
     rates = rate, None if rate is None or faster is None else rate * faster
     compared = warm if warm.any() else ~warm
     sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
-    return ModelChange(name, *(_figures(*side) for side in sides))
+    one, other = (_figures(*side) for side in sides)
+    return ModelChange(name, one, other, saved_ns)
 
 
 def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
     latency = duration_statistics(times.starts, times.durations)
     p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
     return Figures(p50, p95, per_second, dropped, elapsed_ns)
-
-
-def _ended_in(times: Intervals, sequence: Bursts) -> int:
-    """Time from the first to the last end of the recorded bursts, added up."""
-    return int((np.maximum.reduceat(times.ends, sequence.first) - times.ends[sequence.first]).sum())
 
 
 def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 AS_USUAL = 0.02
-"""A prediction within this share of the usual time took as long as usual."""
+"""A prediction within this share of the usual time, or within the resolution of its call, took as long as usual."""
 FAR = 1.25
 """A p95 of at least so many times the usual duration needs a reason."""
 
@@ -64,9 +64,9 @@ def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first
     )
 
 
-def is_far(tail: Tail) -> bool:
-    """Whether the quantile is far enough from usual to need a reason."""
-    return tail.ns >= FAR * tail.usual_ns
+def is_far(tail: Tail, resolution_ns: int) -> bool:
+    """Whether the quantile is far enough from usual to need a reason: further than calls are known, too."""
+    return tail.ns >= FAR * tail.usual_ns and tail.ns - tail.usual_ns > resolution_ns
 
 
 def known_tails(
@@ -75,7 +75,7 @@ def known_tails(
     """Models whose p95 is far from usual, where something recorded shows most of why, with the finding about that."""
     for model in models:
         tail = model.tail
-        if tail and is_far(tail) and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
+        if tail and is_far(tail, model.resolution_ns) and 2 * tail.parts.get(Cause.NOT_VISIBLE, 0) <= tail.extra_ns:
             yield model, tail, finding_about(next(iter(tail.parts)), model.name, results)
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from support.handover import trace_of
 from tracekit.analysis.why.explain import Known, why
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
+from tracekit.analysis.why.layers import Layer
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
 from tracekit.testing import Model, Process, Scenario, stacks
 from tracekit.testing.code import Code
 from tracekit.testing.rows import ENGINE_PREDICTION, StateRow

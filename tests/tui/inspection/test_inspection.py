@@ -110,7 +110,7 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
-        (1, "est. savings up to 1.0 s ("),
+        (1, "per load, 1.0 s of the model's"),
         (0.5, ", 0.50 s of it not included above"),
         (0, ", already included above"),
     ],
@@ -120,7 +120,7 @@ async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> 
     session = screen.state.session
     first = session.report.results[0]
     cost = replace(first.cost, ns=1_000_000_000)
-    changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
+    changed = replace(first, cost=cost, own_savings_ns=cost.ns, extra_savings_ns=round(share * cost.ns))
     report = replace(session.report, results=(changed, *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
     await screen.press("1")

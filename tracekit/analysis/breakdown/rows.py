@@ -98,7 +98,8 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     recorded = [frame for frame in (trace.data, trace.compute, trace.other) if len(frame)]
     for frame in (*recorded, trace.hardware):
         finder.add(frame, _layers(frame))
-    finder.add_waits(*all_engine_waits(trace))
+    waiting, times, _ = all_engine_waits(trace)
+    finder.add_waits(waiting, times)
     return finder.rows(), finder.shared_rows()
 
 

@@ -12,12 +12,12 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
 from tracekit.analysis.quantities import least, sample_quantiles
+from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Layer, differences
-from tracekit.analysis.why.queues import Behind, UnitRows, all_waits, unit_rows
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
+from tracekit.analysis.why.queues import Behind, all_waits, unit_rows
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -217,24 +217,29 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
 
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
-    """Whose work filled the waits of some predictions of one model: by cause, the longest first."""
-    ordered = in_order(trace)
+    """Whose work filled the waits of some predictions of one model: by cause, the longest first. The process is empty
+    for the app's own rows."""
+    ordered, called = in_order(trace), trace.activity["model"]
     found: dict[Cause, list[Blocker]] = {}
     for waits in all_waits(ordered):
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
-        if not len(windows):
-            continue
         rows = unit_rows(ordered)[waits.unit]
         inside = rows.overlapping(windows)
-        model = int(trace.activity["model"].cat.codes.iloc[int(predictions[0])])
-        names = _names(ordered, rows, inside)
-        in_app = np.where(rows.model[inside] == model, Behind.OWN, Behind.MODELS)
-        behind = np.where(rows.foreign[inside], Behind.PROCESSES, in_app)
-        keys = pd.MultiIndex.from_arrays([behind, *names])
-        codes, groups = pd.factorize(keys)
+        hardware, foreign, model = (
+            trace.hardware.iloc[rows.line.label[inside]],
+            rows.foreign[inside],
+            rows.model[inside],
+        )
+        is_own = model == called.cat.codes.iloc[int(predictions[0])]
+        behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
+        names = np.where(
+            model >= 0, np.append(called.cat.categories, "")[model], hardware["model"].astype(object).fillna("")
+        )
+        processes = np.where(foreign, hardware["process"].astype(object).fillna(""), "")
+        codes, groups = pd.factorize(pd.MultiIndex.from_arrays([behind, names, processes]))
         for number, (who, name, process) in enumerate(groups):
             chosen = inside[codes == number]
-            first = trace.hardware.loc[rows.label[chosen[0]]]
+            first = trace.hardware.loc[rows.line.label[chosen[0]]]
             calls = rows.call[chosen]
             found.setdefault(QUEUES[Behind(int(who))], []).append(
                 Blocker(
@@ -259,20 +264,7 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
     ordered = in_order(trace)
     units, prediction = unit_rows(ordered), np.array([explained.prediction])
     found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered))
-    return np.sort(np.concatenate([rows.label[rows.overlapping(windows)] for rows, windows in found]))
-
-
-def _names(trace: Trace, rows: UnitRows, chosen: IntArray) -> tuple[list[str], list[str]]:
-    """Model and process of rows: empty where they name none. Of the app's own rows the process is empty."""
-    hardware = trace.hardware.iloc[rows.label[chosen]]
-    called = trace.activity["model"].cat.categories
-    models, processes = (categorical(hardware[name]).astype(object) for name in ("model", "process"))
-    names = [
-        str(called[code]) if code >= 0 else "" if pd.isna(model) else str(model)
-        for code, model in zip(rows.model[chosen], models, strict=True)
-    ]
-    known = rows.foreign[chosen] & hardware["process"].notna().to_numpy()
-    return names, [str(process) if named else "" for named, process in zip(known, processes, strict=True)]
+    return np.sort(np.concatenate([rows.line.label[rows.overlapping(windows)] for rows, windows in found]))
 
 
 def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:

@@ -6,8 +6,9 @@ to that time have on average. Time of a prediction is then compared layer by lay
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 import numpy as np
 import pandas as pd
@@ -18,12 +19,10 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import median
-from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.why.layers import UNITS, Layer, samples_of, time_spent
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.queues import all_waits
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.patterns import DataPhase, LoadPhase
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import categorical, is_any, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -59,18 +58,6 @@ CAUSES = tuple(Cause)
 """Columns of `Differences.parts_ns`."""
 
 
-class Layer(IntEnum):
-    """What the time of a prediction consists of, beside waits: columns of `Differences.usual_ns`."""
-
-    ANE = 0
-    GPU = 1
-    CPU = 2
-    DATA = 3
-    SPECIALIZING = 4
-    REST = 5
-
-
-_UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
 LEAST = 3
 """Fewest predictions from which a usual one is worked out."""
 NEAR = 0.1
@@ -122,129 +109,62 @@ def differences(trace: Trace) -> dict[str, Differences]:
     ordered = in_order(trace)
     frame = breakdown(ordered).frame
     calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
-    spent, waits, ambiguous = _spent(ordered, frame, calls)
-    facts = _Facts.of(ordered, calls)
+    spent, waits, ambiguous = time_spent(ordered, frame, calls)
+    facts = _facts(ordered, calls)
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
         rows = np.flatnonzero(codes == code)
         name = str(frame["model"].cat.categories[code])
-        of_model = _of_model(name, calls.iloc[rows], spent[rows], waits[rows], ambiguous[rows], facts.at(rows))
+        at_rows = {fact: values[rows] for fact, values in facts.items()}
+        of_model = _of_model(name, calls.iloc[rows], spent[rows], waits[rows], ambiguous[rows], at_rows)
         if of_model is not None:
             found[name] = of_model
     return found
 
 
-def _spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
-    """Time of each prediction by `Layer`, its waits by `Behind`, and time in which a row may be its own or another's.
-    With the latter two, the layers add up to the duration."""
+def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
+    """What else is known of each prediction: whether it is `warm`, its place in `THERMAL_STATES` (`thermal`), a number
+    for the performance state of the GPU (`gpu_state`), how many Metal `pipelines` were compiled, and ns in which the
+    engine compiled a model (`specialized`), the main thread did not answer (`hung`), and samples show the thread
+    running for it (`ran`); `sampled`: all units were recorded too, so that a thread without samples did not run."""
+    windows, context = Intervals.from_rows(calls), ordered.context
+    middle = windows.starts + windows.durations // 2
+    gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
+    states = [] if gpu is None else sorted(map(str, gpu["state"].dropna().unique()))
+    times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
+    specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
+    sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
+    units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
 
-    def column(*names: str) -> IntArray:
-        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
-        return total
+    def state(rows: pd.DataFrame | None, names: Sequence[str]) -> IntArray | int:
+        return UNKNOWN if rows is None else states_at(rows, names, middle)
 
-    spent = np.zeros((len(frame), len(Layer)), np.int64)
-    spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
-    spent[:, Layer.CPU] = column("cpu")
-    spent[:, Layer.DATA] = column("data_before", "data_between", "data_after", "data_unplaced")
-    inferred = is_any(calls["attribution"], Attribution.INFERRED)
-    sites = call_sites(ordered) if inferred.any() else None
-    if sites is not None:
-        _add_samples(spent, sites, calls, inferred)
-    waits = np.zeros((len(frame), 3), np.int64)
-    for unit in all_waits(ordered):
-        for behind in range(3):
-            waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])
-    # When such a call was ready for a unit is not known.
-    waits[inferred] = 0
-    ambiguous = column("ambiguous")
-    spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
-    return spent, waits, ambiguous
-
-
-def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, inferred: BoolArray) -> None:
-    """What the thread of each inferred call did, as samples show; units count while it did not run."""
-    rows = sites.reindex(calls.index)
-
-    def sampled(*names: str) -> IntArray:
-        number = np.sum([rows[name].fillna(0).to_numpy(np.int64) for name in names if name in rows], axis=0)
-        return np.where(inferred, number * calls["resolution_ns"].to_numpy(), 0).astype(np.int64)
-
-    left = np.where(inferred, calls["duration_ns"].to_numpy(), np.iinfo(np.int64).max // 2)
-    running = sampled("samples")
-    special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
-    data = sampled(DataPhase.BINDING)
-    for layer, time in (
-        (Layer.SPECIALIZING, np.minimum(special, running)),
-        (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),
-        (Layer.CPU, running - np.minimum(special + data, running)),
-        (Layer.ANE, spent[:, Layer.ANE].copy()),
-        (Layer.GPU, spent[:, Layer.GPU].copy()),
-    ):
-        taken = np.minimum(time, left)
-        spent[:, layer] = np.where(inferred, taken, spent[:, layer])
-        left = left - taken
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Facts:
-    """What else is known of each prediction: shape (predictions,)."""
-
-    warm: BoolArray
-    thermal: IntArray
-    """Place in `THERMAL_STATES`."""
-    gpu_state: IntArray
-    """A number for the performance state of the GPU."""
-    pipelines: IntArray
-    specialized: IntArray
-    """Time in ns in which the Neural Engine compiled a model."""
-    hung: IntArray
-    """Time in ns in which the main thread did not answer."""
-    ran: IntArray
-    """Time in ns that samples show its thread running for it."""
-    sampled: BoolArray
-    """Whether samples and all units were recorded, so that a thread without samples did not run."""
-
-    def at(self, rows: IntArray) -> _Facts:
-        return _Facts(*(getattr(self, name)[rows] for name in self.__slots__))
-
-    @classmethod
-    def of(cls, ordered: Trace, calls: pd.DataFrame) -> _Facts:
-        windows, count, context = Intervals.from_rows(calls), len(calls), ordered.context
-        middle, none = windows.starts + windows.durations // 2, np.zeros(len(calls), np.int64)
-        unknown = np.full(count, UNKNOWN)
-        thermal, gpu_state = context.get("thermal"), context.get("gpu_performance")
-        states = [] if gpu_state is None else sorted(map(str, gpu_state["state"].dropna().unique()))
-        compiled = context.get("metal_pipelines")
-        times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
-        specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
-        hangs = hangs_of_target(ordered)
-        sites, units = None, all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
-        if ordered.samples is not None and len(ordered.samples):
-            sites = call_sites(ordered)
-        ran = none if sites is None else sites["samples"].reindex(calls.index).fillna(0).to_numpy(np.int64) * SAMPLE_NS
-        recorded = ~is_any(calls["attribution"], Attribution.INFERRED)
-        return cls(
-            warm=~first_after_load(ordered.activity)[ordered.activity.index.get_indexer(calls.index)],
-            thermal=unknown if thermal is None else states_at(thermal, THERMAL_STATES, middle),
-            gpu_state=unknown if gpu_state is None else states_at(gpu_state, states, middle),
-            pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts),
-            specialized=Intervals.from_rows(specializing).covered_within(windows),
-            hung=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
-            ran=ran,
-            sampled=recorded & (sites is not None and units),
-        )
+    facts = pd.DataFrame(
+        {
+            "warm": ~first_after_load(ordered.activity)[ordered.activity.index.get_indexer(calls.index)],
+            "thermal": state(context.get("thermal"), THERMAL_STATES),
+            "gpu_state": state(gpu, states),
+            "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts),
+            "specialized": Intervals.from_rows(specializing).covered_within(windows),
+            "hung": 0 if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
+            "ran": 0 if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
+            "sampled": ~is_any(calls["attribution"], Attribution.INFERRED) & (sites is not None and units),
+        }
+    )
+    return {str(name): column.to_numpy() for name, column in facts.items()}
 
 
 def _of_model(
-    name: str, calls: pd.DataFrame, spent: IntArray, waits: IntArray, ambiguous: IntArray, facts: _Facts
+    name: str, calls: pd.DataFrame, spent: IntArray, waits: IntArray, ambiguous: IntArray, facts: Mapping[str, AnyArray]
 ) -> Differences | None:
     durations = calls["duration_ns"].to_numpy()
     own = durations - waits.sum(axis=1)
-    warm = facts.warm & (durations > 0)
-    is_first = ~facts.warm & warm.any()
+    warm = facts["warm"] & (durations > 0)
+    is_first = ~facts["warm"] & warm.any()
     is_cold = not warm.any()
     warm = durations > 0 if is_cold else warm
+    inferred = is_any(calls["attribution"], Attribution.INFERRED)
     clear = warm & (ambiguous == 0)
     compared = np.flatnonzero(clear if clear.sum() >= LEAST else warm)
     if len(compared) < LEAST:
@@ -256,8 +176,8 @@ def _of_model(
     usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
     usual_ns[Layer.REST] += usual - usual_ns.sum()
     # A row that may be of several predictions is work of this one as far as it has less than usual.
-    main = Layer(int(np.argmax(usual_ns[_UNITS])))
-    worked = np.clip(usual_ns[_UNITS].sum() - spent[:, _UNITS].sum(axis=1), 0, ambiguous)
+    main = Layer(int(np.argmax(usual_ns[UNITS])))
+    worked = np.clip(usual_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, ambiguous)
     spent = spent.copy()
     spent[:, main] += worked
     unclear = ambiguous - worked
@@ -269,8 +189,8 @@ def _of_model(
 
     parts[:, :3] = waits
     parts[:, at(Cause.QUEUED_OWN)] += unclear
-    work = more[:, _UNITS].sum(axis=1)
-    elsewhere = _elsewhere(spent[:, _UNITS], usual_ns[_UNITS])
+    work = more[:, UNITS].sum(axis=1)
+    elsewhere = _elsewhere(spent[:, UNITS], usual_ns[UNITS])
     clock = np.where(elsewhere, 0, _clock(spent, usual_ns, near, facts))
     parts[:, at(Cause.UNIT)] = np.where(elsewhere, work, 0)
     parts[:, at(Cause.CLOCK)] = clock
@@ -284,25 +204,25 @@ def _of_model(
         parts[:, at(cause)] += taken
         np.subtract(rest, taken, out=rest)
 
-    compiling = facts.pipelines > np.median(facts.pipelines[near])
+    compiling = facts["pipelines"] > np.median(facts["pipelines"][near])
     take(Cause.SPECIALIZATION, np.where(compiling, rest, 0))
     # Where only samples show the call, code for the GPU compiles while it runs.
     running = np.clip(parts[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
-    moved = np.where(compiling & is_any(calls["attribution"], Attribution.INFERRED), running, 0)
+    moved = np.where(compiling & inferred, running, 0)
     parts[:, at(Cause.SPECIALIZATION)] += moved
     parts[:, at(Cause.WORK)] -= moved
     more[:, Layer.CPU] -= moved
-    take(Cause.SPECIALIZATION, facts.specialized)
-    stacks = more[:, Layer.SPECIALIZING] * is_any(calls["attribution"], Attribution.INFERRED)
+    take(Cause.SPECIALIZATION, facts["specialized"])
+    stacks = more[:, Layer.SPECIALIZING] * inferred
     coincident = np.where(stacks > 0, parts[:, at(Cause.SPECIALIZATION)] - stacks, 0)
     more[:, Layer.SPECIALIZING] += moved
     take(Cause.WORK, np.where(is_first, rest, 0))
-    take(Cause.BLOCKED, facts.hung)
-    ran = facts.ran - int(np.median(facts.ran[near]))
-    take(Cause.WORK, np.where(facts.sampled, ran, 0))
-    take(Cause.BLOCKED, np.where(facts.sampled & (rest >= 2 * SAMPLE_NS), rest, 0))
+    take(Cause.BLOCKED, facts["hung"])
+    ran = facts["ran"] - int(np.median(facts["ran"][near]))
+    take(Cause.WORK, np.where(facts["sampled"], ran, 0))
+    take(Cause.BLOCKED, np.where(facts["sampled"] & (rest >= 2 * SAMPLE_NS), rest, 0))
     # The way to another unit, and back, is part of running there.
-    take(Cause.UNIT, np.where(elsewhere, spent[:, _UNITS].sum(axis=1) // OTHER_WAY, 0))
+    take(Cause.UNIT, np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
     parts[:, at(Cause.NOT_VISIBLE)] = rest
     resolution = int(calls["resolution_ns"].max())
     return Differences(
@@ -317,7 +237,7 @@ def _of_model(
         more,
         unclear,
         coincident,
-        facts.pipelines,
+        facts["pipelines"],
         resolution,
     )
 
@@ -330,12 +250,12 @@ def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
     return elsewhere
 
 
-def _clock(spent: IntArray, usual: IntArray, near: IntArray, facts: _Facts) -> IntArray:
+def _clock(spent: IntArray, usual: IntArray, near: IntArray, facts: Mapping[str, AnyArray]) -> IntArray:
     """How much longer than usual the same work takes in the thermal state of each prediction, or, of the GPU, in its
     performance state."""
-    work, usual_work = spent[:, _UNITS].sum(axis=1), int(usual[_UNITS].sum())
-    by_heat = _by_state(work, usual_work, facts.thermal, near)
-    by_state = _by_state(spent[:, Layer.GPU], int(usual[Layer.GPU]), facts.gpu_state, near)
+    work, usual_work = spent[:, UNITS].sum(axis=1), int(usual[UNITS].sum())
+    by_heat = _by_state(work, usual_work, facts["thermal"], near)
+    by_state = _by_state(spent[:, Layer.GPU], int(usual[Layer.GPU]), facts["gpu_state"], near)
     return np.where(by_heat != 0, by_heat, by_state)
 
 

@@ -13,9 +13,9 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.neural_engine_queue import last_end_before
+from tracekit.analysis.unit_timeline import UnitTimeline, calls_and_times, last_end_before
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import CoveredTime, Intervals, positions_between
+from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
@@ -43,11 +43,9 @@ class Behind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitRows:
-    """What one unit did, by start: shape (rows,) each."""
+    """For whom one unit worked, by start: shape (rows,) each."""
 
-    label: IntArray
-    """In `Trace.hardware`."""
-    times: Intervals
+    line: UnitTimeline
     call: IntArray
     """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
@@ -55,13 +53,11 @@ class UnitRows:
     foreign: BoolArray
     """Of another process."""
     held: Intervals
-    """The times, each with the hand-over that follows it: until the next row begins, if that is soon."""
-    reach: IntArray
-    """Latest end until then, of `held`."""
+    """When, with the hand-over that follows."""
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
-        first = np.searchsorted(self.reach, windows.starts, side="right")
+        first = np.searchsorted(np.maximum.accumulate(self.held.ends), windows.starts, side="right")
         after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
         rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
         return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
@@ -101,17 +97,11 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     nameless = is_any(hardware["attribution"], Attribution.UNATTRIBUTED) & (call < 0)
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
-    times = Intervals.from_rows(hardware)
     found = {}
     for unit, lane in UNITS.items():
-        rows = np.flatnonzero(is_any(hardware["lane"], lane) & (times.durations > 0))
-        of_unit = times.where(rows)
-        following = np.append(of_unit.starts[1:], np.iinfo(np.int64).max // 2)[: len(of_unit)]
-        soon = (following > of_unit.ends) & (following - of_unit.ends <= HANDOVER_NS)
-        held = Intervals(of_unit.starts, np.where(soon, following, of_unit.ends))
-        reach = np.maximum.accumulate(held.ends)
-        label = hardware.index.to_numpy()[rows]
-        found[unit] = UnitRows(label, of_unit, call[rows], code[rows], foreign[rows], held, reach)
+        rows = is_any(hardware["lane"], lane) & (hardware["duration_ns"].to_numpy() > 0)
+        line = UnitTimeline.of(hardware, rows)
+        found[unit] = UnitRows(line, call[rows], code[rows], foreign[rows], line.held(HANDOVER_NS))
     return found
 
 
@@ -122,12 +112,8 @@ def all_waits(trace: Trace) -> tuple[Waits, ...]:
 
 
 def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
-    start, end = rows.times.starts, rows.times.ends
-    reach = np.maximum.accumulate(end)
-    before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(reach)]
-    last = np.maximum.accumulate(np.where(end == reach, np.arange(len(reach)), 0))
-    reaching = np.concatenate(([-1], rows.call[last]))[: len(reach)]
-    own = rows.call >= 0
+    start, before, own = rows.line.times.starts, rows.line.reach_before, rows.call >= 0
+    reaching = np.append(rows.call, -1)[rows.line.reaching]
     called = trace.activity["start_ns"].to_numpy()[np.where(own, rows.call, 0)]
     met = own & (before > called) & (reaching != rows.call) & (start - before <= HANDOVER_NS)
     free = np.flatnonzero(own & (before <= called))
@@ -141,9 +127,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     way = (start[pieces] - ready)[len(queued) :]
     usual = pd.Series(way).groupby(kind[len(queued) :]).median()
     low = ready[: len(queued)] + np.nan_to_num(usual.reindex(kind[: len(queued)]).to_numpy(np.float64)).astype(np.int64)
-    opens = start > before + HANDOVER_NS
-    busy_since = start[np.maximum.accumulate(np.where(opens, np.arange(len(start)), 0))]
-    low = np.maximum(low, busy_since[queued])
+    low = np.maximum(low, rows.line.busy_since(HANDOVER_NS)[queued])
     waited = low < start[queued]
     queued, low = queued[waited], low[waited]
     order = np.argsort(rows.call[queued], kind="stable")
@@ -159,27 +143,20 @@ def _ready(trace: Trace, rows: UnitRows, pieces: IntArray, called: IntArray) -> 
     for frame in (trace.data, trace.compute, trace.hardware):
         executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
         chosen = executed | is_any(frame["lane"], Lane.DATA)
-        times = Intervals.from_rows(frame).where(chosen)
-        did.append((owner[or_minus_one(frame["prediction"])][chosen], times.starts, times.ends))
-    return np.minimum(
-        last_end_before(did, rows.call[pieces], rows.times.starts[pieces], called), rows.times.starts[pieces]
-    )
+        prediction, starts, ends = calls_and_times(frame, chosen)
+        did.append((owner[prediction], starts, ends))
+    begin = rows.line.times.starts[pieces]
+    return np.minimum(last_end_before(did, rows.call[pieces], begin, called), begin)
 
 
 def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     """Whose work filled each wait, shape (waits, 3): of several at once the nearest."""
-    times = rows.held
     own = np.zeros(len(windows), np.int64)
     order = np.argsort(rows.model, kind="stable")
     codes = rows.model[order]
     for code in np.unique(model):
         first, after = np.searchsorted(codes, [code, code + 1])
         chosen = model == code
-        own[chosen] = _covered(times.where(np.sort(order[first:after])), windows.where(chosen))
-    app = _covered(times.where(~rows.foreign), windows)
+        own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))
+    app = rows.held.where(~rows.foreign).covered_within(windows)
     return np.column_stack((own, app - own, windows.durations - app))
-
-
-def _covered(times: Intervals, windows: Intervals) -> IntArray:
-    covered: CoveredTime = times.covered_time()
-    return covered.within(windows.starts, windows.ends)

@@ -69,7 +69,7 @@ def _finding(
     """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
-    affected = tk.Intervals(waits.start_ns[chosen], waits.end_ns[chosen]).union()
+    affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     typical = float(rows["duration_ns"].median())
@@ -97,7 +97,7 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     mine[view.engine_rows.index.to_numpy()] = True
     executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC) & ~mine
     of_app = executed & tk.is_any(hardware["attribution"], *NAMED, tk.Attribution.CONTAINED)
-    by_model = time_by_model(hardware[of_app], affected)
+    by_model = time_by_model(tk.rows_where(hardware[["start_ns", "duration_ns", "model"]], of_app), affected)
     working = list(by_model)
     if not working:
         activity = view.trace.activity

@@ -65,12 +65,10 @@ def _besides(queued_ns: int) -> str:
 
 def _idle(view: tk.ModelView, gaps: WorkGaps) -> tk.IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
-    waits = view.engine_waits
     on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
-    busy = on_cpu.joined(
-        tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
-    )
-    return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
+    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
+    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
+    return gaps.idle_ns(busy.starts, busy.ends)
 
 
 def _finding(

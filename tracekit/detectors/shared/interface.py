@@ -101,10 +101,11 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
 
 def _with_command(fix: str, finding: str, model: ModelFile) -> str:
     """A fix with the command that changes the file itself, where there is one."""
-    from tracekit.model_files.fixing.remedies import fix_command
+    from tracekit.model_files.fixing.remedies import ADVICE, fix_command
 
     command = fix_command(finding, model, model.source)
-    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```" if command else fix
+    advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
+    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}" if command else fix
 
 
 def _clause(sentence: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from tracekit.errors import UsageError
+from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Function, Kind, ModelFile, Shape, WeightState
 from tracekit.model_files.words import allowed_shapes
 
@@ -44,6 +44,8 @@ REMEDIES: dict[str, Remedy] = {
     WEIGHTS: Remedy("{weights} weights", 7, app="Compare results: compressed weights are approximations."),
 }
 """By the check of model files that finds it, in the order in which they are done."""
+ADVICE = {SHAPES: "Replace the sizes with those your app passes (default first); the fixed model accepts no others."}
+"""By check: what to do about its command before it is run."""
 OF_NETWORKS = {SHAPES, WEIGHTS}
 """What can be done for neural networks too."""
 
@@ -89,6 +91,20 @@ def problem_of(finding: str, model: ModelFile) -> str:
     if finding == SHAPES and not _ranged(model):
         return f"fix lists shapes of arrays, not sizes of images; {_SOURCE} with `ct.EnumeratedShapes`"
     return ""
+
+
+def check_fixable_in(findings: Sequence[str], models: Collection[ModelFile]) -> None:
+    """Raise `TracekitError` for a finding that none of the models can be fixed for, whatever is done before it."""
+    for finding in findings:
+        problems = [problem_of(finding, model) for model in models]
+        # Only Float32 inside keeps an interface from being Float16, and a step before can change that.
+        if all(problems) and not (finding == INTERFACE and HALF in findings):
+            raise refusal(finding, next(iter(models)), problems[0])
+
+
+def refusal(finding: str, model: ModelFile, problem: str) -> TracekitError:
+    """The error that says why a finding cannot be fixed in a model."""
+    return TracekitError(f"'{finding}' cannot be fixed in {model.source}: {problem}")
 
 
 def words_of(finding: str, fixed: ModelFile, shapes: Mapping[str, Sequence[object]], weights: str) -> tuple[str, str]:

@@ -241,7 +241,10 @@ def _check_details(check: Result, marked: int) -> Details:
         ("severity", check.severity),
         ("model", check.model),
         ("summary", check.summary),
-        ("est. savings", duration(check.cost.ns) if check.cost else None),
+        (
+            "est. savings",
+            duration(check.own_savings_ns) if check.own_savings_ns else check.unknown_savings and "unknown",
+        ),
         ("why", check.why),
         ("fix", check.fix),
         ("notes", "\n".join(check.caveats)),

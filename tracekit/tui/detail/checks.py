@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from tracekit.documents.report_findings import savings_words
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
@@ -16,7 +17,7 @@ from tracekit.tui.detail.columns import ListColumn, model_column
 from tracekit.tui.detail.records import sort_records
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
-from tracekit.units import format_count, format_estimate, format_percent
+from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
     from tracekit.report.report import Report, Result
@@ -54,8 +55,8 @@ _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 _VALUES: dict[str, Callable[[Result], str | float | None]] = {
     "finding": lambda check: check.id,
     "model": lambda check: check.model,
-    "est. savings": lambda check: check.cost.ns if check.cost is not None else None,
-    "share": lambda check: check.cost.share if check.cost is not None else None,
+    "est. savings": lambda check: check.own_savings_ns,
+    "share": lambda check: check.cost.share if check.cost and check.own_savings_ns else None,
 }
 """What rows are sorted by, apart from their rank; None where it is not known."""
 
@@ -118,8 +119,8 @@ class CheckRows:
             "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), Role.STRONG),
             "finding": check.title,
             "model": check.model or ABSENT,
-            "est. savings": format_estimate(check.cost.ns) if check.cost else ABSENT,
-            "share": format_percent(check.cost.share) if check.cost else ABSENT,
+            "est. savings": savings_words(check),
+            "share": format_percent(check.cost.share) if check.cost and check.own_savings_ns else ABSENT,
             "summary": check.summary,
         }
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from tracekit.documents.report_findings import included_above
+from tracekit.documents.report_findings import finding_savings
 from tracekit.render.prose import parts
 from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, exact_moment, quantity, visible
 from tracekit.report.groups import rank
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, section
 from tracekit.tui.text import Broken, hanging, which_interval
-from tracekit.units import format_count, format_estimate, format_percent
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -85,10 +85,8 @@ def _facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
     yield "severity", rank(check, report)
     yield "model", check.model or ""
     yield "check", check.id
-    if check.cost is not None:
-        base = f" of {check.cost.of}" if check.cost.of else ""
-        savings = f"up to {format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{base})"
-        yield "est. savings", f"{savings}{included_above(check.extra_savings_ns, check.cost.ns)}"
+    if savings := finding_savings(check):
+        yield "est. savings", savings
     for other in check.related:
         about = f" of {other.model}" if other.model else ""
         yield RELATIONS[other.relation], f"{other.id}{about} (r to jump)"

@@ -1,0 +1,75 @@
+"""What fixes save, as reports say it: in each model, each time and together."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.handover import trace_of
+from support.samples import SAMPLES
+from tracekit.detectors import replayed
+from tracekit.detectors.fixes import TOO_LARGE
+from tracekit.detectors.replayed import Replays
+from tracekit.detectors.runner import run_detectors
+from tracekit.report.results import results_from
+from tracekit.testing import Draws, Model
+from tracekit.testing.apps import MS
+from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.work import Step
+
+
+def findings(trace, *, quick=False):
+    answers = run_detectors(trace)
+    results = results_from(answers, Replays(trace, answers, quick=quick))
+    return {result.id: result for result in results if result.outcome == "finding"}
+
+
+def test_each_model_saves_its_reloads():
+    trace = trace_of(SAMPLES["style_transfer_reload"]())
+    answers = run_detectors(trace, only=["reload-before-predict"])
+    for result in results_from(answers, Replays(trace, answers)):
+        loads = trace.activity[
+            (trace.activity["model"] == result.model) & trace.activity["kind"].str.startswith("load")
+        ]
+        reloads = loads["duration_ns"].iloc[1:]
+        assert result.own_savings_ns == result.extra_savings_ns == reloads.sum()
+        assert (result.cost.each.what, result.cost.each.count) == ("load", len(reloads))
+        assert result.cost.each.saved_ns == result.cost.each.of_ns == round(reloads.mean())
+
+
+def test_of_predictions_in_flight_each_saves_and_all_take_as_long():
+    found = findings(trace_of(SAMPLES["captions_concurrent"]()))["concurrent-predictions"]
+    assert found.own_savings_ns == 0
+    assert 0 < found.cost.each.saved_ns < found.cost.each.of_ns
+
+
+def test_copies_that_hide_behind_another_model_save_nothing():
+    simulation = Simulation(Draws(4), jitter=0, handover_permille=0)
+    app, own, other = simulation.app, Model("Own"), Model("Other")
+
+    def calls() -> Thread:
+        yield from app.load(own)
+        yield from app.load(other)
+        begin = app.now_ns + 10 * MS
+        for index in range(60):
+            # The engine is busy for 20 ms from then on; the copy takes 5 of these, and all of it waits.
+            yield from app.until(begin + index * 50 * MS)
+            ahead = app.start(app.predict(other, Step("neural engine", 20 * MS)))
+            yield from app.pause(MS, 0)
+            yield from app.predict(own, Step("neural engine", 4 * MS), inputs=1, copy_ns=5 * MS)
+            yield from app.join(ahead)
+
+    simulation.start(calls())
+    found = findings(trace_of(simulation.run().finish()))["excess-data-copies"]
+    assert found.model == "Own"
+    assert found.own_savings_ns < 0.02 * 60 * 5 * MS
+    assert found.severity == "low"
+
+
+@pytest.mark.parametrize(("large", "unknown"), [(10, TOO_LARGE), (100_000, "")])
+def test_a_report_leaves_long_replays_to_whatif(monkeypatch, large, unknown):
+    monkeypatch.setattr(replayed, "LARGE", large)
+    found = findings(trace_of(SAMPLES["captions_concurrent"]()), quick=True)["concurrent-predictions"]
+    assert found.unknown_savings == unknown
+    assert (found.own_savings_ns is None) == bool(unknown)
+    # Of calls in a row, a replay takes no time.
+    assert findings(trace_of(SAMPLES["sharpen_8bit"]()), quick=True)["excess-data-copies"].own_savings_ns

@@ -1,0 +1,88 @@
+"""What the time of each prediction consists of, in layers: execution, copies, and the rest; and its waits."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.why.queues import all_waits
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.trace.calls.patterns import DataPhase, LoadPhase
+from tracekit.trace.events import Attribution
+from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
+
+
+class Layer(IntEnum):
+    """What the time of a prediction consists of, beside waits: columns of `Differences.usual_ns`."""
+
+    ANE = 0
+    GPU = 1
+    CPU = 2
+    DATA = 3
+    SPECIALIZING = 4
+    REST = 5
+
+
+UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
+
+
+def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Time of each prediction by `Layer`, its waits by `Behind`, and time in which a row may be its own or another's.
+    With the latter two, the layers add up to the duration."""
+
+    def column(*names: str) -> IntArray:
+        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        return total
+
+    spent = np.zeros((len(frame), len(Layer)), np.int64)
+    spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
+    spent[:, Layer.CPU] = column("cpu")
+    spent[:, Layer.DATA] = column("data_before", "data_between", "data_after", "data_unplaced")
+    inferred = is_any(calls["attribution"], Attribution.INFERRED)
+    sites = call_sites(ordered) if inferred.any() else None
+    if sites is not None:
+        _add_samples(spent, sites, calls, inferred)
+    waits = np.zeros((len(frame), 3), np.int64)
+    for unit in all_waits(ordered):
+        for behind in range(3):
+            waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])
+    # When such a call was ready for a unit is not known.
+    waits[inferred] = 0
+    ambiguous = column("ambiguous")
+    spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
+    return spent, waits, ambiguous
+
+
+def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, inferred: BoolArray) -> None:
+    """What the thread of each inferred call did, as samples show; units count while it did not run."""
+
+    def sampled(*names: str) -> IntArray:
+        return np.where(inferred, samples_of(sites, calls, *names) * calls["resolution_ns"].to_numpy(), 0)
+
+    left = np.where(inferred, calls["duration_ns"].to_numpy(), np.iinfo(np.int64).max // 2)
+    running = sampled("samples")
+    special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
+    data = sampled(DataPhase.BINDING)
+    for layer, time in (
+        (Layer.SPECIALIZING, np.minimum(special, running)),
+        (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),
+        (Layer.CPU, running - np.minimum(special + data, running)),
+        (Layer.ANE, spent[:, Layer.ANE].copy()),
+        (Layer.GPU, spent[:, Layer.GPU].copy()),
+    ):
+        taken = np.minimum(time, left)
+        spent[:, layer] = np.where(inferred, taken, spent[:, layer])
+        left = left - taken
+
+
+def samples_of(sites: pd.DataFrame, calls: pd.DataFrame, *names: str) -> IntArray:
+    """How many samples of these sorts `call_sites` counted for each call."""
+    rows = sites.reindex(calls.index)
+    counts = [rows[name].fillna(0).to_numpy(np.int64) for name in names if name in rows]
+    total: IntArray = np.sum([np.zeros(len(calls), np.int64), *counts], axis=0, dtype=np.int64)
+    return total

@@ -1,0 +1,186 @@
+"""What fixing findings saves: the recording replayed without what the fixes of checks take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.replay import Changes, changed, in_a_row, replay
+from tracekit.analysis.schedule import Recorded, recorded_schedule
+from tracekit.analysis.throughput import bursts
+from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, TOO_LARGE, UNKNOWN
+from tracekit.detectors.outcomes import Cost, Each, Finding
+from tracekit.grouping import grouped
+from tracekit.intervals import Intervals, union_length_by_group
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import categorical, is_any
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.detectors.framework import Judgment
+    from tracekit.trace.trace import Trace
+
+LARGE = 100_000
+"""Calls and pieces of which a report runs no replay event by event: each takes 1.5 s for a million of them."""
+
+
+class Run(NamedTuple):
+    """A replay."""
+
+    changes: Changes
+    after: Intervals
+    """When each call of the schedule runs, shape (calls,)."""
+
+
+class Replays:
+    """Replays of one recording without what the fixes of some of its findings take away, each run once and kept."""
+
+    def __init__(self, trace: Trace, answers: Iterable[Judgment], *, quick: bool = False) -> None:
+        """`quick` leaves out recordings that take long."""
+        self.trace = trace
+        self.found = grouped((each.detector.id, each.outcome) for each in answers if isinstance(each.outcome, Finding))
+        self._runs: dict[tuple[str, ...], Run] = {}
+        known = [name for name in self.found if name in FIXES and not (trace.inferred and FIXES[name].overlaps)]
+        if known and quick:
+            schedule = self.recorded.schedule
+            is_large = len(schedule.calls) + len(schedule.pieces) > LARGE
+            known = [] if is_large and in_a_row(schedule) is None else known
+        self.known = frozenset(known)
+        """Ids of the checks that can be replayed."""
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The schedule as recorded."""
+        return recorded_schedule(self.trace)
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models by their code in `recorded`."""
+        return tuple(map(str, categorical(self.recorded.calls["model"]).categories))
+
+    def unknown(self, judgment: Judgment) -> str:
+        """Why the savings of a finding are unknown; empty where they are known, and where it is about no time."""
+        name = judgment.detector.id
+        if name in self.known or not isinstance(judgment.outcome, Finding):
+            return ""
+        if name in FIXES:
+            return INFERRED if self.trace.inferred and FIXES[name].overlaps else TOO_LARGE
+        return UNKNOWN.get(name, NO_TIME if judgment.outcome.cost else "")
+
+    def run(self, names: Iterable[str]) -> Run:
+        """The replay without what the fixes of these checks take away together. O(n log n)."""
+        key = tuple(sorted(names))
+        if key not in self._runs:
+            takes = (FIXES[name].take(self.trace, self.recorded, each) for name in key for each in self.found[name])
+            changes = reduce(Changes.joined, takes)
+            self._runs[key] = Run(changes, replay(changed(self.recorded.schedule, changes)))
+        return self._runs[key]
+
+    def saved_ns(self, names: Iterable[str]) -> IntArray:
+        """Shape (models,): time that the fixes of these checks save, 0 or more: time that its loads, compilations and
+        predictions cover; or, where the app does its own work meanwhile, time from the first prediction to the last."""
+        changes, after = self.run(names)
+        model, saved = self.recorded.model, (self._covered_ns - self._covered(after)).clip(0)
+        for code in np.unique(model[changes.ahead]).tolist():
+            before_ns, after_ns = self._from_first_to_last(code, after)
+            saved[code] = max(saved[code], before_ns - after_ns)
+        return saved
+
+    def together_ns(self, names: Sequence[str]) -> int:
+        """The same of all models that the findings of these checks are about."""
+        about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])
+        return int(self.saved_ns(names)[about.astype(np.intp)].sum()) if names else 0
+
+    def answers(self, judgments: Iterable[Judgment]) -> tuple[Judgment, ...]:
+        """The judgments, with findings that say what their fixes save in their models."""
+        return tuple(
+            each._replace(outcome=self._with_savings(each.detector.id, each.outcome))
+            if isinstance(each.outcome, Finding) and each.detector.id in self.known
+            else each
+            for each in judgments
+        )
+
+    def _with_savings(self, name: str, finding: Finding) -> Finding:
+        about, each = self._about(finding), self._each(name, finding)
+        saved, spent = int(self.saved_ns((name,))[about].sum()), int(self._covered_ns[about].sum())
+        share, of = saved / max(spent, 1), ""
+        changes, after = self.run((name,))
+        mine = np.isin(self.recorded.model, about)
+        if changes.ahead[mine].any():
+            spent = self._from_first_to_last(int(about[0]), after)[0]
+            share, of = saved / max(spent, 1), "the time from first to last prediction"
+        given = finding.cost or Cost(0, 0.0, "")
+        if changes.in_flight[mine].any() and not changes.ahead[mine].any():
+            # The time in which any is in flight stays: each takes less, and all together as long.
+            return replace(finding, cost=replace(given, each=each), savings_ns=0)
+        cost = replace(
+            given,
+            ns=saved,
+            share=min(share, 1.0),
+            basis=f"Replayed without what the fix takes away. {FIXES[name].assumed}",
+            of=of,
+            longest_wait_ns=min(given.longest_wait_ns, saved),
+            each=each,
+        )
+        return replace(finding, cost=cost, savings_ns=saved)
+
+    @cached_property
+    def _covered_ns(self) -> IntArray:
+        return self._covered(self.recorded.schedule.calls)
+
+    def _covered(self, times: Intervals) -> IntArray:
+        named = self.recorded.model >= 0
+        times = times.where(named)
+        return union_length_by_group(self.recorded.model[named], times.starts, times.ends, len(self.models))
+
+    def _about(self, finding: Finding) -> IntArray:
+        """Codes of the models that a finding is about; all where it does not name them."""
+        names = finding.models
+        return np.array([code for code, name in enumerate(self.models) if names is None or name in names], np.intp)
+
+    @cached_property
+    def _predicted(self) -> BoolArray:
+        return is_any(self.recorded.calls["kind"], Kind.PREDICTION)
+
+    def _from_first_to_last(self, code: int, after: Intervals) -> tuple[int, int]:
+        """Time from the first to the last end of the recorded bursts of a model, added up, before and after."""
+        mine = self._predicted & (self.recorded.model == code)
+        before = self.recorded.schedule.calls.where(mine)
+        first = first_of_bursts(before)
+        return ended_in(before, first), ended_in(after.where(mine), first)
+
+    def _each(self, name: str, finding: Finding) -> Each | None:
+        """What one load, compilation or prediction takes less."""
+        changes, after = self.run((name,))
+        about, calls = self._about(finding), self.recorded.schedule.calls
+        mine = np.isin(self.recorded.model, about)
+        gone, predicted = mine & changes.gone, mine & self._predicted
+        if gone.any():
+            compiled = is_any(self.recorded.calls["kind"], Kind.COMPILE)[gone].all()
+            usual = round(float(calls.durations[gone].mean()))
+            return Each("compilation" if compiled else "load", int(gone.sum()), usual, usual)
+        count = int(predicted.sum())
+        if not count:
+            return None
+        if not changes.ahead[mine].any():
+            sides = [float(times.durations[predicted].mean()) for times in (calls, after)]
+            return Each("prediction", count, max(round(sides[0] - sides[1]), 0), round(sides[0]))
+        # Such a finding is about one model.
+        steps = max(count - len(first_of_bursts(calls.where(predicted))), 1)
+        before_ns, after_ns = self._from_first_to_last(int(about[0]), after)
+        return Each("step", steps, max(round((before_ns - after_ns) / steps), 0), round(before_ns / steps))
+
+
+def first_of_bursts(predictions: Intervals) -> IntArray:
+    """Index of the first prediction of each burst."""
+    return bursts(pd.DataFrame({"start_ns": predictions.starts, "duration_ns": predictions.durations})).first
+
+
+def ended_in(times: Intervals, first: IntArray) -> int:
+    """Time from the first to the last end of bursts, added up."""
+    return int((np.maximum.reduceat(times.ends, first) - times.ends[first]).sum()) if len(first) else 0
