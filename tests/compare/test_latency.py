@@ -12,6 +12,7 @@ from support.simulated_latencies import (
     NOTHING_CHANGED,
     RUNS_DIFFER,
     SLOWER,
+    TWO_LEVELS,
     Case,
     answers,
     latencies,
@@ -21,7 +22,7 @@ from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, com
 
 @pytest.fixture
 def pairs(request):
-    """Pairs of recordings of each case: those of docs/compare.md only with `--every-case`, since they take minutes."""
+    """Pairs of recordings of each case: as many as docs/error-rates.md has only with `--every-case`."""
     return 200 if request.config.getoption("--every-case") else 20
 
 
@@ -30,7 +31,7 @@ def drawn(count, seed=0, *, scale=1.0, **options):
 
 
 @pytest.mark.parametrize("count", [20, 50, 100, 500])
-@pytest.mark.parametrize("case", NOTHING_CHANGED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
 def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
     if count == 500 and pairs < 200:
         pytest.skip("takes minutes: run with --every-case")
@@ -115,6 +116,29 @@ def test_a_side_without_predictions_gives_no_answer():
     change = compare_latency([nothing], [drawn(50)])
     assert (change.reason, change.before_ns, change.ratio) == (Reason.MISSING, None, None)
     assert compare_latency([], [drawn(50), drawn(50)]).reason is Reason.MISSING
+
+
+def test_a_few_slow_predictions_are_no_doubt_about_a_change_of_all():
+    """1,499 predictions, of which 60 in a row are a third slower, against as many that are all 12% slower."""
+    before, after = drawn(1499, spread=0.02), drawn(1499, 1, scale=1.12, spread=0.02)
+    before[700:760] = before[700:760] * 4 // 3
+    assert compare_latency([before], [after]).answer is Answer.REGRESSED
+
+
+def test_a_change_that_one_recording_shows_for_a_while_is_not_steady_in_several_either():
+    steady = [drawn(100, seed, spread=0.02) for seed in range(3)]
+    stepping = [
+        np.concatenate([drawn(40, seed, spread=0.02), drawn(60, seed, scale=1.2, spread=0.02)]) for seed in (3, 4, 5)
+    ]
+    change = compare_latency(steady, stepping)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.NOT_STEADY)
+
+
+@pytest.mark.parametrize(("scale", "reason"), [(1.2, Reason.SHORT), (1.6, None)])
+def test_a_short_recording_shows_large_changes_alone(scale, reason):
+    change = compare_latency([drawn(20, spread=0.02)], [drawn(20, 1, scale=scale, spread=0.02)])
+    assert change.reason is reason
+    assert change.wanted == (50 if reason else None)
 
 
 def test_a_recording_that_steps_by_as_much_is_not_steady():

@@ -141,12 +141,11 @@ def gate(
 COUNTS = (20, 50, 100, 500)
 HEAD = """# Error rates
 
-How often `tracekit compare` and `tracekit check` are wrong, on simulated latencies; `make error-rates` writes this page.
-Latencies are log-normal around 10 ms with first-order autocorrelation φ, and 2% of them take twice as long. Each cell has
-{times} pairs, or builds. Nothing here is a real device.
+How often `tracekit compare` and `tracekit check` are wrong, on simulated latencies; `make error-rates` writes this
+page. Latencies are log-normal around 10 ms with first-order autocorrelation φ, and 2% of them take twice as long. Each
+cell has {times} pairs, or builds. Nothing here is a real device.
 
-`tests/compare/test_latency.py` and `tests/compare/test_non_inferiority.py` hold these figures; `--every-case` draws as many
-as this page.
+The tests of `tests/compare` hold these figures; with `--every-case` they draw as many as this page.
 """
 
 
