@@ -147,5 +147,5 @@ def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):
     page, markdown, plain, text = (file.read_text("utf-8") for file in files)
     assert 'id="lanes-after-meta"' in page
     assert markdown.startswith("**improved")
-    assert json.loads(plain)["method"] == 1
+    assert json.loads(plain)["method"] == 2
     assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")

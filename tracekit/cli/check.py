@@ -228,6 +228,4 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     print_document(baseline_document(baseline, floors))
     if not arguments.quiet:
         narrate(f"tracekit: wrote {path}")
-    if len(baseline.recordings) < 3:
-        narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
     return ExitStatus.DONE

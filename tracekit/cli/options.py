@@ -117,9 +117,9 @@ def _number(most: int, what: str) -> Callable[[str], int]:
     return convert
 
 
-def _between(text: str, least: float, most: float, what: str) -> float:
+def _between(text: str, least: float, most: float, what: str, unit: str = "") -> float:
     try:
-        number = float(text)
+        number = float(text.removesuffix(unit)) if text.endswith(unit) else -1.0
     except ValueError:
         number = -1.0
     if not least <= number <= most:
@@ -132,7 +132,7 @@ def _amount(text: str) -> float:
 
 
 def _percent(text: str) -> float:
-    return _between(text.removesuffix("%") if text.endswith("%") else "", 0, 100, "a share such as 90%") / 100
+    return _between(text, 0, 100, "a share such as 90%", "%") / 100
 
 
 def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:

@@ -19,7 +19,7 @@ from tracekit.arrays import FloatArray, IntArray
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
-METHOD_VERSION = 1
+METHOD_VERSION = 2
 """Raised when the same recordings may get another answer. A baseline names the version it was judged by."""
 
 MIN_PREDICTIONS = 12
