@@ -65,11 +65,13 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return str(value)
+    if type(value) is float:
+        # Most values of a long history are: to ask for the abstract types takes longer than all the rest.
+        return round(value, DECIMALS) if math.isfinite(value) else None
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
-        number = float(value)
-        return round(number, DECIMALS) if math.isfinite(number) else None
+        return _plain(float(value))
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

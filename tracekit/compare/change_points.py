@@ -1,0 +1,255 @@
+"""Lasting steps and slow drifts in a series of builds.
+
+Steps are found as E-divisive means finds them (Matteson and James, JASA 109, 2014, with squared distances): where a
+stretch of builds is split so that its sides differ most, held against a t test, as Apache Otava does. Stretches are
+those of seeded binary segmentation (Kovács et al., Biometrika 110, 2023), so that one step cannot hide another. A drift
+looks like a staircase to this search, so each stair is held against a line. Error rates:
+`tests/support/simulated_histories.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise
+from math import log, sqrt
+
+import numpy as np
+
+from tracekit.arrays import FloatArray, IntArray
+from tracekit.compare.student import t_distribution, t_quantile
+
+MIN_SIDE = 3
+"""Fewest builds on each side of a step: one build may be an accident of its recording."""
+MIN_BUILDS = 8
+"""Fewest builds of a series in which steps are looked for."""
+CHANCE = 1e-5
+"""Probability with which the split of a steady stretch passes as a step (heuristic: by simulation)."""
+_LOOKED = 4 * CHANCE
+"""The same before dependence between builds is known."""
+_OUTLIER = 4.0
+"""Robust standard deviations beyond which a lone build stands apart from its neighbors (heuristic)."""
+_NORMAL = 1.4826
+"""Standard deviation of a normal distribution by its median absolute deviation."""
+_PLACES = 7.35
+"""Twice the difference of log likelihoods within which 95% of steps lie (Eo and Morley, Quantitative Economics 6,
+2015)."""
+MIN_DRIFT = 4
+"""Fewest builds over which a change counts as drift: a faster one is a step (heuristic)."""
+_BENDS = 12
+"""Builds from which on a line is tried (heuristic)."""
+_EXACT = 1e-18
+"""Sums of squares up to this are those of rounding."""
+_LONGEST_DRIFT = 200
+"""Builds before and after a stair in which the ends of a drift are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A lasting change of a series. Places are builds by their position in it."""
+
+    last_before: int
+    """Last build that is still as before: of a drift, the one that it began after."""
+    first_after: int
+    """First build that is as after: with 95% confidence the step lies between the two; a drift ends here."""
+    before: float
+    """Level before, in the unit of the values."""
+    after: float
+    confidence: float
+    """Probability that the series is not steady there."""
+    drift: bool = False
+
+
+def changes_in(values: FloatArray) -> tuple[Change, ...]:
+    """Lasting changes of a series (shape (builds,), oldest first), in order; none in a series that is too short.
+    O(n log n) for few changes."""
+    if len(values) < MIN_BUILDS:
+        return ()
+    usual = without_outliers(values)
+    places = _confirmed(usual, _candidates(usual))
+    return tuple(_described(usual, places))
+
+
+def without_outliers(values: FloatArray) -> FloatArray:
+    """The series with lone builds that stand apart replaced by the median of the five around them: shape (builds,)."""
+    padded = np.pad(values, 2, constant_values=np.nan)
+    around = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    apart = np.abs(values - around)
+    # The median of five follows the noise, so deviations from it are too small by about this factor.
+    scale = _NORMAL * float(np.median(apart)) * 1.25
+    return np.where(apart > _OUTLIER * scale, around, values) if scale else around
+
+
+def _candidates(values: FloatArray) -> list[int]:
+    """Where steps may be: the first build after each, in order. Of stretches that overlap, the shortest with a step
+    decides, since it has no other one in it."""
+    found: list[tuple[int, float, int, int, int]] = []
+    for length, starts in _stretches(len(values)):
+        windows = np.lib.stride_tricks.sliding_window_view(values, length)[starts]
+        squares = _t_squared(windows)
+        best = squares.argmax(axis=1)
+        strength = squares[np.arange(len(starts)), best]
+        for at in np.flatnonzero(strength > _threshold(length)).tolist():
+            start = int(starts[at])
+            found.append((length, -float(strength[at]), start, start + length, start + MIN_SIDE + int(best[at])))
+    chosen: list[int] = []
+    for _, _, start, end, place in sorted(found):
+        if not any(start < other < end for other in chosen):
+            chosen.append(place)
+    return sorted(chosen)
+
+
+def _stretches(builds: int) -> Iterator[tuple[int, IntArray]]:
+    """Lengths, and where stretches of that length begin: each overlaps the next by half, the last ends the series."""
+    length = 2 * MIN_SIDE
+    while length < builds:
+        last = builds - length
+        yield length, np.unique(np.append(np.arange(last, 0, -max(length // 2, 1)), 0))
+        length *= 2
+    yield builds, np.zeros(1, np.int64)
+
+
+def _t_squared(windows: FloatArray) -> FloatArray:
+    """Square of Student's t of each split of each window, shape (windows, splits): first side `MIN_SIDE` builds on."""
+    length = windows.shape[1]
+    centered = windows - windows.mean(axis=1, keepdims=True)
+    left = np.cumsum(centered, axis=1)[:, MIN_SIDE - 1 : length - MIN_SIDE]
+    counts = np.arange(MIN_SIDE, length - MIN_SIDE + 1)
+    between = left**2 * (length / (counts * (length - counts)))
+    within = np.maximum((centered**2).sum(axis=1, keepdims=True) - between, 0.0)
+    exact = (within <= _EXACT) & (between > _EXACT)
+    return np.where(exact, np.inf, between * (length - 2) / np.maximum(within, _EXACT))
+
+
+@cache
+def _threshold(length: int) -> float:
+    return t_quantile(1 - _LOOKED / 2, length - 2) ** 2
+
+
+def _confirmed(values: FloatArray, places: Sequence[int]) -> list[int]:
+    """The places that stay steps between their neighbors, each moved to where it fits best; the weakest go first."""
+    kept = list(places)
+    # Most steps have the neighbors that they had when the last one went.
+    best_split, chance = cache(partial(_best_split, values)), cache(partial(_chance, values))
+    while kept:
+        moved: list[int] = []
+        for at, high in zip(kept, [*kept[1:], len(values)], strict=True):
+            moved.append(best_split(moved[-1] if moved else 0, high, at))
+        edges = [0, *moved, len(values)]
+        chances = [chance(low, at, high) for low, at, high in zip(edges, moved, edges[2:], strict=False)]
+        if max(chances) <= CHANCE:
+            return moved
+        weakest = chances.index(max(chances))
+        kept = moved[:weakest] + moved[weakest + 1 :]
+    return []
+
+
+def _best_split(values: FloatArray, low: int, high: int, at: int) -> int:
+    if high - low < 2 * MIN_SIDE:
+        return at
+    return low + MIN_SIDE + int(_t_squared(values[None, low:high])[0].argmax())
+
+
+def _chance(values: FloatArray, low: int, at: int, high: int) -> float:
+    """How probable so strong a step is where there is none, or so steep a line from any build on: neighbors on a line
+    are alike, which would take from the step what it proves."""
+    order = np.arange(high - low, dtype=np.float64)
+    bends = (np.maximum(order - bend, 0.0) for bend in range(0, at - low, max((at - low) // _BENDS, 1)))
+    return min(_chance_of(values[low:high], shape) for shape in ((order >= at - low).astype(np.float64), *bends))
+
+
+def _chance_of(values: FloatArray, shape: FloatArray) -> float:
+    """How probable it is that values (shape (builds,)) follow a shape so well by chance: the t test of its slope.
+    Builds of one day are alike, so dependence between neighbors takes from what they prove."""
+    count, varied, around = len(values), shape - shape.mean(), values - values.mean()
+    spread = float(varied @ varied)
+    slope = float(varied @ around) / spread
+    rest = around - slope * varied
+    within = float(rest @ rest)
+    if count <= 2 or within <= _EXACT:
+        return 1.0 if count <= 2 or slope**2 * spread <= _EXACT else 0.0
+    alike = float(rest[1:] @ rest[:-1]) / within
+    alike = min(max(alike + (1 + 3 * alike) / count, 0.0), 0.9)
+    error = sqrt(within / (count - 2) / spread * (1 + alike) / (1 - alike))
+    return 2 * (1 - t_distribution(abs(slope) / error, count - 2))
+
+
+def _described(values: FloatArray, places: Sequence[int]) -> Iterator[Change]:
+    """Each step with its confidence and range; stairs that a line describes better are one drift."""
+    edges = [0, *places, len(values)]
+    at = 0
+    while at < len(places):
+        end = at + 1
+        drift = _drift(values, edges[at], places[at:end], edges[end + 1])
+        # As long as a further stair in the same direction makes the line better, it is of the same drift.
+        while end < len(places) and _rises(values, edges, end) == _rises(values, edges, at):
+            longer = _drift(values, edges[at], places[at : end + 1], edges[end + 2])
+            if longer is None and drift is not None:
+                break
+            drift, end = longer or drift, end + 1
+        if drift is None:
+            end = at + 1
+        low, high = edges[at], edges[end + 1]
+        confidence = 1 - min(_chance(values, edges[i], edges[i + 1], edges[i + 2]) for i in range(at, end))
+        if drift is not None:
+            yield Change(*drift, confidence, drift=True)
+        else:
+            first, last = _range(values[low:high], places[at] - low)
+            before, after = (float(part.mean()) for part in (values[low : places[at]], values[places[at] : high]))
+            yield Change(low + first - 1, low + last, before, after, confidence)
+        at = end
+
+
+def _rises(values: FloatArray, edges: Sequence[int], step: int) -> bool:
+    low, at, high = edges[step : step + 3]
+    return bool(values[at:high].mean() > values[low:at].mean())
+
+
+def _range(values: FloatArray, at: int) -> tuple[int, int]:
+    """First and last build that the step may begin with, with 95% confidence."""
+    count = len(values)
+    sums, places = np.cumsum(values - values.mean()), np.arange(1, count)
+    between = sums[:-1] ** 2 * (count / (places * (count - places)))
+    within = np.maximum(float(((values - values.mean()) ** 2).sum()) - between, _EXACT)
+    likely = np.flatnonzero(count * np.log(within / within[at - 1]) <= _PLACES) + 1
+    return int(likely.min()), int(likely.max())
+
+
+def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tuple[int, int, float, float] | None:
+    """Where a drift begins and ends, and its levels there; None where stairs describe the builds as well.
+
+    A drift is a level, a line and a level. Bayesian information criterion: stairs have a level and a place each.
+    """
+    low, high = max(low, stairs[0] - _LONGEST_DRIFT), min(high, stairs[-1] + _LONGEST_DRIFT)
+    part = values[low:high]
+    edges = [0, *(stair - low for stair in stairs), len(part)]
+    pieces = [part[a:b] for a, b in pairwise(edges)]
+    of_stairs = float(sum(((piece - piece.mean()) ** 2).sum() for piece in pieces))
+    ends = [
+        (first, last)
+        for first in _tried(0, edges[1], at_end=True)
+        for last in _tried(edges[-2], len(part) - 1, at_end=False)
+        if last - first >= MIN_DRIFT
+    ]
+    if not ends:
+        return None
+    firsts, lasts = np.array(ends, np.float64).T[:, :, None]
+    shapes = np.clip((np.arange(len(part)) - firsts) / (lasts - firsts), 0.0, 1.0)
+    varied, around = shapes - shapes.mean(axis=1, keepdims=True), part - part.mean()
+    slopes = varied @ around / (varied**2).sum(axis=1)
+    rests = ((around - slopes[:, None] * varied) ** 2).sum(axis=1)
+    best = int(rests.argmin())
+    count = len(part)
+    gain = count * log(max(of_stairs, _EXACT) / max(float(rests[best]), _EXACT)) + (2 * len(stairs) - 3) * log(count)
+    if gain <= 0:
+        return None
+    before = float(part.mean() - slopes[best] * shapes[best].mean())
+    return low + ends[best][0], low + ends[best][1], before, before + float(slopes[best])
+
+
+def _tried(low: int, high: int, *, at_end: bool) -> list[int]:
+    """Places where a drift may begin or end: each of the 12 nearest, then ever fewer."""
+    room = high - low
+    steps = [*range(min(room, 12) + 1), *(12 + 2**power for power in range(2, 8) if 12 + 2**power <= room), room]
+    return sorted({(high - step if at_end else low + step) for step in steps})

@@ -1,0 +1,273 @@
+"""What a history says: for each model the trend of its figures over builds, and what changed when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from tracekit.characters import visible
+from tracekit.compare.change_points import MIN_BUILDS
+from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Shift, Trend
+from tracekit.documents import columns
+from tracekit.render.blocks import (
+    Column,
+    Document,
+    Figure,
+    Line,
+    Role,
+    Section,
+    Span,
+    items,
+    present,
+    section,
+    spans,
+    table,
+)
+from tracekit.render.markup import Html, tag
+from tracekit.report.formatting import ABSENT, quantity, word_list
+from tracekit.units import format_count, format_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+BARS = "▁▂▃▄▅▆▇█"
+CELLS = 18
+"""Cells of a sparkline; builds that share one are their median."""
+MARKS = 150
+"""Builds of a picture that can be pointed at and clicked."""
+CERTAIN = 0.9999
+"""Confidence from which on words say so."""
+SAID = 3
+"""Changes of a figure that are said, the newest ones."""
+_STYLE = """
+svg.trend{width:100%;min-width:9rem;height:2.6rem;overflow:visible}
+svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
+svg.trend .line{stroke:currentColor;opacity:.75}
+svg.trend .mark{stroke:var(--critical,#b3261e);stroke-dasharray:3 2}
+svg.trend .build{stroke:transparent;stroke-width:9;stroke-linecap:round}
+svg.trend .build:hover,svg.trend a:focus .build{stroke:currentColor}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    series: Series
+    trend: Trend
+
+
+def history_document(history: History, form: str = "text", folder: Path | None = None) -> Document:
+    """The history in a form. In a page, builds lead to their reports, whose paths are then relative to `folder`."""
+    current = sorted((one for one in history.series if one.current), key=lambda one: -_worst(one))
+    ended = [one for one in history.series if not one.current]
+    worse = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
+    drawn = partial(_sparkline, as_text=form == "markdown", folder=folder or Path())
+    board = _board(current, drawn) if form == "html" else None
+    looks = Figure("", style=_STYLE) if form == "html" else None
+    return Document(
+        title="tracekit history",
+        verdict=_verdict(current, sorted(worse, key=lambda each: -each[0])),
+        tone=Role.BAD if worse else Role.GOOD if any(_judged(one) for one in current) else Role.OPEN,
+        blocks=present(
+            looks,
+            board,
+            *(_section(one, drawn, folded=form == "html") for one in current),
+            section("Earlier series", *(_section(one, drawn) for one in ended), folded=True),
+            items(history.notes),
+        ),
+    )
+
+
+def _worst(series: Series) -> float:
+    return max((trend.worsening() for trend in series.trends), default=0.0)
+
+
+def _judged(series: Series) -> bool:
+    return any(trend.judged for trend in series.trends)
+
+
+def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Trend]]) -> str:
+    models = format_count(len({one.model for one in current}), "model")
+    if worse:
+        first = worse[0]
+        said = f"{first[1].model} {FIGURES[first[2].figure].title} {_size(first[2], first[2].news()[0].before)}"
+        more = f" and {len(worse) - 1:,} more" if len(worse) > 1 else ""
+        return f"Worse in the newest {NEWEST} builds: {said}{more}."
+    if not current:
+        return "No model with a prediction or a load."
+    short = sum(not _judged(one) for one in current)
+    if short == len(current):
+        return f"Too few builds to find changes: {MIN_BUILDS} of one device and system are needed."
+    note = f" ({short:,} with too few builds)" if short else ""
+    return f"Nothing became worse in the newest {NEWEST} builds of {models}{note}."
+
+
+def _size(trend: Trend, before: float, after: float | None = None) -> str:
+    """A change from one level to another, or to that of now: `+31%`, `+1 count`."""
+    reached = trend.shifts[-1].after if after is None else after
+    change = trend.change(before, reached)
+    return f"{change:+.0f}" if FIGURES[trend.figure].unit == "count" else f"{change:+.0%}"
+
+
+def _section(series: Series, drawn: partial[Span], *, folded: bool = False) -> Section:
+    newest = series.builds[-1].day
+    days = list(dict.fromkeys((_day(series.builds[0].day, newest), _day(newest, newest, whole=True))))
+    where = ", ".join(filter(None, (series.model, series.device, series.system)))
+    note = f"begins anew: {series.begins}" if series.begins else ""
+    title = f"{where}: {format_count(len(series.builds), 'build')}, {' to '.join(days)}"
+    rows = [_Row(series, trend) for trend in series.trends if any(trend.known) or trend.shifts]
+    cells: tuple[Column[_Row], ...] = (
+        columns.words("figure", lambda row: FIGURES[row.trend.figure].title),
+        columns.words("builds", lambda row: drawn(row.series, row.trend), legend=" "),
+        Column("newest", lambda row: _value(row.trend)),
+        columns.words("change points and drift", lambda row: _changes(row.series, row.trend)),
+    )
+    return Section(title, present(table(series.model, cells, rows)), note=note, folded=folded)
+
+
+def _day(day: datetime, newest: datetime, *, whole: bool = False) -> str:
+    return f"{day.day} {day:%b}" + (f" {day.year}" if whole or day.year != newest.year else "")
+
+
+def _value(trend: Trend) -> Line:
+    unit = FIGURES[trend.figure].unit
+    value = trend.values[-1]
+    if value is None:
+        return ABSENT
+    return Span(format_time(value) if unit == "ns" else quantity(value, unit), quantity=trend.figure)
+
+
+def _changes(series: Series, trend: Trend) -> Line:
+    """What changed, the newest first."""
+    if not trend.judged:
+        return Span(f"{format_count(len(trend.known), 'build')}, {MIN_BUILDS} needed to find changes", Role.DIM)
+    if not trend.shifts:
+        return "steady"
+    said = [_shift(series, trend, shift) for shift in reversed(trend.shifts[-SAID:])]
+    more = len(trend.shifts) - len(said)
+    words = "; ".join([*said, f"{more} earlier"] if more else said)
+    return Span(words, Role.STRONG) if trend.worsening() else words
+
+
+def _shift(series: Series, trend: Trend, shift: Shift) -> str:
+    first, last = series.builds[shift.last_before], series.builds[shift.first_after]
+    names = [build.commit[:7] for build in (first, last) if build.commit]
+    goes_on = shift.kind == "drift" and shift.first_after == len(series.builds) - 1
+    day = _day((first if goes_on else last).day, series.builds[-1].day)
+    facts = [_size(trend, shift.before, shift.after), day]
+    if shift.kind == "drift":
+        facts.insert(1, f"over {format_count(shift.first_after - shift.last_before, 'build')}")
+    facts.append("certain" if shift.confidence >= CERTAIN else f"{shift.confidence:.1%} sure")
+    if trend.figure == "findings":
+        new = [check for check in last.findings if check not in first.findings]
+        facts += [f"new: {word_list(new)}"] if new else []
+    where = f" {'…'.join(names)}" if len(names) == 2 else ""
+    word = ("drift since" if goes_on else "drift") if shift.kind == "drift" else "change point at"
+    where = f" {names[0]}" if goes_on and names else where
+    return f"{word if where else shift.kind}{where} ({', '.join(facts)})"
+
+
+def _sparkline(series: Series, trend: Trend, *, as_text: bool, folder: Path) -> Span:
+    text = _bars(trend)
+    return Span(text) if as_text else Span(text, picture=lambda: _picture(series, trend, folder))
+
+
+def _pieces(values: Sequence[float | None], count: int) -> Iterator[tuple[int, float]]:
+    """Values in at most so many pieces of equal length: the last place of each, and its median (NaN: not recorded)."""
+    known = np.array(values, np.float64)
+    for part in np.array_split(np.arange(len(known)), min(count, len(known))):
+        there = known[part][~np.isnan(known[part])]
+        yield int(part[-1]), float(np.median(there)) if len(there) else float("nan")
+
+
+def _scale(trend: Trend) -> tuple[float, float]:
+    """Lowest and highest value of a picture; noise of a few percent does not fill it."""
+    low, high = min(trend.known), max(trend.known)
+    if FIGURES[trend.figure].unit in ("share", "count"):
+        return 0.0, max(high, 1.0)
+    spare = max(0.3 * high - (high - low), 0.0) / 2
+    return low - spare, high + spare
+
+
+def _bars(trend: Trend) -> str:
+    low, high = _scale(trend)
+    steps = [
+        None if np.isnan(value) else int((value - low) / (high - low or 1.0) * (len(BARS) - 1) + 0.5)
+        for _, value in _pieces(trend.values, CELLS)
+    ]
+    return "".join(" " if step is None else BARS[step] for step in steps)
+
+
+def _picture(series: Series, trend: Trend, folder: Path) -> Html:
+    """The figure over builds: its line, where it changed, and each build to point at; it leads to its report."""
+    low, high = _scale(trend)
+    across = max(len(trend.values) - 1, 1)
+    places = [
+        (at, value, 100 * at / across, 36 - 32 * (value - low) / (high - low or 1.0))
+        for at, value in _pieces(trend.values, MARKS)
+        if not np.isnan(value)
+    ]
+    line = "L".join(f"{x:.2f} {y:.2f}" for _, _, x, y in places)
+    marks = [tag("path", d=f"M{line}" if len(places) > 1 else f"M{line}h0", class_="line")]
+    for shift in trend.shifts:
+        x = 50 * (shift.last_before + shift.first_after) / across
+        words = tag("title", _shift(series, trend, shift))
+        marks.append(tag("path", words, d=f"M{x:.2f} 0V40", class_="mark"))
+    for at, value, x, y in places:
+        build = series.builds[at]
+        said = f"{build.day:%Y-%m-%d} {build.commit or ''}: {quantity(value, FIGURES[trend.figure].unit)}"
+        mark = tag("path", tag("title", visible(said)), d=f"M{x:.2f} {y:.2f}h0", class_="build")
+        address = _address(build, folder)
+        marks.append(tag("a", mark, href=address) if address else mark)
+    label = visible(f"{FIGURES[trend.figure].title} of {series.model} over {len(series.builds)} builds")
+    shape = {"viewBox": "0 0 100 40", "preserveAspectRatio": "none"}
+    return tag("svg", *marks, role="img", aria_label=label, class_="trend", **shape)
+
+
+def _address(build: Build, folder: Path) -> str:
+    """Where the report on a build is, from the page: its HTML beside the JSON where there is one."""
+    if not build.report:
+        return ""
+    page = Path(build.report).with_suffix(".html")
+    path = page if page.exists() else Path(build.report)
+    return quote(Path(relpath(path, folder)).as_posix())
+
+
+def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
+    """All models on one screen."""
+
+    def cell(name: str) -> Column[Series]:
+        def trend_of(series: Series) -> tuple[Series, Trend] | None:
+            return next(((series, trend) for trend in series.trends if trend.figure == name), None)
+
+        return columns.optional(
+            FIGURES[name].title,
+            trend_of,
+            lambda both: (drawn(*both), " ", *spans(_value(both[1]))),
+            lambda both: both[1].values[-1],
+        )
+
+    def news(series: Series) -> Line:
+        said = [
+            f"{FIGURES[trend.figure].title}: {_shift(series, trend, shift)}"
+            for trend in series.trends
+            for shift in trend.news()
+        ]
+        return Span("; ".join(said), Role.STRONG) if said else "steady" if _judged(series) else "too few builds"
+
+    known = {trend.figure for series in current for trend in series.trends if any(trend.known)}
+    shown = [name for name in FIGURES if name in known]
+    cells: tuple[Column[Series], ...] = (
+        columns.names("model", lambda series: series.model),
+        columns.words("on", lambda series: ", ".join(filter(None, (series.device, series.system)))),
+        columns.numbers("builds", lambda series: len(series.builds)),
+        *map(cell, shown),
+        columns.words(f"newest {NEWEST} builds", news),
+    )
+    return section("Models", table("Models", cells, current), name="models")
