@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.compare.change_points import MIN_BUILDS
 from tracekit.compare.history import FIGURES, History, Recorded, Series, Trend
 from tracekit.compare.verdict import Item, Verdict
+from tracekit.compare.words import percent_change
 from tracekit.report.formatting import quantity, word_list
 from tracekit.units import format_count, format_share
 
@@ -53,14 +54,14 @@ def _words(series: Series, trend: Trend) -> str:
     figure, news = FIGURES[trend.figure], trend.news()
     first, last = news[0], news[-1]
     levels = [quantity(level, figure.unit) for level in (first.before, last.after)]
-    size = trend.change(first.before, last.after)
-    kinds = f"{first.kind}" if len(news) == 1 else f"{len(news)} changes"
-    span = f"{build_name(series, first.last_before)} to {build_name(series, last.first_after)}"
-    points = " of compute" if figure.unit == "share" else ""
-    return f"{figure.title} {levels[0]} → {levels[1]}{points} ({size:+.0%}, {kinds}, {span})"
+    kinds = first.kind if len(news) == 1 else f"{len(news)} changes"
+    facts = [kinds, f"{_build_name(series, first.last_before)} to {_build_name(series, last.first_after)}"]
+    if figure.unit != "share":
+        facts.insert(0, percent_change(1 + trend.change(first.before, last.after)))
+    return f"{figure.title} {levels[0]} → {levels[1]} ({', '.join(facts)})"
 
 
-def build_name(series: Series, at: int) -> str:
+def _build_name(series: Series, at: int) -> str:
     """A build by its commit, or by its date where none is known."""
     build = series.builds[at]
     return build.commit[:7] if build.commit else f"{build.day.day} {build.day:%b %Y}"

@@ -220,7 +220,11 @@ def _values(model: ModelMeasurements, findings: int | None) -> Iterator[float | 
         else:
             value = quantities[name]
             # What call stacks show to a ms cannot be followed to a percent.
-            yield None if value is None or model.inexact.error_ns(name) else round(value, 3)
+            yield (
+                None
+                if value is None or model.inexact.error_ns(name)
+                else round(value, 0 if FIGURES[name].unit == "ns" else 3)
+            )
 
 
 def _utc(date: str | None) -> str | None:

@@ -34,7 +34,7 @@ def line_of(recorded: Recorded) -> str:
         "models": {
             # Which findings there were says more than how many.
             model: {
-                name: list(recorded.findings.get(model, ())) if name == "findings" else value
+                name: list(recorded.findings.get(model, ())) if name == "findings" else _brief(value)
                 for name, value in zip(FIGURES, values, strict=True)
                 if value is not None
             }
@@ -42,6 +42,10 @@ def line_of(recorded: Recorded) -> str:
         },
     }
     return json.dumps({key: value for key, value in plain.items() if value is not None}, separators=(",", ":")) + "\n"
+
+
+def _brief(value: float) -> float:
+    return int(value) if value == int(value) else value
 
 
 def read_history(path: Path) -> tuple[list[Recorded], list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os.path import relpath
 from pathlib import Path
@@ -15,16 +15,19 @@ import numpy as np
 from tracekit.characters import visible
 from tracekit.compare.change_points import MIN_BUILDS
 from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Shift, Trend
+from tracekit.compare.words import percent_change
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
     Document,
     Figure,
     Line,
+    Paragraph,
     Role,
     Section,
     Span,
     items,
+    join,
     present,
     section,
     spans,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 BARS = "▁▂▃▄▅▆▇█"
+BOARD = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "ane", "findings")
+"""Figures that the page shows of all models side by side; the others are below."""
 CELLS = 18
 """Cells of a sparkline; builds that share one are their median."""
 MARKS = 150
@@ -47,11 +52,15 @@ CERTAIN = 0.9999
 SAID = 3
 """Changes of a figure that are said, the newest ones."""
 _STYLE = """
-svg.trend{width:100%;min-width:9rem;height:2.6rem;overflow:visible}
+svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow:visible;vertical-align:middle}
+#trends svg.trend{width:6.5rem;height:1.4rem;max-width:none}
+#trends td:has(svg){white-space:nowrap}
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
 svg.trend .mark{stroke:var(--critical,#b3261e);stroke-dasharray:3 2}
 svg.trend .build{stroke:transparent;stroke-width:9;stroke-linecap:round}
+@media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
+width:8rem;color:var(--dim)}}
 svg.trend .build:hover,svg.trend a:focus .build{stroke:currentColor}
 """
 
@@ -77,8 +86,8 @@ def history_document(history: History, form: str = "text", folder: Path | None =
         blocks=present(
             looks,
             board,
-            *(_section(one, drawn, folded=form == "html") for one in current),
-            section("Earlier series", *(_section(one, drawn) for one in ended), folded=True),
+            *(_section(one, drawn, form) for one in current),
+            section("Earlier series", *(_section(one, drawn, form) for one in ended), folded=True),
             items(history.notes),
         ),
     )
@@ -109,18 +118,21 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
 
 
 def _size(trend: Trend, before: float, after: float | None = None) -> str:
-    """A change from one level to another, or to that of now: `+31%`, `+1 count`."""
-    reached = trend.shifts[-1].after if after is None else after
-    change = trend.change(before, reached)
-    return f"{change:+.0f}" if FIGURES[trend.figure].unit == "count" else f"{change:+.0%}"
+    """A change from one level to another, or to that of now: `+31%`, or both levels of shares and counts."""
+    reached, unit = trend.shifts[-1].after if after is None else after, FIGURES[trend.figure].unit
+    if unit in ("share", "count"):
+        return f"{quantity(round(before, 2), unit)} → {quantity(round(reached, 2), unit)}"
+    return percent_change(1 + trend.change(before, reached))
 
 
-def _section(series: Series, drawn: partial[Span], *, folded: bool = False) -> Section:
-    newest = series.builds[-1].day
-    days = list(dict.fromkeys((_day(series.builds[0].day, newest), _day(newest, newest, whole=True))))
-    where = ", ".join(filter(None, (series.model, series.device, series.system)))
-    note = f"begins anew: {series.begins}" if series.begins else ""
-    title = f"{where}: {format_count(len(series.builds), 'build')}, {' to '.join(days)}"
+def _section(series: Series, drawn: partial[Span], form: str) -> Section:
+    newest, count = series.builds[-1].day, len(series.builds)
+    days = [_day(series.builds[0].day, newest)] if series.builds[0].day.date() != newest.date() else []
+    days.append(_day(newest, newest, whole=True))
+    where = ", ".join(filter(None, (series.model, _where(series))))
+    notes = [f"begins anew: {series.begins}"] if series.begins else []
+    notes += [f"changes are found from {MIN_BUILDS} builds on"] if count < MIN_BUILDS else []
+    title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)}"
     rows = [_Row(series, trend) for trend in series.trends if any(trend.known) or trend.shifts]
     cells: tuple[Column[_Row], ...] = (
         columns.words("figure", lambda row: FIGURES[row.trend.figure].title),
@@ -128,7 +140,9 @@ def _section(series: Series, drawn: partial[Span], *, folded: bool = False) -> S
         Column("newest", lambda row: _value(row.trend)),
         columns.words("change points and drift", lambda row: _changes(row.series, row.trend)),
     )
-    return Section(title, present(table(series.model, cells, rows)), note=note, folded=folded)
+    if form == "text":
+        cells = tuple(replace(cell, title="") for cell in cells)
+    return Section(title, present(table(series.model, cells, rows)), note="; ".join(notes), folded=form == "html")
 
 
 def _day(day: datetime, newest: datetime, *, whole: bool = False) -> str:
@@ -146,7 +160,8 @@ def _value(trend: Trend) -> Line:
 def _changes(series: Series, trend: Trend) -> Line:
     """What changed, the newest first."""
     if not trend.judged:
-        return Span(f"{format_count(len(trend.known), 'build')}, {MIN_BUILDS} needed to find changes", Role.DIM)
+        known = len(trend.known)
+        return "" if known == len(series.builds) else f"known of {format_count(known, 'build')}, {MIN_BUILDS} needed"
     if not trend.shifts:
         return "steady"
     said = [_shift(series, trend, shift) for shift in reversed(trend.shifts[-SAID:])]
@@ -254,20 +269,31 @@ def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
         )
 
     def news(series: Series) -> Line:
-        said = [
-            f"{FIGURES[trend.figure].title}: {_shift(series, trend, shift)}"
-            for trend in series.trends
-            for shift in trend.news()
-        ]
-        return Span("; ".join(said), Role.STRONG) if said else "steady" if _judged(series) else "too few builds"
+        found = [(trend, shifts) for trend in series.trends if (shifts := trend.news())]
+        if not found:
+            return "steady" if _judged(series) else "too few builds"
+        said = (
+            Span(f"{FIGURES[trend.figure].title} {_size(trend, shifts[0].before)}", _tone(trend))
+            for trend, shifts in found
+        )
+        return join(said, ", ")
 
     known = {trend.figure for series in current for trend in series.trends if any(trend.known)}
-    shown = [name for name in FIGURES if name in known]
-    cells: tuple[Column[Series], ...] = (
+    several = len({(series.device, series.system) for series in current}) > 1
+    where = columns.words("on", _where) if several else None
+    cells: tuple[Column[Series] | None, ...] = (
         columns.names("model", lambda series: series.model),
-        columns.words("on", lambda series: ", ".join(filter(None, (series.device, series.system)))),
-        columns.numbers("builds", lambda series: len(series.builds)),
-        *map(cell, shown),
+        where,
         columns.words(f"newest {NEWEST} builds", news),
+        *(cell(name) for name in BOARD if name in known),
     )
-    return section("Models", table("Models", cells, current), name="models")
+    shared = None if several or not current else Paragraph(f"on {_where(current[0])}", Role.DIM)
+    return section("Models", shared, table("Models", filter(None, cells), current), name="trends")
+
+
+def _where(series: Series) -> str:
+    return ", ".join(filter(None, (series.device, series.system)))
+
+
+def _tone(trend: Trend) -> Role:
+    return Role.STRONG if trend.worsening() else Role.PLAIN
