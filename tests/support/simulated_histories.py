@@ -115,7 +115,7 @@ def steps_found(noise: Noise, before: int, size: float, after: int, histories: i
             steps.found += 1
             steps.covered += change.last_before < before <= change.first_after
             steps.builds += change.first_after - change.last_before
-            steps.drifts += change.drift
+            steps.drifts += change.kind == "drift"
     return steps
 
 

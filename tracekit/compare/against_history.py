@@ -15,37 +15,35 @@ from tracekit.units import format_count, format_share
 if TYPE_CHECKING:
     from tracekit.compare.settings import Floors
 
-GATED = {name: figure for name, figure in FIGURES.items() if figure.worse and name != "findings"}
-"""Figures that a history is held against; findings have limits of their own."""
-
 
 def history_items(history: History, newest: Sequence[Recorded], floors: Floors) -> Iterator[Item]:
     """An item for each figure that became worse by more than is allowed, and one for the others of each model."""
-    devices = {(one.device, one.system) for one in newest}
-    models = {model for one in newest for model in one.models}
-    for series in history.series:
-        if series.current and series.model in models and (series.device, series.system) in devices:
-            yield from _items(series, floors.of(series.model).allow)
+    latest = sorted(history.series, key=lambda one: one.builds[-1].time)
+    series_of = {(one.model, one.device, one.system): one for one in latest}
+    for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
+        yield from _items(series_of[key], floors.of(key[0]).allow)
 
 
 def _items(series: Series, allow: float) -> Iterator[Item]:
-    trends = [trend for trend in series.trends if trend.figure in GATED]
-    judged = [trend for trend in trends if trend.judged]
-    failed = [trend for trend in judged if trend.worsening() > allow]
-    for trend in failed:
-        text = f"{_words(series, trend)}, allowed: at most {format_share(allow)}"
-        about = f"{trend.figure}:{series.model}"
-        yield Item(Verdict.FAILED, "history", series.model, text, about, (), trend.worsening(), allow)
-    passed = [trend for trend in judged if trend not in failed]
-    if passed:
-        news = [_words(series, trend) for trend in passed if trend.worsening()]
-        steady = [FIGURES[trend.figure].title for trend in passed if not trend.worsening()]
-        said = [f"{word_list(steady)} not worse over {format_count(len(series.builds), 'build')}"] if steady else []
-        text = "; ".join([*(f"{one}, allowed: at most {format_share(allow)}" for one in news), *said])
-        yield Item(Verdict.PASSED, "history", series.model, text)
-    if not judged:
+    bound, said, steady = f", allowed: at most {format_share(allow)}", [], []
+    for trend in series.trends:
+        worse, figure = trend.worsening(), FIGURES[trend.figure]
+        if not trend.judged or not figure.worse or figure.unit == "count":
+            continue
+        if worse > allow:
+            about = f"{trend.figure}:{series.model}"
+            yield Item(Verdict.FAILED, "history", series.model, _words(series, trend) + bound, about, (), worse, allow)
+        elif worse:
+            said.append(_words(series, trend) + bound)
+        else:
+            steady.append(figure.title)
+    builds = format_count(len(series.builds), "build")
+    said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
+    if said:
+        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said))
+    if not any(trend.judged for trend in series.trends):
         because = f" ({series.begins})" if series.begins else ""
-        text = f"{format_count(len(series.builds), 'build')}{because}; a change can be found from {MIN_BUILDS} on"
+        text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"
         yield Item(Verdict.NOT_COUNTED, "history", series.model, text)
 
 
@@ -57,7 +55,7 @@ def _words(series: Series, trend: Trend) -> str:
     kinds = first.kind if len(news) == 1 else f"{len(news)} changes"
     facts = [kinds, f"{_build_name(series, first.last_before)} to {_build_name(series, last.first_after)}"]
     if figure.unit != "share":
-        facts.insert(0, percent_change(1 + trend.change(first.before, last.after)))
+        facts.insert(0, percent_change(1 + trend.size(first.before, last.after)))
     return f"{figure.title} {levels[0]} → {levels[1]} ({', '.join(facts)})"
 
 

@@ -37,6 +37,8 @@ _PLACES = 7.35
 2015)."""
 MIN_DRIFT = 4
 """Fewest builds over which a change counts as drift: a faster one is a step (heuristic)."""
+_MOST_STAIRS = 6
+"""Stairs that a drift is taken for at most."""
 _BENDS = 12
 """Builds from which on a line is tried (heuristic)."""
 _EXACT = 1e-18
@@ -47,18 +49,20 @@ _LONGEST_DRIFT = 200
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A lasting change of a series. Places are builds by their position in it."""
+    """A lasting change of a series. Builds are named by their position in it, from 0."""
 
+    kind: str
+    """`change point` or `drift`."""
     last_before: int
-    """Last build that is still as before: of a drift, the one that it began after."""
+    """The last build that is as before; of a drift, the build that it began after."""
     first_after: int
-    """First build that is as after: with 95% confidence the step lies between the two; a drift ends here."""
+    """The first build that is as after: a change point lies between the two with 95% confidence. A drift ends here."""
     before: float
     """Level before, in the unit of the values."""
     after: float
+    """Level after it."""
     confidence: float
-    """Probability that the series is not steady there."""
-    drift: bool = False
+    """Probability that it is no chance."""
 
 
 def changes_in(values: FloatArray) -> tuple[Change, ...]:
@@ -105,7 +109,7 @@ def _stretches(builds: int) -> Iterator[tuple[int, IntArray]]:
     length = 2 * MIN_SIDE
     while length < builds:
         last = builds - length
-        yield length, np.unique(np.append(np.arange(last, 0, -max(length // 2, 1)), 0))
+        yield length, np.unique(np.append(np.arange(last, 0, -(length // 2)), 0))
         length *= 2
     yield builds, np.zeros(1, np.int64)
 
@@ -176,44 +180,36 @@ def _chance_of(values: FloatArray, shape: FloatArray) -> float:
 
 
 def _described(values: FloatArray, places: Sequence[int]) -> Iterator[Change]:
-    """Each step with its confidence and range; stairs that a line describes better are one drift."""
+    """Each step with its range and confidence; stairs that a line describes better are one drift."""
     edges = [0, *places, len(values)]
+    rises = np.diff([values[low:high].mean() for low, high in pairwise(edges)]) > 0
     at = 0
     while at < len(places):
-        end = at + 1
-        drift = _drift(values, edges[at], places[at:end], edges[end + 1])
-        # As long as a further stair in the same direction makes the line better, it is of the same drift.
-        while end < len(places) and _rises(values, edges, end) == _rises(values, edges, at):
-            longer = _drift(values, edges[at], places[at : end + 1], edges[end + 2])
-            if longer is None and drift is not None:
+        run = next((end for end in range(at, len(places)) if rises[end] != rises[at]), len(places))
+        low, drift = edges[at], None
+        # The longest drift first: its stairs alone are steps, too.
+        for end in range(min(run, at + _MOST_STAIRS), at, -1):
+            drift = _drift(values, low, places[at:end], edges[end + 1])
+            if drift is not None:
                 break
-            drift, end = longer or drift, end + 1
-        if drift is None:
-            end = at + 1
-        low, high = edges[at], edges[end + 1]
-        confidence = 1 - min(_chance(values, edges[i], edges[i + 1], edges[i + 2]) for i in range(at, end))
+        high = edges[end + 1]
+        chance = min(_chance(values, *edges[step : step + 3]) for step in range(at, end))
         if drift is not None:
-            yield Change(*drift, confidence, drift=True)
+            yield Change("drift", *drift, confidence=1 - chance)
         else:
-            first, last = _range(values[low:high], places[at] - low)
-            before, after = (float(part.mean()) for part in (values[low : places[at]], values[places[at] : high]))
-            yield Change(low + first - 1, low + last, before, after, confidence)
+            levels = float(values[low : places[at]].mean()), float(values[places[at] : high].mean())
+            first, last = _range(values, low, places[at], high)
+            yield Change("change point", first, last, *levels, confidence=1 - chance)
         at = end
 
 
-def _rises(values: FloatArray, edges: Sequence[int], step: int) -> bool:
-    low, at, high = edges[step : step + 3]
-    return bool(values[at:high].mean() > values[low:at].mean())
-
-
-def _range(values: FloatArray, at: int) -> tuple[int, int]:
-    """First and last build that the step may begin with, with 95% confidence."""
-    count = len(values)
-    sums, places = np.cumsum(values - values.mean()), np.arange(1, count)
-    between = sums[:-1] ** 2 * (count / (places * (count - places)))
-    within = np.maximum(float(((values - values.mean()) ** 2).sum()) - between, _EXACT)
-    likely = np.flatnonzero(count * np.log(within / within[at - 1]) <= _PLACES) + 1
-    return int(likely.min()), int(likely.max())
+def _range(values: FloatArray, low: int, at: int, high: int) -> tuple[int, int]:
+    """The last build before a step and the first after it, with 95% confidence."""
+    part, places = values[low:high] - values[low:high].mean(), np.arange(1, high - low)
+    between = np.cumsum(part)[:-1] ** 2 * (len(part) / (places * (len(part) - places)))
+    within = np.maximum(float((part**2).sum()) - between, _EXACT)
+    likely = np.flatnonzero(len(part) * np.log(within / within[at - low - 1]) <= _PLACES) + low + 1
+    return int(likely.min()) - 1, int(likely.max())
 
 
 def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tuple[int, int, float, float] | None:

@@ -6,9 +6,8 @@ A series is one model on one kind of device with one system; a long time without
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.quantities import MODEL
-from tracekit.compare.change_points import MIN_BUILDS, changes_in
+from tracekit.arrays import FloatArray
+from tracekit.compare.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.units import format_count
 
@@ -27,6 +27,8 @@ NEWEST = 12
 """The newest builds: a change that reaches into them is news."""
 GAP_DAYS = 30
 """Days without a build that begin a new series, where builds are usually a tenth of that apart (heuristic)."""
+RATIOS = ("ns", "/s")
+"""Units whose changes are shares."""
 _LEAST = {"ns": 0.02, "/s": 0.02, "share": 0.05, "count": 0.5}
 """Smallest change that is reported, by unit: of times and rates as a share (heuristic)."""
 SCHEMA_VERSION = 1
@@ -96,23 +98,6 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
-    """A lasting change of a figure."""
-
-    kind: str
-    """`change point` or `drift`."""
-    last_before: int
-    """Position of the last build that is as before; of a drift, the build that it began after."""
-    first_after: int
-    """Position of the first build that is as after: a change point lies between the two with 95% confidence."""
-    before: float
-    """Level before, in the unit of the figure."""
-    after: float
-    confidence: float
-    """Probability that it is no chance."""
-
-
-@dataclass(frozen=True, slots=True)
 class Trend:
     """One figure of a series."""
 
@@ -120,7 +105,7 @@ class Trend:
     """Key of `FIGURES`."""
     values: tuple[float | None, ...]
     """Of each build: the median of its recordings, in ns, per second, as a share or a count. None: not recorded."""
-    shifts: tuple[Shift, ...]
+    changes: tuple[Change, ...]
     """In order; none where fewer than 8 builds have a value."""
 
     @property
@@ -133,20 +118,18 @@ class Trend:
         """Whether there are enough builds to find a change."""
         return len(self.known) >= MIN_BUILDS
 
-    def change(self, before: float, after: float) -> float:
-        """From one level to another: of times and rates as a share of the first, else the difference."""
-        return after / before - 1 if FIGURES[self.figure].unit in ("ns", "/s") and before else after - before
+    def size(self, before: float, after: float) -> float:
+        """How far one level is from another: of times and rates as a share of the first, else the difference."""
+        return after / before - 1 if FIGURES[self.figure].unit in RATIOS and before else after - before
 
-    def news(self) -> tuple[Shift, ...]:
+    def news(self) -> tuple[Change, ...]:
         """Changes that reach into the newest builds."""
-        return tuple(shift for shift in self.shifts if shift.first_after >= len(self.values) - NEWEST)
+        return tuple(change for change in self.changes if change.first_after >= len(self.values) - NEWEST)
 
     def worsening(self) -> float:
-        """How far the newest builds are worse than before the first change that reaches into them; 0 where they are
-        not."""
-        news = self.news()
-        worse = FIGURES[self.figure].worse
-        return max(worse * self.change(news[0].before, news[-1].after), 0.0) if news and worse else 0.0
+        """How far the newest builds are worse than those before the first change that reaches into them, or 0."""
+        news, worse = self.news(), FIGURES[self.figure].worse
+        return max(worse * self.size(news[0].before, news[-1].after), 0.0) if news else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,32 +159,21 @@ class History:
     schema_version: int = SCHEMA_VERSION
 
 
-@dataclass(slots=True)
-class _Members:
-    """Recordings of a build, as they are collected."""
-
-    recordings: list[Recorded] = field(default_factory=list)
-    values: list[tuple[float | None, ...]] = field(default_factory=list)
-
-
 def recorded_of(recording: Measurements, modified: float, commit: str | None = None, report: str = "") -> Recorded:
     """What a history keeps of a recording; `modified` is the date of its file in seconds, for one that does not say
     when it began, `commit` that of one that does not name any."""
-    found = Counter((check.model, check.id) for check in recording.checks if check.outcome == "finding")
     findings: dict[str, tuple[str, ...]] = {}
-    for model, check in found:
-        if model is not None:
-            findings[model] = (*findings.get(model, ()), check)
+    for check in recording.checks:
+        if check.outcome == "finding" and check.model is not None:
+            findings[check.model] = (*findings.get(check.model, ()), check.id)
+    models = {
+        model.name: tuple(_values(model, len(findings.get(model.name, ())) if recording.core_ml else None))
+        for model in recording.models
+    }
     return Recorded(
-        _utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
-        recording.commit or commit,
-        recording.identity,
-        recording.environment.device,
-        recording.environment.system,
-        {
-            model.name: tuple(_values(model, len(findings.get(model.name, ())) if recording.core_ml else None))
-            for model in recording.models
-        },
+        utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
+        *(recording.commit or commit, recording.identity, recording.environment.device, recording.environment.system),
+        models,
         findings,
         report,
     )
@@ -227,7 +199,8 @@ def _values(model: ModelMeasurements, findings: int | None) -> Iterator[float | 
             )
 
 
-def _utc(date: str | None) -> str | None:
+def utc(date: str | None) -> str | None:
+    """A date in UTC as ISO 8601, to the second, so that texts sort by time; None where it is none."""
     try:
         moment = datetime.fromisoformat(date or "")
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -237,45 +210,51 @@ def _utc(date: str | None) -> str | None:
 
 
 def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), notes: Sequence[str] = ()) -> History:
-    """The series of some recordings. `newest` are recordings of one build, which is the newest whatever its date.
-    A recording that is given twice counts once. O(recordings · models · log)."""
-    grouped: dict[tuple[str, str | None, str | None], dict[object, _Members]] = {}
+    """The series of some recordings; one that is given twice counts once. `newest` are those of one build, which is the
+    newest whatever its date. O(recordings · models · log)."""
+    checked = {one.identity for one in newest if one.identity is not None}
+    earlier = [one for one in recordings if one.identity not in checked]
+    latest = max([*(one.time for one in earlier), min((one.time for one in newest), default="")])
+    grouped: dict[tuple[str, str | None, str | None], dict[object, list[Recorded]]] = {}
     seen: set[str] = set()
     repeated = 0
-    is_newest = {id(one) for one in newest}
-    for one in (*newest, *recordings):
+    for one in (*earlier, *(replace(one, time=latest, commit="newest") for one in newest)):
         if one.identity is not None and one.identity in seen:
             repeated += 1
             continue
-        seen.update(() if one.identity is None else (one.identity,))
-        build = "newest" if id(one) in is_newest else one.commit or object()
-        for model, values in one.models.items():
-            members = grouped.setdefault((model, one.device, one.system), {}).setdefault((build,), _Members())
-            members.recordings.append(one)
-            members.values.append(values)
-    series = [part for key, builds in grouped.items() for part in _parts(*key, builds)]
-    more = [f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"] * bool(repeated)
-    return History(tuple(_linked(series)), (*notes, *more))
+        seen.add(one.identity or "")
+        for model in one.models:
+            grouped.setdefault((model, one.device, one.system), {}).setdefault(one.commit or id(one), []).append(one)
+    parts: dict[tuple[str, str | None], list[Series]] = {}
+    for key, builds in grouped.items():
+        parts.setdefault(key[:2], []).extend(_parts(*key, builds))
+    linked = (one for of_device in parts.values() for one in _linked(of_device))
+    ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
+    if repeated:
+        notes = [*notes, f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"]
+    return History(tuple(ordered), tuple(notes))
 
 
-def _parts(model: str, device: str | None, system: str | None, builds: Mapping[object, _Members]) -> Iterator[Series]:
+def _parts(
+    model: str, device: str | None, system: str | None, builds: Mapping[object, Sequence[Recorded]]
+) -> Iterator[Series]:
     """A series for each stretch without a long gap."""
-    last = builds.get(("newest",))
-    ordered = sorted((each for each in builds.values() if each is not last), key=_began)
-    ordered += [] if last is None else [last]
-    times = np.array([datetime.fromisoformat(_began(each)).timestamp() for each in ordered]) / 86_400
-    steps = np.diff(times)
+    ordered = sorted(builds.values(), key=_began)
+    steps = np.diff([datetime.fromisoformat(_began(each)).timestamp() / 86_400 for each in ordered])
     gap = max(GAP_DAYS, 10 * float(np.median(steps)) if len(steps) else 0)
     edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(ordered)]
     for low, high in pairwise(edges):
         begins = f"{steps[low - 1]:,.0f} days without a build" if low else ""
-        table = np.array([_medians(each.values) for each in ordered[low:high]], np.float64)
+        stretch = ordered[low:high]
+        table = np.array([_medians([one.models[model] for one in each]) for each in stretch], np.float64)
         trends = (_trend(name, table[:, at]) for at, name in enumerate(FIGURES) if not np.isnan(table[:, at]).all())
-        yield Series(model, device, system, begins, True, tuple(_builds(model, ordered[low:high])), tuple(trends))
+        yield Series(
+            model, device, system, begins, False, tuple(_build(model, each) for each in stretch), tuple(trends)
+        )
 
 
-def _began(members: _Members) -> str:
-    return min(one.time for one in members.recordings)
+def _began(recordings: Sequence[Recorded]) -> str:
+    return min(one.time for one in recordings)
 
 
 def _medians(values: Sequence[tuple[float | None, ...]]) -> Sequence[float | None]:
@@ -285,47 +264,35 @@ def _medians(values: Sequence[tuple[float | None, ...]]) -> Sequence[float | Non
     return [float(np.median(column)) if column else None for column in columns]
 
 
-def _builds(model: str, ordered: Iterable[_Members]) -> Iterator[Build]:
-    for members in ordered:
-        recordings = members.recordings
-        report = next((one.report for one in recordings if one.report), "")
-        findings = dict.fromkeys(check for one in recordings for check in one.findings.get(model, ()))
-        yield Build(_began(members), recordings[0].commit, len(recordings), report, tuple(findings))
+def _build(model: str, recordings: Sequence[Recorded]) -> Build:
+    report = next((one.report for one in recordings if one.report), "")
+    findings = dict.fromkeys(check for one in recordings for check in one.findings.get(model, ()))
+    return Build(_began(recordings), recordings[0].commit, len(recordings), report, tuple(findings))
 
 
-def _trend(name: str, column: np.ndarray) -> Trend:
+def _trend(name: str, column: FloatArray) -> Trend:
     """A figure with its changes; times and rates differ by ratios, so their logarithms are followed."""
-    places = np.flatnonzero(~np.isnan(column))
+    places, unit = np.flatnonzero(~np.isnan(column)), FIGURES[name].unit
     values = column[places]
-    ratios = FIGURES[name].unit in ("ns", "/s") and bool((values > 0).all())
-    shifts = []
+    ratios = unit in RATIOS and bool((values > 0).all())
+    trend = Trend(name, tuple(None if math.isnan(value) else value for value in column.tolist()), ())
+    changes = []
     for change in changes_in(np.log(values) if ratios else values):
         before, after = (math.exp(level) if ratios else level for level in (change.before, change.after))
-        size = abs(after / before - 1) if ratios else abs(after - before)
-        if size >= _LEAST[FIGURES[name].unit]:
-            kind = "drift" if change.drift else "change point"
+        if abs(trend.size(before, after)) >= _LEAST[unit]:
             first, last = int(places[change.last_before]), int(places[change.first_after])
-            shifts.append(Shift(kind, first, last, before, after, change.confidence))
-    known = tuple(None if math.isnan(value) else value for value in column.tolist())
-    return Trend(name, known, tuple(shifts))
+            changes.append(replace(change, last_before=first, first_after=last, before=before, after=after))
+    return replace(trend, changes=tuple(changes))
 
 
-def _linked(series: Iterable[Series]) -> Iterator[Series]:
-    """The series with why each begins where another ended; those that go on first, by model."""
-    by_model: dict[tuple[str, str | None], list[Series]] = {}
-    for one in series:
-        by_model.setdefault((one.model, one.device), []).append(one)
-    current: list[Series] = []
-    ended: list[Series] = []
-    for parts in by_model.values():
-        parts.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
-        for at, part in enumerate(parts):
-            begins = part.begins
-            earlier = [other for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
-            if not begins and earlier:
-                begins = f"system changed from {earlier[-1].system or 'an unknown one'} to {part.system or 'unknown'}"
-            is_last = at == len(parts) - 1
-            linked = Series(part.model, part.device, part.system, begins, is_last, part.builds, part.trends)
-            (current if is_last else ended).append(linked)
-    yield from sorted(current, key=lambda one: (one.model, one.device or ""))
-    yield from sorted(ended, key=lambda one: (one.model, one.device or "", one.builds[0].time))
+def _linked(parts: list[Series]) -> Iterator[Series]:
+    """Series of one model and device with why each begins where another ended; the last one goes on."""
+    parts.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
+    for at, part in enumerate(parts):
+        earlier = [other for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
+        begins = part.begins
+        if not begins and earlier:
+            begins = (
+                f"system changed from {earlier[-1].system or 'an unknown one'} to {part.system or 'an unknown one'}"
+            )
+        yield replace(part, begins=begins, current=part is parts[-1])

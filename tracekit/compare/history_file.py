@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 from sys import intern
 
-from tracekit.compare.history import FIGURES, Recorded
+from tracekit.compare.history import FIGURES, Recorded, utc
 from tracekit.errors import TracekitError
 
 ENDING = ".jsonl"
 LINE_VERSION = 1
-_MAX_LINE = 4 << 20
-"""Characters of a line; one with a thousand models has a tenth of it."""
+_MEASURED = tuple(FIGURES)[:-1]
+"""All but findings, which a line names."""
+_TEXTS = ("commit", "identity", "device", "system", "report")
 
 
 class _BrokenLineError(Exception):
@@ -23,25 +23,18 @@ class _BrokenLineError(Exception):
 
 def line_of(recorded: Recorded) -> str:
     """The line of a recording, with its end."""
-    plain = {
-        "version": LINE_VERSION,
-        "time": recorded.time,
-        "commit": recorded.commit,
-        "identity": recorded.identity,
-        "device": recorded.device,
-        "system": recorded.system,
-        "report": recorded.report or None,
-        "models": {
-            # Which findings there were says more than how many.
-            model: {
-                name: list(recorded.findings.get(model, ())) if name == "findings" else _brief(value)
-                for name, value in zip(FIGURES, values, strict=True)
-                if value is not None
-            }
-            for model, values in recorded.models.items()
-        },
+    models = {
+        # Which findings there were says more than how many.
+        model: {
+            name: list(recorded.findings.get(model, ())) if name == "findings" else _brief(value)
+            for name, value in zip(FIGURES, values, strict=True)
+            if value is not None
+        }
+        for model, values in recorded.models.items()
     }
-    return json.dumps({key: value for key, value in plain.items() if value is not None}, separators=(",", ":")) + "\n"
+    texts = {key: getattr(recorded, key) for key in _TEXTS if getattr(recorded, key)}
+    plain = {"version": LINE_VERSION, "time": recorded.time, **texts, "models": models}
+    return json.dumps(plain, separators=(",", ":")) + "\n"
 
 
 def _brief(value: float) -> float:
@@ -102,43 +95,33 @@ def _recorded(line: str, folder: Path) -> Recorded:
     if line.startswith(("<<<<<<<", "=======", ">>>>>>>", "|||||||")):
         raise _BrokenLineError("a mark of a merge conflict; keep the lines of both sides")
     try:
-        plain = json.loads(line) if len(line) <= _MAX_LINE else None
+        plain = json.loads(line)
     except (ValueError, RecursionError):
         raise _BrokenLineError("not valid JSON, as a line that is cut off") from None
-    if not isinstance(plain, dict):
-        raise _BrokenLineError("not a line of a history")
-    if plain.get("version") != LINE_VERSION:
-        raise _BrokenLineError("of another version of tracekit")
-    time, models, report = plain.get("time"), plain.get("models"), plain.get("report")
-    commit, identity, device, system = texts = [plain.get(key) for key in ("commit", "identity", "device", "system")]
+    if not isinstance(plain, dict) or plain.get("version") != LINE_VERSION:
+        raise _BrokenLineError("not a line of a history that this version of tracekit reads")
+    commit, identity, device, system, report = texts = [plain.get(key) for key in _TEXTS]
     try:
-        if not isinstance(time, str) or datetime.fromisoformat(time).tzinfo is None:
-            raise _BrokenLineError("its time is missing or wrong")
-    except ValueError:
-        raise _BrokenLineError("its time is missing or wrong") from None
-    if not isinstance(models, dict) or not all(text is None or isinstance(text, str) for text in (*texts, report)):
+        time, models = utc(plain["time"]), plain["models"]
+        findings = {
+            model: tuple(map(intern, entry["findings"])) for model, entry in models.items() if "findings" in entry
+        }
+        values = {
+            model: (
+                *(_number(entry.get(name)) for name in _MEASURED),
+                len(findings[model]) if model in findings else None,
+            )
+            for model, entry in models.items()
+        }
+    except (KeyError, TypeError, AttributeError):
+        time = None
+    if time is None or not all(text is None or isinstance(text, str) for text in texts):
         raise _BrokenLineError("a part of it is missing or wrong")
-    findings: dict[str, tuple[str, ...]] = {}
-    values = {name: _values(name, entry, findings) for name, entry in models.items()}
     where = str(folder / report) if report else ""
     return Recorded(time, commit, identity, device, system, values, findings, where)
 
 
-def _values(model: str, entry: object, findings: dict[str, tuple[str, ...]]) -> tuple[float | None, ...]:
-    if not isinstance(entry, dict):
-        raise _BrokenLineError("a part of it is missing or wrong")
-    checks = entry.get("findings")
-    if checks:
-        if not isinstance(checks, list) or not all(isinstance(check, str) for check in checks):
-            raise _BrokenLineError("its findings are wrong")
-        findings[model] = tuple(map(intern, checks))
-    count = None if checks is None else len(checks)
-    return tuple(count if name == "findings" else _number(entry.get(name)) for name in FIGURES)
-
-
 def _number(value: object) -> float | None:
-    if value is None:
-        return None
-    if type(value) not in (int, float) or not 0 <= value < 1e18:  # type: ignore[operator] # a number by now
-        raise _BrokenLineError("one of its numbers is wrong")
-    return float(value)  # type: ignore[arg-type] # the same
+    if value is not None and not (type(value) in (int, float) and 0 <= value < 1e18):  # type: ignore[operator]
+        raise TypeError
+    return value  # type: ignore[return-value] # a number by now

@@ -13,8 +13,8 @@ from urllib.parse import quote
 import numpy as np
 
 from tracekit.characters import visible
-from tracekit.compare.change_points import MIN_BUILDS
-from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Shift, Trend
+from tracekit.compare.change_points import MIN_BUILDS, MIN_SIDE, Change
+from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Trend
 from tracekit.compare.words import percent_change
 from tracekit.documents import columns
 from tracekit.render.blocks import (
@@ -119,10 +119,10 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
 
 def _size(trend: Trend, before: float, after: float | None = None) -> str:
     """A change from one level to another, or to that of now: `+31%`, or both levels of shares and counts."""
-    reached, unit = trend.shifts[-1].after if after is None else after, FIGURES[trend.figure].unit
+    reached, unit = trend.changes[-1].after if after is None else after, FIGURES[trend.figure].unit
     if unit in ("share", "count"):
         return f"{quantity(round(before, 2), unit)} → {quantity(round(reached, 2), unit)}"
-    return percent_change(1 + trend.change(before, reached))
+    return percent_change(1 + trend.size(before, reached))
 
 
 def _section(series: Series, drawn: partial[Span], form: str) -> Section:
@@ -133,7 +133,7 @@ def _section(series: Series, drawn: partial[Span], form: str) -> Section:
     notes = [f"begins anew: {series.begins}"] if series.begins else []
     notes += [f"changes are found from {MIN_BUILDS} builds on"] if count < MIN_BUILDS else []
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)}"
-    rows = [_Row(series, trend) for trend in series.trends if any(trend.known) or trend.shifts]
+    rows = [_Row(series, trend) for trend in series.trends if any(trend.known) or trend.changes]
     cells: tuple[Column[_Row], ...] = (
         columns.words("figure", lambda row: FIGURES[row.trend.figure].title),
         columns.words("builds", lambda row: drawn(row.series, row.trend), legend=" "),
@@ -162,30 +162,30 @@ def _changes(series: Series, trend: Trend) -> Line:
     if not trend.judged:
         known = len(trend.known)
         return "" if known == len(series.builds) else f"known of {format_count(known, 'build')}, {MIN_BUILDS} needed"
-    if not trend.shifts:
+    if not trend.changes:
         return "steady"
-    said = [_shift(series, trend, shift) for shift in reversed(trend.shifts[-SAID:])]
-    more = len(trend.shifts) - len(said)
+    said = [_change(series, trend, change) for change in reversed(trend.changes[-SAID:])]
+    more = len(trend.changes) - len(said)
     words = "; ".join([*said, f"{more} earlier"] if more else said)
     return Span(words, Role.STRONG) if trend.worsening() else words
 
 
-def _shift(series: Series, trend: Trend, shift: Shift) -> str:
-    first, last = series.builds[shift.last_before], series.builds[shift.first_after]
+def _change(series: Series, trend: Trend, change: Change) -> str:
+    first, last = series.builds[change.last_before], series.builds[change.first_after]
     names = [build.commit[:7] for build in (first, last) if build.commit]
-    goes_on = shift.kind == "drift" and shift.first_after == len(series.builds) - 1
+    goes_on = change.kind == "drift" and change.first_after >= len(series.builds) - MIN_SIDE
     day = _day((first if goes_on else last).day, series.builds[-1].day)
-    facts = [_size(trend, shift.before, shift.after), day]
-    if shift.kind == "drift":
-        facts.insert(1, f"over {format_count(shift.first_after - shift.last_before, 'build')}")
-    facts.append("certain" if shift.confidence >= CERTAIN else f"{shift.confidence:.1%} sure")
+    facts = [_size(trend, change.before, change.after), day]
+    if change.kind == "drift":
+        facts.insert(1, f"over {format_count(change.first_after - change.last_before, 'build')}")
+    facts.append("certain" if change.confidence >= CERTAIN else f"{change.confidence:.1%} sure")
     if trend.figure == "findings":
         new = [check for check in last.findings if check not in first.findings]
         facts += [f"new: {word_list(new)}"] if new else []
     where = f" {'…'.join(names)}" if len(names) == 2 else ""
-    word = ("drift since" if goes_on else "drift") if shift.kind == "drift" else "change point at"
+    word = ("drift since" if goes_on else "drift") if change.kind == "drift" else "change point at"
     where = f" {names[0]}" if goes_on and names else where
-    return f"{word if where else shift.kind}{where} ({', '.join(facts)})"
+    return f"{word if where else change.kind}{where} ({', '.join(facts)})"
 
 
 def _sparkline(series: Series, trend: Trend, *, as_text: bool, folder: Path) -> Span:
@@ -230,9 +230,9 @@ def _picture(series: Series, trend: Trend, folder: Path) -> Html:
     ]
     line = "L".join(f"{x:.2f} {y:.2f}" for _, _, x, y in places)
     marks = [tag("path", d=f"M{line}" if len(places) > 1 else f"M{line}h0", class_="line")]
-    for shift in trend.shifts:
-        x = 50 * (shift.last_before + shift.first_after) / across
-        words = tag("title", _shift(series, trend, shift))
+    for change in trend.changes:
+        x = 50 * (change.last_before + change.first_after) / across
+        words = tag("title", _change(series, trend, change))
         marks.append(tag("path", words, d=f"M{x:.2f} 0V40", class_="mark"))
     for at, value, x, y in places:
         build = series.builds[at]
@@ -269,12 +269,12 @@ def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
         )
 
     def news(series: Series) -> Line:
-        found = [(trend, shifts) for trend in series.trends if (shifts := trend.news())]
+        found = [(trend, changes) for trend in series.trends if (changes := trend.news())]
         if not found:
             return "steady" if _judged(series) else "too few builds"
         said = (
-            Span(f"{FIGURES[trend.figure].title} {_size(trend, shifts[0].before)}", _tone(trend))
-            for trend, shifts in found
+            Span(f"{FIGURES[trend.figure].title} {_size(trend, changes[0].before)}", _tone(trend))
+            for trend, changes in found
         )
         return join(said, ", ")
 

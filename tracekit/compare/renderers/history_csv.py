@@ -20,8 +20,8 @@ def render_history_csv(history: History) -> str:
         values = {trend.figure: trend.values for trend in series.trends}
         changed: dict[int, list[str]] = {}
         for trend in series.trends:
-            for shift in trend.shifts:
-                changed.setdefault(shift.first_after, []).append(trend.figure)
+            for change in trend.changes:
+                changed.setdefault(change.first_after, []).append(trend.figure)
         head = [harmless(fact or "") for fact in (series.model, series.device, series.system)]
         for at, build in enumerate(series.builds):
             known = (None if name not in values else values[name][at] for name in FIGURES)
