@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
 from tracekit.analysis.quantities import MODEL
+from tracekit.compare.history import FIGURES, History
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState
@@ -41,7 +42,12 @@ if TYPE_CHECKING:
     from tracekit.analysis.quantities import Quantity
 
 FOLDER = Path(__file__).resolve().parents[1] / "tracekit" / "report" / "schema"
-ROOTS: dict[str, type] = {"report": Report, "model": ModelReport, "performance": InspectedPerformance}
+ROOTS: dict[str, type] = {
+    "report": Report,
+    "model": ModelReport,
+    "performance": InspectedPerformance,
+    "history": History,
+}
 
 _MATCHES = ("as given", "same name", "similar name", None)
 WORDS: dict[str, Iterable[str | None]] = {
@@ -61,6 +67,8 @@ WORDS: dict[str, Iterable[str | None]] = {
     "CallSite.thread": (sites.MAIN, sites.OTHER, sites.MIXED, sites.UNKNOWN),
     "ModelFileInfo.match": _MATCHES,
     "PerformanceReportInfo.match": _MATCHES,
+    "Trend.figure": FIGURES,
+    "Change.kind": ("change point", "drift"),
     "PerformanceReportInfo.form": ("", *ReportForm),
 }
 """The words of fields that hold plain text, by class and field."""

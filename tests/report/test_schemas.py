@@ -14,6 +14,7 @@ import pytest
 from support.analyses import kept_analysis
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
+from tracekit.compare import history
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
@@ -93,7 +94,7 @@ def test_a_moment_may_lie_before_the_start(samples) -> None:
 
 
 def test_versions_are_those_of_the_program() -> None:
-    versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION)
+    versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION, history.SCHEMA_VERSION)
     assert versions == tuple(SCHEMAS.values())
 
 

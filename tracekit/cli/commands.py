@@ -135,15 +135,14 @@ COMMANDS = (
             "tracekit check run.trace --p95 20ms --loads 1 --ane 90%",
             "tracekit check run.trace --baseline perf/iphone.json",
             "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
-            "tracekit check run.trace --history perf/history.jsonl",
         ),
         "Checks recordings of a build against a baseline, against limits, which are here or in tracekit.toml, and "
         "against the findings allowed there. "
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
-        "baseline save-baseline update-baseline show-baseline history p50 p95 load cold-load loads copies in-flight "
+        "baseline save-baseline update-baseline show-baseline p50 p95 load cold-load loads copies in-flight "
         "ane output open format json verbose quiet",
-        f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
+        f"history rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",
         (*REPORT_FORMS, "junit", "sarif", GITHUB),

@@ -5,9 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from os.path import relpath
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of
@@ -38,9 +41,9 @@ def run(arguments: Namespace) -> ExitStatus:
     if not recordings and problems:
         raise TracekitError(problems[-1])
     history = history_of(recordings, notes=problems)
-    folder = next((path.parent for path, form in files.items() if form == "html"), Path())
+    page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
-    deliver(arguments, files, lambda form: history_document(history, form, folder), data)
+    deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
     return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
 
 
@@ -59,17 +62,27 @@ def _add(arguments: Namespace, path: Path) -> ExitStatus:
     recordings, problems = _recorded_in(arguments.path, arguments)
     if problems:
         raise TracekitError(problems[0])
-    added = add_to_history(path, [replace(one, report=_inside(one.report, path.parent)) for one in recordings])
+    # A path that leads out of the folder may name a user.
+    reports = (one.report if one.report and _inside(Path(one.report), path.parent) else "" for one in recordings)
+    within = [Path(relpath(report, path.parent)).as_posix() if report else "" for report in reports]
+    added = add_to_history(path, [replace(one, report=report) for one, report in zip(recordings, within, strict=True)])
     if not arguments.quiet:
         known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
         narrate(f"tracekit: added {format_count(added, 'recording')} to {path}{known}")
     return ExitStatus.DONE
 
 
-def _inside(report: str, folder: Path) -> str:
-    """The path of a report from a folder that it is in; empty for another, whose path may name a user."""
-    full, root = Path(report).resolve(), folder.resolve()
-    return full.relative_to(root).as_posix() if report and full.is_relative_to(root) else ""
+def _inside(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _link(page: Path, report: str) -> str:
+    """The address of a report from the folder of a page: its HTML beside the JSON where there is one. Empty outside of
+    the current folder, where it would name a user."""
+    if not report or not _inside(page, Path()) or not _inside(Path(report), Path()):
+        return ""
+    beside = Path(report).with_suffix(".html")
+    return quote(Path(relpath(beside if beside.is_file() else report, page)).as_posix())
 
 
 def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str]]:

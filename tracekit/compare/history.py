@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import FloatArray
 from tracekit.compare.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.report.report import DRAWN
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ class Build:
     """Of its first recording, in UTC as ISO 8601."""
     commit: str | None
     recordings: int
-    report: str
-    """Path of the report on one of them; empty where there is none."""
     findings: tuple[str, ...]
     """Ids of the checks with a finding in any of them."""
+    report: str = field(metadata=DRAWN)
+    """Path of the report on one of them; empty where there is none."""
 
     @property
     def day(self) -> datetime:
@@ -267,7 +268,7 @@ def _medians(values: Sequence[tuple[float | None, ...]]) -> Sequence[float | Non
 def _build(model: str, recordings: Sequence[Recorded]) -> Build:
     report = next((one.report for one in recordings if one.report), "")
     findings = dict.fromkeys(check for one in recordings for check in one.findings.get(model, ()))
-    return Build(_began(recordings), recordings[0].commit, len(recordings), report, tuple(findings))
+    return Build(_began(recordings), recordings[0].commit, len(recordings), tuple(findings), report)
 
 
 def _trend(name: str, column: FloatArray) -> Trend:

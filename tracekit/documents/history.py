@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from os.path import relpath
-from pathlib import Path
+from itertools import pairwise
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import numpy as np
 
 from tracekit.characters import visible
-from tracekit.compare.change_points import MIN_BUILDS, MIN_SIDE, Change
-from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Trend
+from tracekit.compare.change_points import MIN_BUILDS, Change
+from tracekit.compare.history import FIGURES, NEWEST, History, Series, Trend
 from tracekit.compare.words import percent_change
 from tracekit.documents import columns
 from tracekit.render.blocks import (
@@ -71,17 +69,19 @@ class _Row:
     trend: Trend
 
 
-def history_document(history: History, form: str = "text", folder: Path | None = None) -> Document:
-    """The history in a form. In a page, builds lead to their reports, whose paths are then relative to `folder`."""
-    current = sorted((one for one in history.series if one.current), key=lambda one: -_worst(one))
+def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> Document:
+    """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
+    current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
-    worse = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
-    drawn = partial(_sparkline, as_text=form == "markdown", folder=folder or Path())
+    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends]
+    worse = sorted((each for each in found if each[0]), key=lambda each: -each[0])
+    current = list({id(one): one for one in (*(each[1] for each in worse), *current)}.values())
+    drawn = partial(_sparkline, as_text=form == "markdown", link=link)
     board = _board(current, drawn) if form == "html" else None
     looks = Figure("", style=_STYLE) if form == "html" else None
     return Document(
         title="tracekit history",
-        verdict=_verdict(current, sorted(worse, key=lambda each: -each[0])),
+        verdict=_verdict(current, worse),
         tone=Role.BAD if worse else Role.GOOD if any(_judged(one) for one in current) else Role.OPEN,
         blocks=present(
             looks,
@@ -93,10 +93,6 @@ def history_document(history: History, form: str = "text", folder: Path | None =
     )
 
 
-def _worst(series: Series) -> float:
-    return max((trend.worsening() for trend in series.trends), default=0.0)
-
-
 def _judged(series: Series) -> bool:
     return any(trend.judged for trend in series.trends)
 
@@ -104,8 +100,8 @@ def _judged(series: Series) -> bool:
 def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Trend]]) -> str:
     models = format_count(len({one.model for one in current}), "model")
     if worse:
-        first = worse[0]
-        said = f"{first[1].model} {FIGURES[first[2].figure].title} {_size(first[2], first[2].news()[0].before)}"
+        _, series, trend = worse[0]
+        said = f"{series.model} {FIGURES[trend.figure].title} {_size(trend, trend.news()[0].before)}"
         more = f" and {len(worse) - 1:,} more" if len(worse) > 1 else ""
         return f"Worse in the newest {NEWEST} builds: {said}{more}."
     if not current:
@@ -173,24 +169,20 @@ def _changes(series: Series, trend: Trend) -> Line:
 def _change(series: Series, trend: Trend, change: Change) -> str:
     first, last = series.builds[change.last_before], series.builds[change.first_after]
     names = [build.commit[:7] for build in (first, last) if build.commit]
-    goes_on = change.kind == "drift" and change.first_after >= len(series.builds) - MIN_SIDE
-    day = _day((first if goes_on else last).day, series.builds[-1].day)
-    facts = [_size(trend, change.before, change.after), day]
-    if change.kind == "drift":
-        facts.insert(1, f"over {format_count(change.first_after - change.last_before, 'build')}")
+    drift, day = change.kind == "drift", _day(last.day, series.builds[-1].day)
+    facts = [_size(trend, change.before, change.after)]
+    facts += [f"over {format_count(change.first_after - change.last_before, 'build')} to {day}"] if drift else [day]
     facts.append("certain" if change.confidence >= CERTAIN else f"{change.confidence:.1%} sure")
     if trend.figure == "findings":
         new = [check for check in last.findings if check not in first.findings]
         facts += [f"new: {word_list(new)}"] if new else []
-    where = f" {'…'.join(names)}" if len(names) == 2 else ""
-    word = ("drift since" if goes_on else "drift") if change.kind == "drift" else "change point at"
-    where = f" {names[0]}" if goes_on and names else where
-    return f"{word if where else change.kind}{where} ({', '.join(facts)})"
+    where = f" {'' if drift else 'at '}{'…'.join(names)}" if len(names) == 2 else ""
+    return f"{change.kind}{where} ({', '.join(facts)})"
 
 
-def _sparkline(series: Series, trend: Trend, *, as_text: bool, folder: Path) -> Span:
+def _sparkline(series: Series, trend: Trend, *, as_text: bool, link: Callable[[str], str]) -> Span:
     text = _bars(trend)
-    return Span(text) if as_text else Span(text, picture=lambda: _picture(series, trend, folder))
+    return Span(text) if as_text else Span(text, picture=lambda: _picture(series, trend, link))
 
 
 def _pieces(values: Sequence[float | None], count: int) -> Iterator[tuple[int, float]]:
@@ -219,39 +211,32 @@ def _bars(trend: Trend) -> str:
     return "".join(" " if step is None else BARS[step] for step in steps)
 
 
-def _picture(series: Series, trend: Trend, folder: Path) -> Html:
+def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
     """The figure over builds: its line, where it changed, and each build to point at; it leads to its report."""
     low, high = _scale(trend)
     across = max(len(trend.values) - 1, 1)
+    pieces = [(0, float("nan")), *_pieces(trend.values, MARKS)]
     places = [
-        (at, value, 100 * at / across, 36 - 32 * (value - low) / (high - low or 1.0))
-        for at, value in _pieces(trend.values, MARKS)
+        ("M" if np.isnan(earlier) else "L", at, value, 100 * at / across, 36 - 32 * (value - low) / (high - low or 1.0))
+        for (_, earlier), (at, value) in pairwise(pieces)
         if not np.isnan(value)
     ]
-    line = "L".join(f"{x:.2f} {y:.2f}" for _, _, x, y in places)
-    marks = [tag("path", d=f"M{line}" if len(places) > 1 else f"M{line}h0", class_="line")]
+    joined = f"median of {len(trend.values) / MARKS:.0f} builds up to " if len(trend.values) > 1.5 * MARKS else ""
+    # Where builds have no value, the line has a gap.
+    marks = [tag("path", d="".join(f"{step}{x:.2f} {y:.2f}" for step, _, _, x, y in places) + "h0", class_="line")]
     for change in trend.changes:
         x = 50 * (change.last_before + change.first_after) / across
         words = tag("title", _change(series, trend, change))
         marks.append(tag("path", words, d=f"M{x:.2f} 0V40", class_="mark"))
-    for at, value, x, y in places:
+    for _, at, value, x, y in places:
         build = series.builds[at]
-        said = f"{build.day:%Y-%m-%d} {build.commit or ''}: {quantity(value, FIGURES[trend.figure].unit)}"
+        said = f"{joined}{build.day:%Y-%m-%d} {build.commit or ''}: {quantity(value, FIGURES[trend.figure].unit)}"
         mark = tag("path", tag("title", visible(said)), d=f"M{x:.2f} {y:.2f}h0", class_="build")
-        address = _address(build, folder)
+        address = link(build.report)
         marks.append(tag("a", mark, href=address) if address else mark)
     label = visible(f"{FIGURES[trend.figure].title} of {series.model} over {len(series.builds)} builds")
     shape = {"viewBox": "0 0 100 40", "preserveAspectRatio": "none"}
     return tag("svg", *marks, role="img", aria_label=label, class_="trend", **shape)
-
-
-def _address(build: Build, folder: Path) -> str:
-    """Where the report on a build is, from the page: its HTML beside the JSON where there is one."""
-    if not build.report:
-        return ""
-    page = Path(build.report).with_suffix(".html")
-    path = page if page.exists() else Path(build.report)
-    return quote(Path(relpath(path, folder)).as_posix())
 
 
 def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:

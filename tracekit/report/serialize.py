@@ -20,10 +20,10 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "history": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
-_KINDS = {"Report": "report", "ModelReport": "model", "InspectedPerformance": "performance"}
+_KINDS = {"Report": "report", "ModelReport": "model", "InspectedPerformance": "performance", "History": "history"}
 """Kind of each dataclass. By name: only a command that makes one has to load it."""
 
 
