@@ -215,7 +215,8 @@ def _range(values: FloatArray, low: int, at: int, high: int) -> tuple[int, int]:
 def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tuple[int, int, float, float] | None:
     """Where a drift begins and ends, and its levels there; None where stairs describe the builds as well.
 
-    A drift is a level, a line and a level. Bayesian information criterion: stairs have a level and a place each.
+    A drift is a level, a line and a level. Bayesian information criterion: stairs have a level and a place each; that
+    both ends of a drift are searched for counts as one more.
     """
     low, high = max(low, stairs[0] - _LONGEST_DRIFT), min(high, stairs[-1] + _LONGEST_DRIFT)
     part = values[low:high]
@@ -237,7 +238,7 @@ def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tu
     rests = ((around - slopes[:, None] * varied) ** 2).sum(axis=1)
     best = int(rests.argmin())
     count = len(part)
-    gain = count * log(max(of_stairs, _EXACT) / max(float(rests[best]), _EXACT)) + (2 * len(stairs) - 3) * log(count)
+    gain = count * log(max(of_stairs, _EXACT) / max(float(rests[best]), _EXACT)) + (2 * len(stairs) - 4) * log(count)
     if gain <= 0:
         return None
     before = float(part.mean() - slopes[best] * shapes[best].mean())

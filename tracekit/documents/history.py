@@ -156,8 +156,8 @@ def _value(trend: Trend) -> Line:
 def _changes(series: Series, trend: Trend) -> Line:
     """What changed, the newest first."""
     if not trend.judged:
-        known = len(trend.known)
-        return "" if known == len(series.builds) else f"known of {format_count(known, 'build')}, {MIN_BUILDS} needed"
+        known = f"known of {format_count(len(trend.known), 'build')}, {MIN_BUILDS} needed"
+        return known if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
         return "steady"
     said = [_change(series, trend, change) for change in reversed(trend.changes[-SAID:])]
