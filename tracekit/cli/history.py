@@ -98,6 +98,8 @@ def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recor
     for entry in measure_all(others, arguments, request_from(arguments)) if others else ():
         problems += map(plain, entry.problems)
         if entry.measurements is not None:
+            if entry.measurements.limited:
+                narrate(f"tracekit: {entry.measurements.source}: {entry.measurements.limited}")
             report = entry.path if entry.path.endswith(REPORT) else ""
             modified = Path(entry.path).stat().st_mtime
             recordings.append(recorded_of(entry.measurements, modified, arguments.commit, report))

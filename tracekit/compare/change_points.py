@@ -43,8 +43,8 @@ _BENDS = 12
 """Builds from which on a line is tried (heuristic)."""
 _EXACT = 1e-18
 """Sums of squares up to this are those of rounding."""
-_LONGEST_DRIFT = 200
-"""Builds before and after a stair in which the ends of a drift are looked for."""
+_TRIED = np.array([*range(13), 16, 20, 28, 44, 76, 140, 200])
+"""How many builds before the first stair a drift may begin, and after the last one end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,17 +218,14 @@ def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tu
     A drift is a level, a line and a level. Bayesian information criterion: stairs have a level and a place each; that
     both ends of a drift are searched for counts as one more.
     """
-    low, high = max(low, stairs[0] - _LONGEST_DRIFT), min(high, stairs[-1] + _LONGEST_DRIFT)
+    low, high = max(low, stairs[0] - int(_TRIED[-1])), min(high, stairs[-1] + int(_TRIED[-1]))
     part = values[low:high]
     edges = [0, *(stair - low for stair in stairs), len(part)]
     pieces = [part[a:b] for a, b in pairwise(edges)]
     of_stairs = float(sum(((piece - piece.mean()) ** 2).sum() for piece in pieces))
-    ends = [
-        (first, last)
-        for first in _tried(0, edges[1], at_end=True)
-        for last in _tried(edges[-2], len(part) - 1, at_end=False)
-        if last - first >= MIN_DRIFT
-    ]
+    begins, stops = edges[1] - _TRIED, edges[-2] + _TRIED
+    begins, stops = begins[begins >= 0], stops[stops < len(part)]
+    ends = [(first, last) for first in begins.tolist() for last in stops.tolist() if last - first >= MIN_DRIFT]
     if not ends:
         return None
     firsts, lasts = np.array(ends, np.float64).T[:, :, None]
@@ -243,10 +240,3 @@ def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tu
         return None
     before = float(part.mean() - slopes[best] * shapes[best].mean())
     return low + ends[best][0], low + ends[best][1], before, before + float(slopes[best])
-
-
-def _tried(low: int, high: int, *, at_end: bool) -> list[int]:
-    """Places where a drift may begin or end: each of the 12 nearest, then ever fewer."""
-    room = high - low
-    steps = [*range(min(room, 12) + 1), *(12 + 2**power for power in range(2, 8) if 12 + 2**power <= room), room]
-    return sorted({(high - step if at_end else low + step) for step in steps})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -61,12 +61,6 @@ svg.trend .build{stroke:transparent;stroke-width:9;stroke-linecap:round}
 width:8rem;color:var(--dim)}}
 svg.trend .build:hover,svg.trend a:focus .build{stroke:currentColor}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    series: Series
-    trend: Trend
 
 
 def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> Document:
@@ -129,12 +123,12 @@ def _section(series: Series, drawn: partial[Span], form: str) -> Section:
     notes = [f"begins anew: {series.begins}"] if series.begins else []
     notes += [f"changes are found from {MIN_BUILDS} builds on"] if count < MIN_BUILDS else []
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)}"
-    rows = [_Row(series, trend) for trend in series.trends if any(trend.known) or trend.changes]
-    cells: tuple[Column[_Row], ...] = (
-        columns.words("figure", lambda row: FIGURES[row.trend.figure].title),
-        columns.words("builds", lambda row: drawn(row.series, row.trend), legend=" "),
-        Column("newest", lambda row: _value(row.trend)),
-        columns.words("change points and drift", lambda row: _changes(row.series, row.trend)),
+    rows = [trend for trend in series.trends if any(trend.known) or trend.changes]
+    cells: tuple[Column[Trend], ...] = (
+        columns.words("figure", lambda trend: FIGURES[trend.figure].title),
+        columns.words("builds", lambda trend: drawn(series, trend), legend=" "),
+        Column("newest", _value),
+        columns.words("change points and drift", lambda trend: _changes(series, trend)),
     )
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
