@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,8 +21,11 @@ from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
 from tracekit.compare.against_baseline import check_anchor
+from tracekit.compare.against_history import history_items
 from tracekit.compare.baseline import baseline_of, load_baseline, to_text
 from tracekit.compare.gate import Allowed, Gate, check, gate_of
+from tracekit.compare.history import history_of, recorded_of
+from tracekit.compare.history_file import read_history
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
 from tracekit.compare.renderers.workflow_commands import workflow_commands
@@ -76,6 +79,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         return _gate_of_problem("config", str(error))
     recordings, problems = _readable_and_others(arguments, request)
+    problems += _history_items(arguments, request, recordings)
     settings, baseline, missing = request.settings, None, False
     try:
         path = _baseline_path(arguments, settings)
@@ -118,6 +122,19 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
     return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
+
+
+def _history_items(arguments: Namespace, request: Request, recordings: Sequence[Measurements]) -> list[Item]:
+    """Items about the history of `--history`, in which the recordings are the newest build."""
+    if arguments.history is None:
+        return []
+    try:
+        earlier, broken = read_history(Path(arguments.history))
+    except TracekitError as error:
+        return [_problem("history", str(error))]
+    newest = [recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp()) for recording in recordings]
+    items = history_items(history_of(earlier, newest), newest, request.settings.floors)
+    return [*(_problem("history", problem) for problem in broken), *items]
 
 
 def _problem(subject: str, text: str) -> Item:

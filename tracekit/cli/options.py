@@ -3,6 +3,7 @@ take it. Imports nothing that a run needs."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
-SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif")
+SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif", "history")
 """Kinds of JSON, as `tracekit.report.serialize.SCHEMAS` has them."""
 TEMPLATE = "Core ML"
 """What is recorded with unless something else is asked for."""
@@ -188,6 +189,12 @@ def _clock(text: str) -> int:
     return 60_000_000_000 * minutes + int(_moment(seconds))
 
 
+def _commit(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]{1,64}", text, re.ASCII):
+        raise ArgumentTypeError(f"expected a commit, as `git rev-parse HEAD` prints it, found {text!r}")
+    return text
+
+
 def _percentile(text: str) -> float:
     try:
         number = float(text)
@@ -222,6 +229,7 @@ OPTIONS: dict[str, Option] = {
     "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),
     "force": Option("overwrite existing files"),
     "no-redact": Option("keep private data, such as names of devices", dest="redact", default=True, const=False),
+    "commit": Option("commit that was recorded, for tracekit history", "ID", type=_commit),
     "no-functions": Option("hide names of the app's functions", dest="functions", default=True, const=False),
     # What of a recording
     "model": Option("only models with this name (glob; repeatable)", "NAME", dest="models", many="append"),
@@ -263,6 +271,8 @@ OPTIONS: dict[str, Option] = {
     "save-baseline": Option("save the recordings as the baseline and exit"),
     "update-baseline": Option("add the recordings to the baseline and exit"),
     "show-baseline": Option("print the baseline and exit"),
+    "history": Option("history file to hold the recordings against", "FILE"),
+    "add-to": Option("add the recordings to a history file and exit", "FILE"),
     "allow-environment-change": Option("compare even if device or system differ"),
     "allow-missing": Option("do not fail without this model (glob; repeatable)", "MODEL", many="append"),
     "allow-no-baseline": Option("pass while there is no baseline yet"),
@@ -302,7 +312,7 @@ OPTIONS: dict[str, Option] = {
     "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
-    "json-schema": Option("schema of report, model, performance, why, fix, whatif", "KIND", choices=SCHEMA_KINDS),
+    "json-schema": Option("print the JSON Schema of this kind of output", "KIND", choices=SCHEMA_KINDS),
     # Making recordings
     "attach": Option("record a running process", "NAME|PID"),
     "all-processes": Option("record every process on the device"),

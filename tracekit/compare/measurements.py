@@ -131,12 +131,17 @@ class ModelMeasurements:
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
     inexact: Inexact = EXACT
+    per_second: float | None = None
+    """Predictions per second while it predicts; None: not recorded."""
 
     @property
     def sample(self) -> Sample:
         """What its numbers follow from."""
         loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
-        return Sample(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units))
+        return Sample(
+            *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units)),
+            per_second=self.per_second,
+        )
 
     @property
     def quantities(self) -> dict[str, float | None]:
@@ -207,6 +212,10 @@ class Measurements:
     """A sentence on the models that are not in here, where a report has no room for all."""
     identity: str | None = None
     """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
+    started: str | None = None
+    """When it began, as ISO 8601."""
+    commit: str | None = None
+    """The commit that it is of, where one was given."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -227,7 +236,10 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=tuple(
-            _model(entry.name, top, called, warm, copies, times)
+            replace(
+                _model(entry.name, top, called, warm, copies, times),
+                per_second=entry.quantities.get("predictions_per_second"),
+            )
             for entry in report.models
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
@@ -235,6 +247,8 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
         identity=identity_of(trace),
+        started=report.recording.start_date,
+        commit=report.recording.commit,
     )
 
 

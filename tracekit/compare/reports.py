@@ -86,7 +86,15 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
-    return replace(recording, unreadable=unreadable_tables(tables), limited=limits_in(facts["notes"]))
+    rates = {model["name"]: model["quantities"]["predictions_per_second"] for model in report["models"]}
+    return replace(
+        recording,
+        models=tuple(replace(model, per_second=rates.get(model.name)) for model in recording.models),
+        unreadable=unreadable_tables(tables),
+        limited=limits_in(facts["notes"]),
+        started=facts["start_date"],
+        commit=facts.get("commit"),
+    )
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:
