@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind savings samples docs pictures web clean environment environment-dev
+.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures web clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -65,6 +65,9 @@ accuracy: environment-dev ## judge the detectors on labeled recordings and write
 
 blind: environment-dev ## judge the labeled recordings without Core ML's rows and write docs/detectors/blind.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.blind
+
+error-rates: environment-dev ## compare simulated recordings and write docs/error-rates.md
+	@PYTHONPATH=tests $(BIN)/python -m support.simulated_latencies
 
 savings: environment-dev ## hold what whatif says against the same apps without the problem and write docs/detectors/savings.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.savings

@@ -27,6 +27,7 @@ from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.analysis.quantities import MODEL
 from tracekit.analysis.why.parts import Layer
+from tracekit.compare.history import FIGURES, History
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState
@@ -53,6 +54,7 @@ ROOTS: dict[str, type] = {
     "why": WhyReport,
     "fix": ModelFix,
     "whatif": WhatIf,
+    "history": History,
 }
 
 _MATCHES = ("as given", "same name", "similar name", None)
@@ -73,6 +75,8 @@ WORDS: dict[str, Iterable[str | None]] = {
     "CallSite.thread": (sites.MAIN, sites.OTHER, sites.MIXED, sites.UNKNOWN),
     "ModelFileInfo.match": _MATCHES,
     "PerformanceReportInfo.match": _MATCHES,
+    "Trend.figure": FIGURES,
+    "Change.kind": ("change point", "drift"),
     "PerformanceReportInfo.form": ("", *ReportForm),
     "Why.thermal": (*THERMAL_STATES, None),
 }

@@ -110,6 +110,7 @@ def request_of(
     sort: str = "total",
     redact: bool = True,
     functions: bool = True,
+    commit: str | None = None,
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -126,8 +127,8 @@ def request_of(
     name of a model is used as well.
     `config` is a config file (`tracekit.config`); what is given here overrides it.
     `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
-    the app's functions and source files. `reader`, `xctrace` and `progress` are those of
-    `open_trace`.
+    the app's functions and source files. `commit` is that of the build that was recorded, for its report. `reader`,
+    `xctrace` and `progress` are those of `open_trace`.
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
@@ -150,6 +151,7 @@ def request_of(
         sort=sort,
         redact=redact,
         functions=functions,
+        commit=commit,
     )
     check_given(given.model_files, given.perf_reports)
     return given
@@ -190,7 +192,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         notes=_unused_settings(judging),
         model_checks=judging.model_checks,
     )
-    return report, answers
+    return replace(report, recording=replace(report.recording, commit=request.commit)), answers
 
 
 def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:

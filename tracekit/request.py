@@ -50,6 +50,8 @@ class Request:
     redact: bool = True
     functions: bool = True
     """Whether names of the app's functions and source files may be shown."""
+    commit: str | None = None
+    """The commit that was recorded, where one was given."""
 
 
 ALL = Request()

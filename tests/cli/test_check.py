@@ -12,12 +12,25 @@ def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
     saved = tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     assert saved.status == 0
     assert "139 predictions, median 8.68 ms" in saved.out
-    assert "fewer than three recordings" in saved.err
+    assert "One recording does not show how much recordings of one build differ" in saved.out
     assert tracekit("check", "--show-baseline", "--baseline", "perf.json").out == saved.out
     assert tracekit("check", samples / "sharpen_float16.trace").status == 0
     slower = tracekit("check", samples / "sharpen_8bit.trace")
     assert slower.status == 1
-    assert "regressed: 8.68 ms → 12.44 ms" in slower.out
+    assert "slower than allowed: 8.68 ms → 12.44 ms, +43% (" in slower.out
+
+
+def test_limits_are_taken_from_the_command_line(tracekit, samples, project):
+    project("")
+    run = samples / "sharpen_8bit.trace"
+    assert tracekit("check", run, "--p95", "20ms", "--loads", "1", "--ane", "90%").status == 0
+    failed = tracekit("check", run, "--p95", "13ms", "--copies", "4", "--in-flight", "1", "--json")
+    assert failed.status == 1
+    verdicts = {item["subject"]: item["verdict"] for item in json.loads(failed.out)["items"]}
+    # 13.27 ms and 5 copies, one at a time.
+    assert verdicts == {"p95": "failed", "copies": "failed", "in-flight": "passed"}
+    wrong = tracekit("check", run, "--ane", "0.9")
+    assert (wrong.status, "expected a share such as 90%, found '0.9'" in wrong.err) == (2, True)
 
 
 def test_a_baseline_is_not_replaced(tracekit, samples, project):

@@ -187,6 +187,11 @@ BOTH_FORMS = {
     "why": ("--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
     "whatif": ("--no-config",),
     "export": ("--json",),
+    "history": (
+        "--no-config",
+        *(part for end in ("txt", "md", "html", "json", "csv") for part in ("-o", f"out.{end}")),
+    ),
+    "history --add-to out.jsonl": ("--no-config",),
     "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
     "analyze -q": ("-o", "out.zip", "--no-config"),
     "export -o out.pftrace": (),
@@ -237,7 +242,15 @@ def test_no_command_tells_a_secret(
     # The check fails, since its limit is far below the latency.
     assert result.status == (1 if command == "check" else 0)
     texts = written_texts(result.out + result.err, tmp_path)
-    written = {"analyze": 4, "check": 4, "why": 4, "analyze -q": 5, "export -o out.pftrace": 1, "export -o out.json": 1}
+    written = {"history": 5, "history --add-to out.jsonl": 1}
+    written |= {
+        "analyze": 4,
+        "check": 4,
+        "why": 4,
+        "analyze -q": 5,
+        "export -o out.pftrace": 1,
+        "export -o out.json": 1,
+    }
     assert len(texts) == 1 + written.get(command, 0)
     assert {output: leaks(text) for output, text in texts.items()} == {output: set() for output in texts}
     if "stacks" in command or command == "analyze":

@@ -87,7 +87,8 @@ def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Pat
     first, second, third = (block[2] for block in blocks(result.out))
     assert first == "not compared: no earlier recording of StyleCam on iPhone 14 Pro here"
     new = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
-    assert second == f"since style_transfer_fixed.trace: {new} · loads 5 → 373 · 5 models unchanged"
+    last = "Core ML time 2.77 s → 9.09 s (+228%): loads 5 → 373 · latency of all 5 models unchanged within ±5%"
+    assert second == f"since style_transfer_fixed.trace: {new} · {last}"
     assert third == "not compared: no earlier recording of Captions on iPhone Air here"
 
 

@@ -7,11 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from support.synthetic_measurements import model, of_models
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.findings import FindingStatus
-from tracekit.compare.latency import Answer
+from tracekit.compare.latency import Answer, Reason
 from tracekit.compare.models import Basis, Presence
+from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError
+from tracekit.render.forms import render
+
+
+def text_of(comparison):
+    return render(comparison_document(comparison), "text", width=100)
 
 
 def test_reloads_are_fixed_and_predictions_unchanged(measured):
@@ -162,5 +169,40 @@ def test_several_recordings_a_side_are_the_sample(measured):
     before, after = map(recording, (1.0, 1.01, 0.99)), map(recording, (1.2, 1.21, 1.19))
     (compared,) = compare([*before], [*after]).models
     assert compared.latency.answer is Answer.REGRESSED
-    assert compared.latency.counts == (3, 3)
-    assert compared.p95.counts == (139, 139)
+    assert compared.latency.predictions == ((139,) * 3,) * 2
+    assert compared.p95.predictions == ((139,) * 3,) * 2
+
+
+def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
+    values = np.full(600, 10_000_000) + np.arange(600) % 7
+    values[:100] = values[:100] * 13 // 10
+    sides = [[of_models(warm_after(values[:count]))] for count in (600, 80)]
+    (found,) = compare(*sides).models
+    assert (found.window, found.latency.predictions) == (80, ((79,), (79,)))
+    assert found.latency.answer is Answer.UNCHANGED
+    # Most predictions of the longer one are not compared, so their mean says nothing.
+    assert found.parts == ()
+    assert "79 and 79 predictions, the first 80 after each load" in text_of(compare(*sides))
+
+
+def warm_after(values):
+    """A model that was loaded once, before these predictions."""
+    return replace(model("Net", values), warm=np.arange(len(values)) > 0)
+
+
+def test_where_too_few_predictions_lie_equally_far_behind_a_load_no_change_is_believed():
+    seldom = warm_after(np.full(200, 10_000_000) + np.arange(200) % 7)
+    often = replace(model("Net", np.full(200, 12_000_000) + np.arange(200) % 7), warm=np.arange(200) % 5 > 0)
+    (found,) = compare([of_models(seldom)], [of_models(often)]).models
+    assert (found.window, found.latency.reason) == (None, Reason.UNEQUAL)
+
+
+def test_loads_of_a_longer_recording_are_a_rate():
+    short, long = (
+        replace(model("Net", np.full(count, 10_000_000)), cached_loads_ns=np.full(loads, 20_000_000))
+        for count, loads in ((100, 6), (300, 18))
+    )
+    text = text_of(compare([of_models(short)], [of_models(long)]))
+    assert "loads" not in text.splitlines()[0]
+    more = replace(long, cached_loads_ns=np.full(36, 20_000_000))
+    assert "loads per 100 predictions 6 → 12" in text_of(compare([of_models(short)], [of_models(more)]))

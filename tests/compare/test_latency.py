@@ -12,6 +12,7 @@ from support.simulated_latencies import (
     NOTHING_CHANGED,
     RUNS_DIFFER,
     SLOWER,
+    TWO_LEVELS,
     Case,
     answers,
     latencies,
@@ -21,7 +22,7 @@ from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, com
 
 @pytest.fixture
 def pairs(request):
-    """Pairs of recordings of each case: those of docs/compare.md only with `--every-case`, since they take minutes."""
+    """Pairs of recordings of each case: as many as docs/error-rates.md has only with `--every-case`."""
     return 200 if request.config.getoption("--every-case") else 20
 
 
@@ -30,7 +31,7 @@ def drawn(count, seed=0, *, scale=1.0, **options):
 
 
 @pytest.mark.parametrize("count", [20, 50, 100, 500])
-@pytest.mark.parametrize("case", NOTHING_CHANGED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
 def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
     if count == 500 and pairs < 200:
         pytest.skip("takes minutes: run with --every-case")
@@ -59,7 +60,7 @@ def test_ten_per_cent_are_found_with_their_interval():
     assert change.answer is Answer.REGRESSED
     assert change.low < 1.1 < change.high
     assert change.ratio == pytest.approx(1.1, abs=0.03)
-    assert change.counts == (200, 200)
+    assert change.predictions == ((200,), (200,))
 
 
 def test_sides_mirror_each_other():
@@ -117,6 +118,29 @@ def test_a_side_without_predictions_gives_no_answer():
     assert compare_latency([], [drawn(50), drawn(50)]).reason is Reason.MISSING
 
 
+def test_a_few_slow_predictions_are_no_doubt_about_a_change_of_all():
+    """1,499 predictions, of which 60 in a row are a third slower, against as many that are all 12% slower."""
+    before, after = drawn(1499, spread=0.02), drawn(1499, 1, scale=1.12, spread=0.02)
+    before[700:760] = before[700:760] * 4 // 3
+    assert compare_latency([before], [after]).answer is Answer.REGRESSED
+
+
+def test_a_change_that_one_recording_shows_for_a_while_is_not_steady_in_several_either():
+    steady = [drawn(100, seed, spread=0.02) for seed in range(3)]
+    stepping = [
+        np.concatenate([drawn(40, seed, spread=0.02), drawn(60, seed, scale=1.2, spread=0.02)]) for seed in (3, 4, 5)
+    ]
+    change = compare_latency(steady, stepping)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.NOT_STEADY)
+
+
+@pytest.mark.parametrize(("scale", "reason"), [(1.2, Reason.SHORT), (1.6, None)])
+def test_a_short_recording_shows_large_changes_alone(scale, reason):
+    change = compare_latency([drawn(20, spread=0.02)], [drawn(20, 1, scale=scale, spread=0.02)])
+    assert change.reason is reason
+    assert change.wanted == (50 if reason else None)
+
+
 def test_a_recording_that_steps_by_as_much_is_not_steady():
     stepping = np.concatenate([drawn(60), drawn(200, 1, scale=1.3)])
     change = compare_latency([drawn(200, 2)], [stepping])
@@ -148,7 +172,7 @@ def test_three_recordings_a_side_are_the_sample():
     after = [drawn(50, seed + 3, scale=1.2 + 0.01 * seed) for seed in range(3)]
     change = compare_latency(before, after)
     assert change.answer is Answer.REGRESSED
-    assert change.counts == (3, 3)
+    assert change.predictions == ((50,) * 3,) * 2
     assert change.effective is None
 
 
@@ -185,7 +209,7 @@ def test_a_95th_percentile_of_several_recordings_is_held_against_their_spread():
     # A tenth of the predictions is slow, so the 95th percentile lies among them: 2.0 / 1.5.
     assert change.answer is Answer.REGRESSED
     assert change.ratio == pytest.approx(4 / 3, rel=0.02)
-    assert (change.counts, change.effective) == ((3, 3), None)
+    assert (len(change.predictions[0]), change.effective) == (3, None)
     assert compare_latency(before, after).answer is Answer.UNCHANGED
     # Recordings of one build whose tails differ as much hide it.
     mixed = [slow_tail(0, 1.3), slow_tail(1, 2.2), slow_tail(2, 1.6)]

@@ -12,7 +12,12 @@ from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Rea
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:
     fields: dict[str, Any] = dict.fromkeys(("before_ns", "after_ns", "ratio", "low", "high", "wanted", "floor"))
-    fields |= {"answer": Answer.INCONCLUSIVE, "reason": reason, "counts": (90, 80), "effective": (90.0, 80.0)}
+    fields |= {
+        "answer": Answer.INCONCLUSIVE,
+        "reason": reason,
+        "predictions": ((90,), (80,)),
+        "effective": (90.0, 80.0),
+    }
     return LatencyChange(**fields | settings)
 
 
@@ -27,7 +32,7 @@ def test_a_change_that_is_sure_needs_no_reason() -> None:
 
 
 def test_too_few_predictions_are_counted_on_the_side_that_has_fewer() -> None:
-    few = undecided(Reason.FEW, counts=(90, MIN_PREDICTIONS - 1))
+    few = undecided(Reason.FEW, predictions=((90,), (MIN_PREDICTIONS - 1,)))
     assert words.reason(few).startswith(f"{MIN_PREDICTIONS - 1} predictions, {MIN_PREDICTIONS} needed")
 
 

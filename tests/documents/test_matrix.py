@@ -37,7 +37,7 @@ def test_text_marks_the_best_of_a_row(table):
     text = written(table, "text", 200)
     (median,) = [line for line in text.splitlines() if line.startswith("  median") and "12.44" in line]
     assert median.split() == ["median", "12.44", "ms", "*8.68", "ms", "–"]
-    assert "best of its row, not tested" in text
+    assert "best of its row, by more than 5%" in text
 
 
 def test_a_narrow_screen_leaves_out_models_that_none_of_its_columns_holds(table):

@@ -17,6 +17,7 @@ from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain, what_if_fixed
+from tracekit.compare import history
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
@@ -105,8 +106,8 @@ def test_a_moment_may_lie_before_the_start(samples) -> None:
 
 def test_versions_are_those_of_the_program() -> None:
     versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION)
-    versions += (why.SCHEMA_VERSION, model_fix.SCHEMA_VERSION)
-    assert (*versions, 1) == tuple(SCHEMAS.values())
+    versions += (why.SCHEMA_VERSION, model_fix.SCHEMA_VERSION, 1, history.SCHEMA_VERSION)
+    assert versions == tuple(SCHEMAS.values())
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])

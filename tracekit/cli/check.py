@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +20,16 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
+from tracekit.compare.against_baseline import check_anchor
+from tracekit.compare.against_history import history_items
 from tracekit.compare.baseline import baseline_of, load_baseline, to_text
 from tracekit.compare.gate import Allowed, Gate, check, gate_of
+from tracekit.compare.history import history_of, recorded_of
+from tracekit.compare.history_file import read_history
 from tracekit.compare.renderers.junit import render_junit
 from tracekit.compare.renderers.sarif import render_sarif
 from tracekit.compare.renderers.workflow_commands import workflow_commands
-from tracekit.compare.settings import line_of
+from tracekit.compare.settings import NAMES, Limit, line_of
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
 from tracekit.documents.gate import gate_document, one_line
@@ -73,6 +79,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         return _gate_of_problem("config", str(error))
     recordings, problems = _readable_and_others(arguments, request)
+    problems += _history_items(arguments, request, recordings)
     settings, baseline, missing = request.settings, None, False
     try:
         path = _baseline_path(arguments, settings)
@@ -81,9 +88,10 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
+        limits = (*settings.check.limits, *_limits(arguments))
         return check(
             recordings,
-            settings.check,
+            replace(settings.check, limits=limits),
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),
@@ -93,6 +101,14 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         )
     except TracekitError as error:
         return _gate_of_problem("input", str(error))
+
+
+def _limits(arguments: Namespace) -> Iterator[Limit]:
+    """Those of the command line, for all models."""
+    for name in NAMES:
+        value = getattr(arguments, name.replace("-", "_"))
+        if value is not None:
+            yield Limit("*", name, value)
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -106,6 +122,19 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
     return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
+
+
+def _history_items(arguments: Namespace, request: Request, recordings: Sequence[Measurements]) -> list[Item]:
+    """Items about the history of `--history`, in which the recordings are the newest build."""
+    if arguments.history is None:
+        return []
+    try:
+        earlier, broken = read_history(Path(arguments.history))
+    except TracekitError as error:
+        return [_problem("history", str(error))]
+    newest = [recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp()) for recording in recordings]
+    items = history_items(history_of(earlier, newest), newest, request.settings.floors)
+    return [*(_problem("history", problem) for problem in broken), *items]
 
 
 def _problem(subject: str, text: str) -> Item:
@@ -208,12 +237,12 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     if arguments.save_baseline and path.exists():
         raise UsageError(f"{path} exists; add to it with --update-baseline, or delete it first")
     earlier = load_baseline(path) if arguments.update_baseline else None
-    measured = measure_all(recordings_in(*arguments.path), arguments, request)
-    baseline = baseline_of(all_measurements(measured), earlier)
+    measured = all_measurements(measure_all(recordings_in(*arguments.path), arguments, request))
+    if earlier is not None:
+        check_anchor(earlier, measured, floors, path)
+    baseline = baseline_of(measured, earlier)
     write_file(path, to_text(baseline))
     print_document(baseline_document(baseline, floors))
     if not arguments.quiet:
         narrate(f"tracekit: wrote {path}")
-    if len(baseline.recordings) < 3:
-        narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
     return ExitStatus.DONE

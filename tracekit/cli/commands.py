@@ -92,7 +92,8 @@ COMMANDS = (
         "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
         (_PATHS,),
         "output open format json show verbose quiet model only skip budget fail-on",
-        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort jobs {_READ} no-redact no-functions",
+        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort commit jobs "
+        f"{_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
         REPORT_FORMS,
         files=("zip",),
@@ -132,12 +133,14 @@ COMMANDS = (
         "fail the build for a regression",
         (
             "tracekit check run.trace --baseline perf/iphone.json",
+            "tracekit check run.trace --p95 20ms --loads 1 --ane 90%",
             "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
         ),
         "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json verbose quiet",
+        "history p50 p95 load cold-load loads copies in-flight ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",
@@ -246,6 +249,23 @@ COMMANDS = (
         "label output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run_matrix",
+        (*REPORT_FORMS, "csv"),
+    ),
+    Command(
+        "history",
+        "changes over many builds",
+        (
+            "tracekit history reports/",
+            "tracekit history run.trace --commit 4f2a91c --add-to perf/history.jsonl",
+            "tracekit history perf/history.jsonl -o history.html --open",
+        ),
+        "Follows latency, loads, predictions per second, compute units and findings of each model over builds, and "
+        "finds change points and drift. A series is one model on one device and system. --add-to keeps the numbers of "
+        "recordings in a file of a line each; tracekit check --history fails where the newest builds became worse.",
+        (Argument("path", "PATH", "recordings, JSON reports, folders of either, history files", "+"),),
+        "add-to commit output open format json quiet model",
+        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        "tracekit.cli.history:run",
         (*REPORT_FORMS, "csv"),
     ),
     Command(

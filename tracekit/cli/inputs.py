@@ -143,7 +143,7 @@ def _kind(file: Path) -> str | None:
         return None
     with file.open("rb") as stream:
         beginning = stream.read(_SNIFFED).decode("utf-8", "replace")
-    if beginning.lstrip("{\n ").startswith('"checks"'):
+    if beginning.lstrip("{\n ").startswith('"anchored"'):
         return _BASELINE
     for mark, kind in (("report", _REPORT), ("model", _MODEL_REPORT), ("performance", _PERFORMANCE)):
         if f'"urn:tracekit:{mark}:' in beginning:

@@ -3,6 +3,7 @@ take it. Imports nothing that a run needs."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,12 +28,14 @@ UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
-SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif")
+SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif", "history")
 """Kinds of JSON, as `tracekit.report.serialize.SCHEMAS` has them."""
 TEMPLATE = "Core ML"
 """What is recorded with unless something else is asked for."""
 MAIN_THREAD = "main"
 """What `--thread` calls the main thread."""
+MOST_AMOUNT = 1e9
+"""No count is larger."""
 MOST_PREDICTIONS = 100_000
 """Of a profile: a day of predictions that take a second."""
 
@@ -115,14 +118,27 @@ def _number(most: int, what: str) -> Callable[[str], int]:
     return convert
 
 
+def _between(text: str, least: float, most: float, what: str, unit: str = "") -> float:
+    try:
+        number = float(text.removesuffix(unit)) if text.endswith(unit) else -1.0
+    except ValueError:
+        number = -1.0
+    if not least <= number <= most:
+        raise ArgumentTypeError(f"expected {what}, found {text!r}")
+    return number
+
+
+def _amount(text: str) -> float:
+    return _between(text, 0, MOST_AMOUNT, "a number from 0 on")
+
+
+def _percent(text: str) -> float:
+    return _between(text, 0, 100, "a share such as 90%", "%") / 100
+
+
 def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
     def convert(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if not least <= number <= most:
-            raise ArgumentTypeError(f"expected a number of seconds, found {text!r}")
+        number = _between(text, least, most, "a number of seconds")
         return round(number * unit) if unit != 1 else number
 
     return convert
@@ -173,6 +189,12 @@ def _clock(text: str) -> int:
     return 60_000_000_000 * minutes + int(_moment(seconds))
 
 
+def _commit(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]{1,64}", text, re.ASCII):
+        raise ArgumentTypeError(f"expected a commit, as `git rev-parse HEAD` prints it, found {text!r}")
+    return text
+
+
 def _percentile(text: str) -> float:
     try:
         number = float(text)
@@ -207,6 +229,7 @@ OPTIONS: dict[str, Option] = {
     "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),
     "force": Option("overwrite existing files"),
     "no-redact": Option("keep private data, such as names of devices", dest="redact", default=True, const=False),
+    "commit": Option("commit that was recorded, for tracekit history", "ID", type=_commit),
     "no-functions": Option("hide names of the app's functions", dest="functions", default=True, const=False),
     # What of a recording
     "model": Option("only models with this name (glob; repeatable)", "NAME", dest="models", many="append"),
@@ -248,9 +271,19 @@ OPTIONS: dict[str, Option] = {
     "save-baseline": Option("save the recordings as the baseline and exit"),
     "update-baseline": Option("add the recordings to the baseline and exit"),
     "show-baseline": Option("print the baseline and exit"),
+    "history": Option("history file to hold the recordings against", "FILE"),
+    "add-to": Option("add the recordings to a history file and exit", "FILE"),
     "allow-environment-change": Option("compare even if device or system differ"),
     "allow-missing": Option("do not fail without this model (glob; repeatable)", "MODEL", many="append"),
     "allow-no-baseline": Option("pass while there is no baseline yet"),
+    "p50": Option("most median latency, such as 16ms", "TIME", type=_duration),
+    "p95": Option("most 95th percentile of latency", "TIME", type=_duration),
+    "load": Option("most median cached load", "TIME", type=_duration),
+    "cold-load": Option("most median cold load", "TIME", type=_duration),
+    "loads": Option("most loads, cold and cached", "N", type=_amount),
+    "copies": Option("most copies and conversions per prediction", "N", type=_amount),
+    "in-flight": Option("most predictions in flight at once", "N", type=_amount),
+    "ane": Option("least share of compute on the Neural Engine", "PERCENT", dest="neural_engine", type=_percent),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
@@ -279,7 +312,7 @@ OPTIONS: dict[str, Option] = {
     "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
-    "json-schema": Option("schema of report, model, performance, why, fix, whatif", "KIND", choices=SCHEMA_KINDS),
+    "json-schema": Option("print the JSON Schema of this kind of output", "KIND", choices=SCHEMA_KINDS),
     # Making recordings
     "attach": Option("record a running process", "NAME|PID"),
     "all-processes": Option("record every process on the device"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,88 +9,83 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
+from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.compare import words
-from tracekit.compare.comparison import EACH_BY_ITSELF, Comparison, compare
+from tracekit.compare.comparison import LABELS, Comparison, compare, same_recording
 from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import METHOD_VERSION, Answer, LatencyChange, Reason
+from tracekit.compare.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer
 from tracekit.compare.measurements import Measurements, of_model
-from tracekit.compare.models import ModelComparison, Presence, compare_model
+from tracekit.compare.models import ModelComparison, Presence, compared_values, raised
+from tracekit.compare.non_inferiority import Compared, Held, hold
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
+from tracekit.errors import UsageError
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_duration, format_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tracekit.compare.baseline import Baseline
     from tracekit.compare.settings import CheckSettings, Floors
 
-_VERDICTS = {Answer.REGRESSED: Verdict.FAILED, Answer.INCONCLUSIVE: Verdict.INCONCLUSIVE}
 
-
-def compare_with_baseline(
-    baseline: Baseline, recordings: Sequence[Measurements], renames: Mapping[str, str], floors: Floors
-) -> Comparison:
-    """The comparison with changes kept only as far as Holm's procedure keeps them over all models.
-
-    The strongest of m changes must hold at a level of 1 - 0.05/m, the next at 1 - 0.05/(m - 1), and so on; from the
-    first that does not on, none counts (Holm, Scandinavian Journal of Statistics 6, 1979).
-    """
-    comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
+def held_models(
+    baseline: Sequence[Measurements], recordings: Sequence[Measurements], comparison: Comparison, floors: Floors
+) -> dict[str, Held | None]:
+    """The latency of each model on both sides, held against the baseline; None where a side has too few predictions."""
     compared = comparison.compared
-    changed = [model for model in compared if model.latency.answer in (Answer.REGRESSED, Answer.IMPROVED)]
-    changed.sort(key=lambda model: -_strength(model))
-    dropped = set()
-    for rank, model in enumerate(changed):
-        strict = compare_model(
-            of_model(baseline.recordings, model.name_before),
-            of_model(recordings, model.name),
-            floor=floors.of(model.name),
-            confidence=1 - 0.05 / (len(compared) - rank),
-        )
-        if strict.latency.answer is not model.latency.answer:
-            dropped = {one.name for one in changed[rank:]}
-            break
-    models = tuple(
-        replace(model, latency=replace(model.latency, answer=Answer.INCONCLUSIVE, reason=Reason.WIDE))
-        if model.name in dropped
-        else model
-        for model in comparison.models
-    )
-    notes = tuple(note for note in comparison.notes if note != EACH_BY_ITSELF)
-    return replace(comparison, models=models, notes=notes)
+    chosen = []
+    for model in compared:
+        _, window, values = compared_values(of_model(baseline, model.name_before), of_model(recordings, model.name))
+        error_ns = sum(side.latency_ns for side in model.inexact)
+        sides = [[one for one in side if len(one) >= MIN_PREDICTIONS] for side in values]
+        chosen.append(Compared(sides, raised(floors.of(model.name), error_ns), window.fits, error_ns))
+    return dict(zip((model.name for model in compared), hold(chosen), strict=True))
 
 
-def false_alarms(baseline: Baseline, floors: Floors) -> int | None:
-    """How many recordings of a baseline would fail against its others, although nothing changed; None with fewer than
-    three recordings. O(recordings²)."""
-    everything = baseline.recordings
-    if len(everything) < 3:
-        return None
-    failed = 0
-    for index, recording in enumerate(everything):
-        others = replace(baseline, recordings=(*everything[:index], *everything[index + 1 :]))
-        models = compare_with_baseline(others, [recording], {}, floors).models
-        failed += any(model.latency.answer is Answer.REGRESSED for model in models)
-    return failed
-
-
-def _strength(model: ModelComparison) -> float:
-    """Size of a change against the width of its interval."""
-    change = model.latency
-    if change.low is None or change.high is None or change.ratio is None:
-        return 0.0
-    width = math.log(change.high / change.low)
-    return abs(math.log(change.ratio)) / width if width else math.inf
+def check_anchor(baseline: Baseline, recordings: Sequence[Measurements], floors: Floors, path: Path) -> None:
+    """Raise `UsageError` where recordings are slower than what a baseline was first saved with by more than is allowed:
+    added one after another, they would move it unseen."""
+    anchor = baseline.recordings[: baseline.anchored] or baseline.recordings
+    comparison = compare(anchor, recordings, floors=floors)
+    for name, held in held_models(anchor, recordings, comparison, floors).items():
+        if held is not None and held.change >= held.allowed:
+            raise UsageError(
+                f"{name} is {words.percent_change(1 + held.change).lstrip('+')} slower than in the recordings that "
+                f"{path} was first saved with ({words.arrow(*map(format_duration, held.latencies_ns))}), allowed "
+                f"+{held.allowed * 100:.0f}%; to accept that, delete {path} and save a new baseline"
+            )
 
 
 def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: str | None = None) -> Item:
     return Item(verdict, subject, model, text, about, ("baseline",))
 
 
-def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
-    """An item for each difference of the environment."""
+_HOT = THERMAL_STATES[:1:-1]
+"""Thermal states in which devices slow down, hottest first."""
+
+
+def environment_items(
+    baseline: Baseline, recordings: Sequence[Measurements], comparison: Comparison, *, allowed: bool
+) -> list[Item]:
+    """An item for each difference of the environment, for a device that was hot where the baseline does not say so, and
+    for recordings of the baseline itself."""
     verdict, ending = Verdict.ERROR, "; --allow-environment-change compares all the same"
     if allowed:
         verdict, ending = Verdict.NOT_COUNTED, "; allowed"
-    return [
+    items = []
+    states = [one.environment.thermal for one in recordings]
+    hot = next((name for name in _HOT if name in states), None)
+    if hot is not None and all(one.environment.thermal is None for one in baseline.recordings):
+        text = f"recorded in thermal state {hot}, and the baseline did not record its own{ending}"
+        open_verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE
+        items.append(_item(open_verdict, "environment", None, text, LABELS["thermal"]))
+    same = [one.source for one in recordings if any(same_recording(one, other) for other in baseline.recordings)]
+    if same:
+        text = f"a recording of the baseline is checked against it: {format_names(same)}"
+        items.append(_item(Verdict.NOT_COUNTED, "baseline", None, text, "same recording"))
+    return items + [
         _item(
             verdict,
             "environment",
@@ -103,59 +97,87 @@ def environment_items(comparison: Comparison, *, allowed: bool) -> list[Item]:
     ]
 
 
-def model_items(comparison: Comparison, floors: Floors, allow_missing: Sequence[str]) -> list[Item]:
+def model_items(comparison: Comparison, held: Mapping[str, Held | None], allow_missing: Sequence[str]) -> list[Item]:
     """An item for each model, and one where no model can be compared."""
     items = []
     if not comparison.compared:
         text = "the baseline and the recording have no model in common; rename it with --rename, or save a new baseline"
         items.append(_item(Verdict.ERROR, "baseline", None, text))
-    items += [_model(model, floors, allow_missing, inferred=comparison.inferred[1]) for model in comparison.models]
+    for model in comparison.models:
+        if model.presence is Presence.BOTH:
+            items += [_latency(model, held[model.name]), *_moved(model), *_left_out(model)]
+        else:
+            items.append(_one_sided(model, allow_missing, inferred=comparison.inferred[1]))
     return items + [_slower_tail(model) for model in comparison.models if model.p95.answer is Answer.REGRESSED]
 
 
-def _model(model: ModelComparison, floors: Floors, allow_missing: Sequence[str], *, inferred: bool) -> Item:
+def _one_sided(model: ModelComparison, allow_missing: Sequence[str], *, inferred: bool) -> Item:
     if model.presence is Presence.ONLY_AFTER:
         return _item(Verdict.NOT_COUNTED, "baseline", model.name, "new model, not in the baseline")
-    if model.presence is Presence.ONLY_BEFORE:
-        allowed = any(matches(model.name, pattern) for pattern in allow_missing)
-        ending = "; allowed" if allowed else f"; {shlex.join(('--allow-missing', model.name))} lets it pass"
-        if inferred and not allowed:
-            text = "in the baseline, and not seen in the recording, in which Core ML recorded no events"
-            return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text + ending)
-        text = f"in the baseline, but not in the recording{ending}"
-        return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
+    allowed = any(matches(model.name, pattern) for pattern in allow_missing)
+    ending = "; allowed" if allowed else f"; {shlex.join(('--allow-missing', model.name))} lets it pass"
+    if inferred and not allowed:
+        text = "in the baseline, and not seen in the recording, in which Core ML recorded no events"
+        return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text + ending)
+    text = f"in the baseline, but not in the recording{ending}"
+    return _item(Verdict.NOT_COUNTED if allowed else Verdict.FAILED, "baseline", model.name, text)
+
+
+def _latency(model: ModelComparison, held: Held | None) -> Item:
     change = model.latency
-    if change.before_ns is None or change.after_ns is None:
-        return _item(Verdict.INCONCLUSIVE, "baseline", model.name, "no latency to compare")
-    why = words.reason(change)
-    text = f"{change.answer}{f' ({why})' if why else ''}: {_numbers(change)}"
-    smallest = smallest_visible(model, floors)
-    if smallest is not None:
-        text += f"; smallest detectable change: {smallest * 100:.0f}%"
-    return _item(_VERDICTS.get(change.answer, Verdict.PASSED), "baseline", model.name, text)
+    if held is None:
+        text = "no latency to compare"
+        if change.before_ns is not None and change.after_ns is not None:
+            text = f"too few predictions: {words.sample_counts(change)}, {MIN_PREDICTIONS} needed"
+        return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text)
+    ends = " to ".join(words.percent_change(1 + each) for each in (held.low, held.high))
+    medians = words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))
+    text = f"{medians}, {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%; "
+    text += words.side_counts(held.predictions)
+    if model.window is not None:
+        text += f", the first {model.window} after each load"
+    if held.passed is None:
+        verdict, lead = Verdict.INCONCLUSIVE, words.why_open(held)
+    elif held.passed:
+        verdict, lead = Verdict.PASSED, "not slower than allowed"
+    else:
+        verdict, lead = Verdict.FAILED, "slower than allowed"
+    item = _item(verdict, "baseline", model.name, f"{lead}: {text}")
+    return replace(item, value=held.change, allowed=held.allowed)
 
 
 def _slower_tail(model: ModelComparison) -> Item:
-    """It does not count: Holm's procedure is over the medians, and a limit for p95 says what is too slow."""
+    """It does not count: what is allowed holds for the medians, and a limit for p95 says what is too slow."""
     change = model.p95
-    text = f"p95 {change.answer}: {_numbers(change)}; set a limit for p95 to let it fail"
+    interval = words.interval(change)
+    percent = words.percent_change(change.ratio) + (f" ({interval})" if interval else "")
+    text = f"p95 {change.answer}: {words.latencies(change)}, {percent}; set a limit for p95 to let it fail"
     return _item(Verdict.NOT_COUNTED, "baseline", model.name, text, "p95")
 
 
-def _numbers(change: LatencyChange) -> str:
-    """Both medians, the change with its interval, and what it rests on."""
-    interval = words.interval(change)
-    percent = words.percent_change(change.ratio) + (f" ({interval})" if interval else "")
-    return f"{words.latencies(change)}, {percent}, {words.sample_counts(change)}"
+_MOVED = 0.5
+"""Share of a model's work that another compute unit does, from which on it has moved (heuristic)."""
 
 
-def smallest_visible(model: ModelComparison, floors: Floors) -> float | None:
-    """The smallest change of latency that the comparison could have called one; None where it has no interval."""
-    change = model.latency
-    if change.low is None or change.high is None or change.before_ns is None or change.after_ns is None:
-        return None
-    width = math.log(change.high / change.low) / 2
-    return math.expm1(max(width, floors.of(model.name).log(change.before_ns, change.after_ns)))
+def _moved(model: ModelComparison) -> list[Item]:
+    """An item where another compute unit does most of the work that one did."""
+    lost = [(name, pair) for name, pair in model.units if (pair.before or 0) - (pair.after or 0) >= _MOVED]
+    gained = [(name, pair) for name, pair in model.units if (pair.after or 0) - (pair.before or 0) >= _MOVED]
+    if not (lost and gained):
+        return []
+    sides = (f"{DEVICE_NAMES[Device(name)]} {words.pair_words(pair, words.share)}" for name, pair in (*lost, *gained))
+    text = f"moved to another compute unit: {', '.join(sides)}; save a new baseline if it should"
+    return [_item(Verdict.FAILED, "baseline", model.name, text, "compute unit")]
+
+
+def _left_out(model: ModelComparison) -> list[Item]:
+    """An item where a recording is too short to count."""
+    few = model.left_out
+    if not any(few):
+        return []
+    sides = (f"{count} of the {side}" for count, side in zip(few, ("baseline", "build"), strict=True) if count)
+    text = f"recordings with fewer than {MIN_PREDICTIONS} predictions do not count: {', '.join(sides)}"
+    return [_item(Verdict.NOT_COUNTED, "baseline", model.name, text, "short recordings")]
 
 
 def new_finding_items(comparison: Comparison, baseline: Baseline, settings: CheckSettings, today: date) -> list[Item]:
@@ -163,7 +185,7 @@ def new_finding_items(comparison: Comparison, baseline: Baseline, settings: Chec
     return [
         _new_finding(change, model, baseline)
         for change in comparison.findings
-        if change.status is FindingStatus.NEW or change.reason.endswith("before")
+        if change.rates[1].found and change.status in (FindingStatus.NEW, FindingStatus.NOT_COMPARABLE)
         for model in change.models
         if not settings.suppresses(change.id, model, today)
     ]

@@ -21,7 +21,8 @@ from tracekit.errors import TracekitError, UsageError
 
 SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10
-"""More would make the file grow, and a baseline old: the oldest ones go first."""
+"""More would make the file grow, and a baseline old."""
+_MOST_ANCHORED = MAX_RECORDINGS // 2
 MAX_BYTES = 64 << 20
 """Of a baseline file; ten recordings of a thousand predictions a model have 0.1 MB."""
 
@@ -37,6 +38,8 @@ class Baseline:
     method: int = METHOD_VERSION
     tracekit: str = __version__
     """Version that wrote it."""
+    anchored: int = 0
+    """How many recordings, the first ones, it was first saved with: they stay, so that it cannot drift."""
 
     def spread(self, model: str) -> float | None:
         """How far the recordings of a model differ: standard deviation of the logarithms of their medians, about a
@@ -47,7 +50,8 @@ class Baseline:
 
 
 def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = None) -> Baseline:
-    """A baseline of these recordings, behind those of an earlier one; the oldest beyond `MAX_RECORDINGS` go.
+    """A baseline of these recordings, behind those of an earlier one; beyond `MAX_RECORDINGS` the oldest go that it was
+    not first saved with.
 
     Raises `UsageError` for recordings without predictions, of different environments, and for one that is in it.
     """
@@ -67,8 +71,12 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
         )
     nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(all_recordings, 1))
     checks = frozenset(result.id for recording in all_recordings for result in recording.checks)
+    anchored = min(len(recordings) if earlier is None else earlier.anchored, _MOST_ANCHORED)
+    beyond = max(len(all_recordings) - MAX_RECORDINGS, 0)
     return Baseline(
-        tuple(nameless)[-MAX_RECORDINGS:], checks | (earlier.checks if earlier is not None else frozenset())
+        tuple(one for place, one in enumerate(nameless) if not 0 <= place - anchored < beyond),
+        checks | (earlier.checks if earlier is not None else frozenset()),
+        anchored=anchored,
     )
 
 
@@ -78,6 +86,7 @@ def to_text(baseline: Baseline) -> str:
         "schema_version": SCHEMA_VERSION,
         "tracekit": baseline.tracekit,
         "method": baseline.method,
+        "anchored": baseline.anchored,
         "checks": sorted(baseline.checks),
         "spread": {
             name: round(spread, 4)
@@ -107,10 +116,11 @@ def load_baseline(path: Path) -> Baseline:
         recordings = tuple(map(from_plain, entries))
     except MalformedError as error:
         raise TracekitError(f"{path} is not a whole baseline: '{error}' is missing or wrong; save it again") from None
-    method, version = plain.get("method"), plain.get("tracekit")
+    method, version, anchored = plain.get("method"), plain.get("tracekit"), plain.get("anchored")
     return Baseline(
         recordings,
         frozenset(map(str, checks)),
         method if isinstance(method, int) else 0,
         version if isinstance(version, str) else "unknown",
+        anchored if isinstance(anchored, int) and 0 <= anchored <= len(recordings) else 0,
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.compare import words
-from tracekit.compare.latency import MIN_PREDICTIONS, median_interval
+from tracekit.compare.latency import MIN_PREDICTIONS, quantile_interval
 from tracekit.compare.measurements import EXACT, Measurements, ModelMeasurements, least_exact, of_model
 from tracekit.compare.settings import NAMES, SHARES, TIMES
 from tracekit.detectors.inference import from_stacks
@@ -88,7 +88,7 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     if len(values) > 1:
         return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
     warm = measured[0][0].latency_ns
-    low, high = median_interval(warm) if name == "p50" else (None, None)
+    low, high = quantile_interval(warm) if name == "p50" else (None, None)
     return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, *exactness)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES
@@ -26,6 +27,19 @@ class FindingStatus(StrEnum):
     """One side did not evaluate it, or does not hold the model."""
 
 
+class Rate(NamedTuple):
+    """How many recordings of a side have a finding."""
+
+    found: int
+    evaluated: int
+    """Of so many that could have it."""
+
+    @property
+    def is_unanimous(self) -> bool:
+        """Whether all have it, or none."""
+        return self.found in (0, self.evaluated)
+
+
 @dataclass(frozen=True, slots=True)
 class FindingChange:
     """One check, for the models with one status."""
@@ -42,6 +56,8 @@ class FindingChange:
     savings_after_ns: int | None
     reason: str
     """Why it is not comparable, in a few words; empty otherwise."""
+    rates: tuple[Rate, Rate]
+    """How many recordings before and after have it."""
 
 
 def finding_changes(
@@ -49,16 +65,16 @@ def finding_changes(
 ) -> tuple[FindingChange, ...]:
     """All findings of both sides, by check and status. `renamed` maps names before to names after.
 
-    A side has a finding where any of its recordings has it, and passes a check where one passed it and none has it.
-    Without rows of Core ML, that a check does not apply is no pass: what it is about may not have been seen. O(checks).
+    It is new or fixed where one side does not have it and the other one has: in each recording, or in so many that
+    chance hardly explains it, and clearly beyond its threshold. O(checks).
     """
     sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
-    groups: dict[tuple[FindingStatus, str, str], list[str | None]] = {}
+    groups: dict[tuple[FindingStatus, str, str, tuple[Rate, Rate]], list[str | None]] = {}
     for check, model in dict.fromkeys(key for side in sides for outcomes in side for key in outcomes):
-        answers = tuple(_outcome(side, check, model) for side in sides)
-        if "finding" in answers:
-            status, reason = _status(*answers, has_model=tuple(_has_model(side, model) for side in sides))
-            groups.setdefault((status, check, reason), []).append(model)
+        answers = tuple(_Side.of(side, check, model) for side in sides)
+        if any(side.rate.found for side in answers):
+            status, reason = _status(*answers)
+            groups.setdefault((status, check, reason, (answers[0].rate, answers[1].rate)), []).append(model)
     changes = [_change(key, models, sides) for key, models in groups.items()]
     order = list(FindingStatus)
     return tuple(
@@ -80,34 +96,78 @@ def _results(side: Iterable[Outcomes], check: str, *models: str | None) -> list[
     return [result for model in models for outcomes in side for result in outcomes.get((check, model), ())]
 
 
-def _outcome(side: Sequence[Outcomes], check: str, model: str | None) -> str:
-    """`finding`, `passed`, or `not_evaluated`. An answer for the recording as a whole stands for each of its models."""
-    outcomes = {result.outcome for result in _results(side, check, model) or _results(side, check, None)}
-    if "finding" in outcomes:
-        return "finding"
-    # Not applicable says that it cannot occur, which is as good as passed.
-    return "passed" if outcomes & {"passed", "not_applicable"} else "not_evaluated"
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What the recordings of a side answer about one check and model."""
+
+    rate: Rate
+    passed: int
+    has_model: bool
+    not_applicable: bool
+    margin: float | None
+    """How far its metric is beyond the threshold, times: the geometric mean of those that have one."""
+
+    @classmethod
+    def of(cls, side: Sequence[Outcomes], check: str, model: str | None) -> _Side:
+        """An answer for the recording as a whole stands for each of its models."""
+        results = [outcomes.get((check, model)) or outcomes.get((check, None)) or [] for outcomes in side]
+        answers = [{one.outcome for one in own} for own in results]
+        found = sum("finding" in own for own in answers)
+        passed = sum("passed" in own and "finding" not in own for own in answers)
+        margins = [one.margin for own in results for one in own if one.margin]
+        return cls(
+            Rate(found, found + passed),
+            passed,
+            model is None or any(name == model for outcomes in side for _, name in outcomes),
+            any("not_applicable" in own for own in answers),
+            math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
+        )
 
 
-def _has_model(side: Sequence[Outcomes], model: str | None) -> bool:
-    return model is None or any(name == model for outcomes in side for _, name in outcomes)
-
-
-def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[FindingStatus, str]:
-    if before == after:
+def _status(before: _Side, after: _Side) -> tuple[FindingStatus, str]:
+    if before.rate.found and after.rate.found:
         return FindingStatus.STILL_THERE, ""
-    side, words = (0, "before") if after == "finding" else (1, "after")
-    if not has_model[side]:
+    is_new = bool(after.rate.found)
+    without, words = (before, "before") if is_new else (after, "after")
+    if not without.has_model:
         return FindingStatus.NOT_COMPARABLE, f"model not recorded {words}"
-    if (before, after)[side] == "not_evaluated":
-        return FindingStatus.NOT_COMPARABLE, f"not evaluated {words}"
-    return (FindingStatus.NEW, "") if side == 0 else (FindingStatus.FIXED, "")
+    if not without.passed and not (is_new and without.not_applicable):
+        return (
+            FindingStatus.NOT_COMPARABLE,
+            f"{'not applicable' if without.not_applicable else 'not evaluated'} {words}",
+        )
+    if not _by_rates(before.rate, after.rate):
+        return FindingStatus.NOT_COMPARABLE, "too few recordings to tell"
+    if (
+        before.margin
+        and after.margin
+        and max(before.margin, after.margin) < _CLEARLY * min(before.margin, after.margin)
+    ):
+        return FindingStatus.NOT_COMPARABLE, "near its threshold on both sides"
+    return (FindingStatus.NEW if is_new else FindingStatus.FIXED), ""
+
+
+def _by_rates(before: Rate, after: Rate) -> bool:
+    """Whether it is in all recordings of one side and in none of the other; else whether chance explains the difference
+    in under 5% (Fisher's exact test, one-sided)."""
+    if before.is_unanimous and after.is_unanimous:
+        return True
+    found, without = before.found + after.found, before if after.found else after
+    every = before.evaluated + after.evaluated
+    return math.comb(every - without.evaluated, found) <= _CHANCE * math.comb(every, found)
+
+
+_CHANCE: Final = 0.05
+_CLEARLY: Final = 1.2
+"""Ratio of the metric of both sides, from which on a finding has not only crossed its threshold (heuristic)."""
 
 
 def _change(
-    key: tuple[FindingStatus, str, str], models: Sequence[str | None], sides: Sequence[Sequence[Outcomes]]
+    key: tuple[FindingStatus, str, str, tuple[Rate, Rate]],
+    models: Sequence[str | None],
+    sides: Sequence[Sequence[Outcomes]],
 ) -> FindingChange:
-    status, check, reason = key
+    status, check, reason, rates = key
     findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
     severities = [result.severity for side in findings for result in side if result.severity is not None]
     return FindingChange(
@@ -119,6 +179,7 @@ def _change(
         _savings(sides[0], check, models),
         _savings(sides[1], check, models),
         reason,
+        rates,
     )
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit.compare.against_baseline import (
-    compare_with_baseline,
     environment_items,
+    held_models,
     method_items,
     model_items,
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
-from tracekit.compare.comparison import Comparison, check_repeats
+from tracekit.compare.comparison import EACH_BY_ITSELF, Comparison, check_repeats, compare
 from tracekit.compare.figures import ModelFigures, figures_of
 from tracekit.compare.settings import CheckSettings, Floors
 from tracekit.compare.verdict import Item, Verdict
@@ -79,9 +79,10 @@ def check(
         items.append(Item(Verdict.ERROR, "input", None, "no recording, so nothing was checked"))
     comparison = None
     if baseline is not None and recordings:
-        comparison = compare_with_baseline(baseline, recordings, renames or {}, floors)
+        comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
+        comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one != EACH_BY_ITSELF))
         # What makes all the rest doubtful comes first.
-        items = [*environment_items(comparison, allowed=allowed.environment_change), *items]
+        items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
     items += _inputs(recordings, allowed)
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
@@ -92,7 +93,8 @@ def check(
     items += suppression_items(recordings, settings, today)
     if baseline is not None and comparison is not None:
         items += method_items(baseline)
-        items += model_items(comparison, floors, allowed.missing)
+        held = held_models(baseline.recordings, recordings, comparison, floors)
+        items += model_items(comparison, held, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
     return gate_of(items, comparison, models)
 

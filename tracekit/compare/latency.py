@@ -19,7 +19,7 @@ from tracekit.arrays import FloatArray, IntArray
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
-METHOD_VERSION = 1
+METHOD_VERSION = 2
 """Raised when the same recordings may get another answer. A baseline names the version it was judged by."""
 
 MIN_PREDICTIONS = 12
@@ -40,6 +40,22 @@ class Answer(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
+_NEAR = 0.5
+"""Share of a change that may lie between two levels that are taken for one (heuristic)."""
+_LONG = 0.2
+"""Share of a recording that shows a level of its own (heuristic)."""
+_VISIT = 5
+"""Predictions in a row that show one, at least; of a longer recording a tenth (heuristic)."""
+_SURE = 3.0
+"""Standard errors beyond which it is not by chance (heuristic)."""
+LASTING = 50
+"""Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
+_HIDDEN = 110.0
+"""By this over the square of its predictions, a shorter recording may be slower by itself: by a third with 20, by all
+of it with 12 (by simulation)."""
+
+
 class Reason(StrEnum):
     """Why an answer is inconclusive."""
 
@@ -56,7 +72,12 @@ class Reason(StrEnum):
     INEXACT = "inexact"
     """Call stacks do not show calls this short exactly enough."""
     MODES = "modes"
-    """Latencies gather around several values that overlap with the other side's: their median may jump between them."""
+    """Latencies gather around several values, one of which the other side has too: their median may jump between them.
+    """
+    SHORT = "short"
+    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    UNEQUAL = "unequal"
+    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +87,17 @@ class Floor:
     ratio: float = 0.05
     absolute_ns: float = 50_000.0
     """Below a millisecond, recordings of one build differ by more than 5%."""
+    allow: float = 0.10
+    """How much slower than a baseline a build may be."""
 
     def log(self, before_ns: float, after_ns: float) -> float:
         """The floor as a difference of logarithms; the same in both directions."""
         smaller = max(min(before_ns, after_ns), 1.0)
         return max(math.log1p(self.ratio), math.log1p(self.absolute_ns / smaller))
+
+    def log_allowed(self, before_ns: float) -> float:
+        """By how much a latency may grow, as a difference of logarithms."""
+        return math.log1p(max(self.allow, self.absolute_ns / max(before_ns, 1.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +115,8 @@ class LatencyChange:
     low: float | None
     """Ends of the interval of the ratio; None where it cannot be given."""
     high: float | None
-    counts: tuple[int, int]
-    """Values on each side."""
+    predictions: tuple[tuple[int, ...], tuple[int, ...]]
+    """Of each recording of each side, as many as were compared."""
     effective: tuple[float, float] | None
     """Independent predictions that those of each side are worth; None where the recordings are the sample."""
     wanted: int | None
@@ -101,7 +128,7 @@ class LatencyChange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Estimate:
+class Estimate:
     """Logarithm of a side's latency, its standard error and the degrees of freedom of that."""
 
     center: float
@@ -135,18 +162,17 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     floor = floor or Floor()
     sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
     if not all(sides):
-        counts = max(map(len, before), default=0), max(map(len, after), default=0)
-        why = Reason.FEW if all(counts) else Reason.MISSING
-        return _change(Answer.INCONCLUSIVE, why, (None, None), None, counts, wanted=MIN_P95)
+        why = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
+        return _change(Answer.INCONCLUSIVE, why, (None, None), None, (before, after), wanted=MIN_P95)
     return _of_sides(sides, 0.95, floor, 0.95)
 
 
-def median_interval(values: IntArray) -> tuple[float, float]:
-    """95% interval of the median of latencies in ns of one recording, at least 4 in order of time.
+def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:
+    """95% interval of a quantile of latencies in ns of one recording, at least 4 in order of time.
 
     It says nothing of how much recordings differ.
     """
-    estimate = _estimate(_logs(values), 0.5)
+    estimate = estimate_of(logs_of(values), quantile)
     width = half_width((estimate.error,), (estimate.degrees,), 0.95)
     return math.exp(estimate.center - width), math.exp(estimate.center + width)
 
@@ -155,12 +181,12 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     counts = len(before), len(after)
     if not all(counts):
         return _nothing([before], [after], Reason.MISSING)
-    logs = _logs(before), _logs(after)
+    logs = logs_of(before), logs_of(after)
     effective = effective_size(logs[0]), effective_size(logs[1])
     values = [sample_quantiles(side, level)[0] for side in (before, after)]
     if min(counts) < 4:
-        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, counts, effective, MIN_PREDICTIONS)
-    ends = _estimate(logs[0], level), _estimate(logs[1], level)
+        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, ([before], [after]), effective, MIN_PREDICTIONS)
+    ends = estimate_of(logs[0], level), estimate_of(logs[1], level)
     change = ends[1].center - ends[0].center
     width = half_width([each.error for each in ends], [each.degrees for each in ends], confidence)
     limit = floor.log(*values)
@@ -168,14 +194,12 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
         answer, reason = Answer.INCONCLUSIVE, Reason.FEW
-    elif is_median and answer in (Answer.REGRESSED, Answer.IMPROVED):
-        doubt = _doubt(before, after, change)
-        if doubt is not None:
-            answer, reason = Answer.INCONCLUSIVE, doubt
-    wanted = None
+    elif is_median and answer in CHANGED and (doubt := doubt_of([[before], [after]], change)):
+        answer, reason = Answer.INCONCLUSIVE, doubt
+    wanted = LASTING if reason is Reason.SHORT else None
     if is_median and reason in (Reason.FEW, Reason.WIDE):
         wanted = _predictions_needed(counts, effective, width, limit)
-    return _change(answer, reason, values, (change, width, limit), counts, effective, wanted)
+    return _change(answer, reason, values, (change, width, limit), ([before], [after]), effective, wanted)
 
 
 def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float) -> LatencyChange:
@@ -186,7 +210,10 @@ def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor
     change, width = welch(centers[0], centers[1], confidence)
     values = [math.exp(float(side.mean())) for side in centers]
     limit = floor.log(*values)
-    return _change(*judge(change, width, limit), values, (change, width, limit), (len(sides[0]), len(sides[1])))
+    answer, reason = judge(change, width, limit)
+    if quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
+        answer, reason = Answer.INCONCLUSIVE, doubt
+    return _change(answer, reason, values, (change, width, limit), sides)
 
 
 def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
@@ -198,15 +225,52 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
     return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
-def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
-    """Why a change that the interval shows is not believed; None where it is."""
-    ratio = math.exp(abs(change))
-    if any(len(change_point_segments(values, min_ratio=ratio)) > 1 for values in (before, after)):
+def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | None:
+    """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
+    level of one side that comes so near to one of the other may be the same, held for longer. O(n log n)."""
+    fewest = min(len(values) for side in sides for values in side)
+    if max(map(len, sides)) == 1 and fewest < LASTING and abs(change) < _HIDDEN / fewest**2:
+        return Reason.SHORT
+
+    def may_be_same(levels: Sequence[Sequence[FloatArray]]) -> bool:
+        before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
+        several = any(len(own) > 1 for side in levels for own in side)
+        return several and bool(np.abs(np.subtract.outer(before, after)).min() < _NEAR * abs(change))
+
+    if may_be_same([[_levels(values, math.exp(abs(change))) for values in side] for side in sides]):
         return Reason.NOT_STEADY
-    centers = [modes(values).centers_ns for values in (before, after)]
-    if max(map(len, centers)) > 1 and centers[0].min() <= centers[1].max() and centers[1].min() <= centers[0].max():
+    if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
         return Reason.MODES
+    if max(map(len, sides)) == 1:
+        before, after = (logs_of(side[0]) for side in sides)
+        for one, other in ((before, after), (after, before)):
+            if _visits(one, float(np.median(other)), abs(change)):
+                return Reason.NOT_STEADY
     return None
+
+
+def _visits(logs: FloatArray, level: float, change: float) -> bool:
+    """Whether some predictions in a row come near to a level, and farther than chance brings them."""
+    length = max(_VISIT, len(logs) // 10)
+    if len(logs) <= length:
+        return False
+    distance = np.abs(logs - np.median(logs))
+    # From the median absolute deviation of normal values to the standard error of the median of so many.
+    noise = float(np.median(distance)) / 0.6745 * 1.2533 / math.sqrt(effective_size(logs) / len(logs) * length)
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
+    far = np.abs(medians - np.median(logs)) > _SURE * noise
+    return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
+
+
+def _levels(values: IntArray, ratio: float) -> FloatArray:
+    """What the median of a recording is in long parts of it, between which it shifts by as much, and without any one
+    of its parts."""
+    segments = change_point_segments(values, min_ratio=ratio)
+    levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
+    if len(segments) > 1:
+        parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
+        levels += [float(np.median(values[parts != part])) for part in range(len(segments))]
+    return np.array(levels)
 
 
 def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
@@ -218,15 +282,18 @@ def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float],
     return math.ceil(max(rows, max(counts) * (width / floor) ** 2))
 
 
-def _logs(values: IntArray) -> FloatArray:
+def logs_of(values: IntArray) -> FloatArray:
+    """Logarithms of latencies in ns: shape (n,)."""
     return np.log(np.maximum(values, 1).astype(np.float64))
 
 
-def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
+def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:
+    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,), and how far it may be
+    off as neighbors depend on each other."""
     block = block_length(logs)
     error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
     (center,) = sample_quantiles(logs, quantile)
-    return _Estimate(center, error, max(len(logs) / block - 1, 1.0))
+    return Estimate(center, error, max(len(logs) / block - 1, 1.0))
 
 
 def _change(
@@ -234,7 +301,7 @@ def _change(
     reason: Reason | None,
     values: Sequence[float | None],
     difference: tuple[float, float, float] | None,
-    counts: tuple[int, int],
+    sides: Sequence[Sequence[IntArray]],
     effective: tuple[float, float] | None = None,
     wanted: int | None = None,
 ) -> LatencyChange:
@@ -245,10 +312,11 @@ def _change(
         low, high, floor = math.exp(change - width), math.exp(change + width), math.expm1(limit)
     before, after = values
     ratio = after / before if before and after is not None else None
-    return LatencyChange(answer, reason, before, after, ratio, low, high, counts, effective, wanted, floor)
+    first, second = (tuple(map(len, side)) for side in sides)
+    return LatencyChange(answer, reason, before, after, ratio, low, high, (first, second), effective, wanted, floor)
 
 
 def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
     """No answer: a side has no, or too few, values."""
     medians = [median(np.concatenate(side)) if side else None for side in (before, after)]
-    return _change(Answer.INCONCLUSIVE, reason, medians, None, (sum(map(len, before)), sum(map(len, after))))
+    return _change(Answer.INCONCLUSIVE, reason, medians, None, (before, after))

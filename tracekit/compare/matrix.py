@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 import numpy as np
 
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
 from tracekit.compare import words
-from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.compare.latency import MIN_PREDICTIONS, Floor, quantile_interval
 from tracekit.compare.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
 from tracekit.errors import UsageError, unknown
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
@@ -41,7 +41,10 @@ REPORTS_NOTE = (
     "Engine are planned, not observed."
 )
 
-NO_TEST = "* best of its row, not tested: `tracekit compare` says whether a difference is more than chance."
+NO_TEST = "* best of its row, by more than 5% and than recordings vary within themselves; `tracekit compare` tests it."
+
+_USUAL = Floor().ratio / 2
+"""By how much a time is off at least, as times of one build differ from recording to recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,18 @@ class Figures:
     """Compute units that executed it, or are planned to, as Apple calls them."""
     inexact: Inexact = EXACT
     """How exact its quantities are."""
+    noise: Mapping[str, float] = field(default_factory=dict)
+    """By how much they may differ by chance, as a share: half of the interval within the recording."""
 
     def error(self, figure: str) -> float:
         """How far one of its quantities may be off."""
-        if figure == "fps" and (rate := self.quantities.get(figure)):
-            # The inverse of a latency.
-            return rate * rate * self.inexact.latency_ns / 1e9
-        return self.inexact.error_ns(figure)
+        value = self.quantities.get(figure) or 0.0
+        if FIGURES[figure].unit != "ns" and figure != "fps":
+            return self.inexact.error_ns(figure)
+        by_chance = value * max(_USUAL, self.noise.get(figure, 0.0))
+        # The inverse of a latency.
+        inexact = value * value * self.inexact.latency_ns / 1e9 if figure == "fps" else self.inexact.error_ns(figure)
+        return max(by_chance, inexact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,18 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
         shown | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
         model.inexact,
+        _noise(model),
     )
+
+
+def _noise(model: ModelMeasurements) -> dict[str, float]:
+    noise = {}
+    for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
+        if len(values) >= MIN_PREDICTIONS:
+            for quantile, name in ((0.5, "p50_ns"), (0.95, "p95_ns")):
+                low, high = quantile_interval(values, quantile)
+                noise[prefix + name] = (high - low) / (high + low)
+    return noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
 
 
 def source_of_report(report: PerformanceReport) -> Source:

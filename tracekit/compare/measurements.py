@@ -22,6 +22,7 @@ from tracekit.analysis.quantities import Population, Sample, latencies, quantiti
 from tracekit.analysis.why.order import in_order
 from tracekit.compare.latency import MIN_PREDICTIONS
 from tracekit.compare.resampling import block_length, mean_errors
+from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording, unknown
 from tracekit.report.choice import LEFT_OUT, matching_any
 from tracekit.report.time_breakdown import GROUPS
@@ -131,12 +132,17 @@ class ModelMeasurements:
     units: tuple[tuple[str, float], ...]
     """Share of the execution on each compute unit; empty where no execution was recorded."""
     inexact: Inexact = EXACT
+    per_second: float | None = None
+    """Predictions per second while it predicts; None: not recorded."""
 
     @property
     def sample(self) -> Sample:
         """What its numbers follow from."""
         loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
-        return Sample(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units))
+        return Sample(
+            *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units)),
+            per_second=self.per_second,
+        )
 
     @property
     def quantities(self) -> dict[str, float | None]:
@@ -152,6 +158,12 @@ class ModelMeasurements:
     def warm_ns(self) -> IntArray:
         """Latencies of the warm predictions."""
         return self.latencies_ns[self.warm]
+
+    @property
+    def since_load(self) -> IntArray:
+        """How many predictions lie between each and the load before it, or the start of the recording."""
+        place = np.arange(len(self.warm))
+        return place - np.maximum.accumulate(np.where(self.warm, 0, place))
 
     @property
     def copies_per_prediction(self) -> float | None:
@@ -179,6 +191,9 @@ class CheckResult:
     outcome: str
     severity: str | None
     savings_ns: int | None
+    margin: float | None = None
+    """How many times the threshold its metric is, of several the one that decides: a finding has 1 or more. None where
+    none has a threshold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,6 +213,10 @@ class Measurements:
     """A sentence on the models that are not in here, where a report has no room for all."""
     identity: str | None = None
     """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
+    started: str | None = None
+    """When it began, as ISO 8601."""
+    commit: str | None = None
+    """The commit that it is of, where one was given."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -218,7 +237,10 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=tuple(
-            _model(entry.name, top, called, warm, copies, times)
+            replace(
+                _model(entry.name, top, called, warm, copies, times),
+                per_second=entry.quantities.get("predictions_per_second"),
+            )
             for entry in report.models
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
@@ -226,6 +248,8 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
         identity=identity_of(trace),
+        started=report.recording.start_date,
+        commit=report.recording.commit,
     )
 
 
@@ -253,7 +277,18 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
 
 
 def _check(check: Result) -> CheckResult:
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns)
+    margin = margin_of(check.metrics)
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+
+
+def margin_of(metrics: Iterable[Metric]) -> float | None:
+    """`CheckResult.margin` of the metrics of an answer: all conditions must hold, so that the least decides."""
+    margins = [
+        value / limit if metric.direction == Direction.ABOVE else limit / value
+        for metric in metrics
+        if (value := metric.value) and (limit := metric.threshold) and min(value, limit) > 0
+    ]
+    return round(min(margins), 4) if margins else None
 
 
 def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from tracekit.arrays import IntArray
 from tracekit.compare.latency import (
+    CHANGED,
     MIN_PREDICTIONS,
     Answer,
     Floor,
@@ -86,17 +87,23 @@ class ModelComparison:
     """Another one where it was renamed."""
     presence: Presence
     basis: Basis
+    window: int | None
+    """How many predictions after each load were compared: as many as the shortest recording has, where another one has
+    more. None: all of them."""
     latency: LatencyChange
     p95: LatencyChange
     first: Pair
     """Median latency of the first prediction after a load, in ns."""
     parts: tuple[PartChange, ...]
-    """Parts that took time on either side; empty where a side has too few predictions."""
+    """Parts that took time on either side; empty where a side has too few predictions, or where many of them were not
+    compared."""
     predictions: Pair
     loads: Pair
     """Loads per recording."""
     load_ns: Pair
     """Their summed time."""
+    time_ns: Pair
+    """Summed time of its loads and predictions per recording; None where latencies are not known."""
     cold_load: LatencyChange
     """Cold loads are compared with cold ones alone."""
     cached_load: LatencyChange
@@ -108,6 +115,8 @@ class ModelComparison:
     """Share of the execution on each compute unit."""
     inexact: tuple[Inexact, Inexact]
     """How exact its numbers are, before and after."""
+    left_out: tuple[int, int]
+    """Recordings before and after that have it, and too few predictions to count beside others."""
 
     @property
     def resolution_ns(self) -> int:
@@ -120,20 +129,24 @@ def compare_model(
 ) -> ModelComparison:
     """Compare one model, of which each recording of a side has measurements; one side may have none."""
     sides = (before, after)
-    basis = _basis(before, after)
-    values = [[entry.latencies_ns if basis is Basis.ALL else entry.warm_ns for entry in side] for side in sides]
+    basis, window, values = compared_values(before, after)
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
     inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
     latency_error_ns = sum(side.latency_ns for side in inexact)
     load_error_ns = sum(side.load_ns for side in inexact)
-    floor_of_latency, floor_of_loads = _raised(floor, latency_error_ns), _raised(floor, load_error_ns)
+    floor_of_latency, floor_of_loads = raised(floor, latency_error_ns), raised(floor, load_error_ns)
 
     def known(change: LatencyChange, error_ns: int) -> LatencyChange:
         """Not unchanged where calls are known to so little that most changes would go unnoticed."""
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
-        if change.answer is Answer.UNCHANGED and error_ns > _LARGEST_ERROR * min(times):
+        if change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times):
             change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
+
+    def fair(change: LatencyChange) -> LatencyChange:
+        if change.answer in CHANGED and not window.fits:
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.UNEQUAL)
+        return known(change, latency_error_ns)
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
         return known(
@@ -151,29 +164,47 @@ def compare_model(
         name_before=(before or after)[0].name,
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
-        latency=known(compare_latency(*values, floor=floor_of_latency, confidence=confidence), latency_error_ns),
-        p95=known(compare_p95(*values, floor=floor_of_latency), latency_error_ns),
+        window=window.length,
+        latency=fair(compare_latency(*values, floor=floor_of_latency, confidence=confidence)),
+        p95=fair(compare_p95(*values, floor=floor_of_latency)),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
-        parts=_parts(before, after, basis, floor_of_latency),
+        parts=_parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else (),
         predictions=pair(lambda entry: entry.predictions),
-        loads=pair(lambda entry: entry.loads),
+        # Without Core ML's rows, that none was seen says nothing.
+        loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),
         load_ns=pair(lambda entry: entry.load_ns),
+        time_ns=pair(lambda entry: entry.load_ns + int(entry.latencies_ns.sum()) if len(entry.latencies_ns) else None),
         cold_load=loads(lambda entry: entry.cold_loads_ns),
         cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
         inexact=inexact,
+        left_out=(_left_out(values[0]), _left_out(values[1])),
     )
 
 
-_LARGEST_ERROR: Final = 0.5
+LARGEST_ERROR: Final = 0.5
 """Share of a latency that an error may be for "unchanged" to say something (heuristic)."""
 
 
-def _raised(floor: Floor, error_ns: int) -> Floor:
+def raised(floor: Floor, error_ns: int) -> Floor:
     """The floor, or how far both sides together may be off: smaller differences are no change."""
     return replace(floor, absolute_ns=max(floor.absolute_ns, error_ns))
+
+
+def _left_out(side: Sequence[IntArray]) -> int:
+    short = sum(len(values) < MIN_PREDICTIONS for values in side)
+    return short if short < len(side) else 0
+
+
+def compared_values(
+    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]
+) -> tuple[Basis, Window, list[list[IntArray]]]:
+    """Which latencies of one model are compared, and these in ns: an array for each recording of each side."""
+    sides, basis = (before, after), _basis(before, after)
+    window = _window(sides) if basis is Basis.WARM else Window(None, fits=True)
+    return basis, window, [[_compared_ns(entry, basis, window) for entry in side] for side in sides]
 
 
 def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:
@@ -184,6 +215,49 @@ def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurement
         if warm < MIN_PREDICTIONS <= every:
             return Basis.ALL
     return Basis.WARM
+
+
+class Window(NamedTuple):
+    """Which predictions after each load are compared."""
+
+    length: int | None
+    """How many; None for all."""
+    fits: bool
+    """Whether those of all recordings lie equally far behind a load."""
+
+
+def _window(sides: Sequence[Sequence[ModelMeasurements]]) -> Window:
+    """As many predictions after each load as every recording with enough warm ones has: those that come first may be
+    slower. Where too few are left so, all of them."""
+    recordings = [entry for side in sides for entry in side if entry.warm.sum() >= MIN_PREDICTIONS]
+    behind = [entry.since_load[entry.warm] for entry in recordings]
+    length = min((int(own.max()) + 1 for own in behind), default=0)
+    if all((own < length).all() for own in behind):
+        return Window(None, fits=True)
+    fits = all((own < length).sum() >= MIN_PREDICTIONS for own in behind)
+    return Window(length if fits else None, fits=fits)
+
+
+def _covers_most(sides: Sequence[Sequence[ModelMeasurements]], values: Sequence[Sequence[IntArray]]) -> bool:
+    """Whether nearly all warm predictions of each recording are compared."""
+    return all(
+        len(some) >= _MOST * entry.warm.sum()
+        for side, chosen in zip(sides, values, strict=True)
+        for entry, some in zip(side, chosen, strict=True)
+    )
+
+
+_MOST: Final = 0.8
+"""Share of the warm predictions whose mean is taken for that of all (heuristic)."""
+
+
+def _compared_ns(entry: ModelMeasurements, basis: Basis, window: Window) -> IntArray:
+    """Latencies of a recording that are compared, in ns."""
+    if basis is Basis.ALL:
+        return entry.latencies_ns
+    return (
+        entry.warm_ns if window.length is None else entry.latencies_ns[entry.warm & (entry.since_load < window.length)]
+    )
 
 
 def _parts(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import Measurements, check_models_known, limits_in
+from tracekit.compare.measurements import Measurements, check_models_known, limits_in, margin_of
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
+from tracekit.detectors.outcomes import Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
 from tracekit.trace.coverage import unreadable_tables
@@ -78,13 +79,22 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "checks": [
                 {key: result[key] for key in ("id", "model", "outcome", "severity")}
                 | {"title": _title(rules[result["id"]], result), "savings_ns": result["own_savings_ns"]}
+                | {"margin": margin_of(Metric(**metric) for metric in result["metrics"])}
                 for result in report["results"]
             ],
         }
     )
     tables = [TableInfo(**table) for table in report["tables"]]
     check_models_known(tables)
-    return replace(recording, unreadable=unreadable_tables(tables), limited=limits_in(facts["notes"]))
+    rates = {model["name"]: model["quantities"]["predictions_per_second"] for model in report["models"]}
+    return replace(
+        recording,
+        models=tuple(replace(model, per_second=rates.get(model.name)) for model in recording.models),
+        unreadable=unreadable_tables(tables),
+        limited=limits_in(facts["notes"]),
+        started=facts["start_date"],
+        commit=facts.get("commit"),
+    )
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:

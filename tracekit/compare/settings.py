@@ -34,7 +34,10 @@ class Key(NamedTuple):
 FLOOR_KEYS = {
     "min-change": Key("0.05", "a smaller change of latency never counts, as a share"),
     "min-change-time": Key('"50us"', "nor does one of less than this time"),
+    "allow": Key("0.10", "how much slower than a baseline a model may become, as a share"),
 }
+_FLOOR_SHARES = {"min-change": "ratio", "allow": "allow"}
+"""Fields of `Floor` that these set."""
 
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
@@ -133,11 +136,12 @@ class CheckSettings:
 def parse_floor(table: Mapping[str, Any], where: str) -> dict[str, float]:
     """Fields of `Floor` that a table of settings sets. Raises `UsageError` with the key."""
     values = {}
-    share = table.get("min-change")
-    if share is not None:
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise UsageError(f"'{where}min-change': must be a share from 0 to 1, as 0.05")
-        values["ratio"] = float(share)
+    for key, field_name in _FLOOR_SHARES.items():
+        share = table.get(key)
+        if share is not None:
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise UsageError(f"'{where}{key}': must be a share from 0 to 1, as {FLOOR_KEYS[key].example}")
+            values[field_name] = float(share)
     time = table.get("min-change-time")
     if time is not None:
         time_ns = parse_duration(time) if isinstance(time, str) else None

@@ -197,6 +197,7 @@ def _check_from_plain(plain: object) -> CheckResult:
         outcome=outcome,
         severity=_value(record, "severity", SEVERITIES.__contains__, optional=outcome != "finding"),
         savings_ns=_value(record, "savings_ns", _is_count, optional=True),
+        margin=None if record.get("margin") is None else _number(record, "margin"),
     )
 
 

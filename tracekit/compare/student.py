@@ -33,12 +33,19 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 def half_width(errors: Sequence[float], degrees: Sequence[float], confidence: float) -> float:
     """Half the width of the interval of a difference, from the standard errors of its sides and their degrees of
-    freedom (Welch, Biometrika 34, 1947; Satterthwaite, Biometrics Bulletin 2, 1946). 0 where both are exact."""
+    freedom. 0 where both are exact."""
+    error, joint = joint_error(errors, degrees)
+    return t_quantile(0.5 + confidence / 2, joint) * error if error else 0.0
+
+
+def joint_error(errors: Sequence[float], degrees: Sequence[float]) -> tuple[float, float]:
+    """Standard error of a difference, from those of its sides, and its degrees of freedom (Welch, Biometrika 34, 1947;
+    Satterthwaite, Biometrics Bulletin 2, 1946)."""
     squares = [error**2 for error in errors]
     if not any(squares):
-        return 0.0
+        return 0.0, sum(degrees)
     joint = sum(squares) ** 2 / sum(square**2 / degree for square, degree in zip(squares, degrees, strict=True))
-    return t_quantile(0.5 + confidence / 2, joint) * math.sqrt(sum(squares))
+    return math.sqrt(sum(squares)), joint
 
 
 def welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[float, float]:

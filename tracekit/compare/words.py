@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.compare.latency import (
+    CHANGED,
+    LASTING,
+    MIN_PREDICTIONS,
+    Answer,
+    LatencyChange,
+    Reason,
+)
 from tracekit.compare.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
@@ -15,8 +22,7 @@ from tracekit.units import format_count, format_duration, format_error
 if TYPE_CHECKING:
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Inexact
-
-CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
+    from tracekit.compare.non_inferiority import Held
 
 
 def arrow(before: str, after: str) -> str:
@@ -49,22 +55,36 @@ def reason(change: LatencyChange) -> str:
     more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
-    few = min(change.counts) < MIN_PREDICTIONS
-    worth = ABSENT if change.effective is None else f"{min(change.effective):.0f}"
-    words = {
-        Reason.MISSING: "no latency on one side",
-        Reason.FEW: (
-            f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
-            if few
-            else f"neighboring predictions are correlated (effective sample size {worth})"
-        ),
-        Reason.WIDE: "the interval is too wide to tell",
-        Reason.SMALL: f"changed, but maybe by less than {_floor(change)}",
-        Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
-        Reason.INEXACT: "call stacks do not show calls this short exactly enough",
-        Reason.MODES: "latencies cluster around several values",
-    }
-    return words[change.reason] + more
+    fewest = min(max(side, default=0) for side in change.predictions)
+    if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
+        return f"{format_count(fewest, 'prediction')}, {MIN_PREDICTIONS} needed{more}"
+    if change.reason is Reason.FEW and change.effective is not None:
+        return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
+    if change.reason is Reason.SMALL and change.floor is not None:
+        return f"changed, but maybe by less than {_floor(change)}{more}"
+    return _REASONS[change.reason] + more
+
+
+_REASONS = {
+    Reason.MISSING: "no latency on one side",
+    Reason.FEW: "neighboring predictions are correlated",
+    Reason.WIDE: "the interval is too wide to tell",
+    Reason.SMALL: "changed, but maybe by less than what counts",
+    Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+    Reason.INEXACT: "call stacks do not show calls this short exactly enough",
+    Reason.MODES: "latencies cluster around several values, and both sides have some of them",
+    Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
+}
+
+
+def why_open(held: Held) -> str:
+    """Why it cannot be told whether a model is slower than allowed, and what would help."""
+    pair = max(map(len, held.predictions)) == 1
+    if held.reason in (None, Reason.WIDE):
+        return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
+    more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
+    return f"cannot be told ({_REASONS[held.reason]}{more})"
 
 
 def _floor(change: LatencyChange) -> str:
@@ -73,13 +93,25 @@ def _floor(change: LatencyChange) -> str:
 
 def sample_counts(change: LatencyChange) -> str:
     """How many values the answer rests on: `139 and 139 predictions`."""
-    noun = "recordings" if change.effective is None and change.low is not None else "predictions"
     worth = ""
     if change.effective is not None and any(
-        effective < 0.9 * count for effective, count in zip(change.effective, change.counts, strict=True)
+        effective < 0.9 * max(counts) for effective, counts in zip(change.effective, change.predictions, strict=True)
     ):
         worth = f" (effective sample size {' and '.join(f'{effective:.0f}' for effective in change.effective)})"
-    return f"{change.counts[0]:,} and {change.counts[1]:,} {noun}{worth}"
+    return side_counts(change.predictions) + worth
+
+
+def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> str:
+    """How many both sides have: `139 and 139 predictions`, `3 recordings of 580 to 600 predictions and 2 of 40`."""
+    if max(map(len, sides)) < 2:
+        return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
+    before, after = (_range(side) for side in sides)
+    return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def latencies(change: LatencyChange) -> str:
@@ -124,6 +156,12 @@ def margin(inexact: Inexact) -> str:
         return ""
     differs = latency_ns and load_ns and format_error(load_ns) != format_error(latency_ns)
     return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
+
+
+def rates(change: FindingChange) -> str:
+    """How many recordings have a finding: `5 of 10 → 0 of 1 recordings`; empty for one a side."""
+    before, after = (f"{rate.found} of {rate.evaluated}" for rate in change.rates)
+    return f"{arrow(before, after)} recordings" if max(rate.evaluated for rate in change.rates) > 1 else ""
 
 
 def finding_models(change: FindingChange) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
@@ -45,7 +45,7 @@ class Figure:
         """Whether it differs by more than a tenth, a share by five points too, or is known on one side only."""
         before, after = self.pair.before, self.pair.after
         if before is None or after is None:
-            return before != after and self.form is not words.share
+            return before != after and self.form is not words.share and not any(self.at_least)
         difference = abs(after - before)
         if difference <= self.error or not self._holds(after > before):
             return False
@@ -117,17 +117,15 @@ def _figures(model: ModelComparison) -> Iterator[Figure]:
     for part in model.parts:
         yield _part(part, Population.ALL if prefix else Population.WARM)
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
-        if any(change.counts):
+        if any(map(sum, change.predictions)):
             yield _latency(name, change, "loads")
     yield from (figure for figure in exact_figures(model) if figure.pair != Pair(None, None))
 
 
 def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
     """The counts and shares of a model, which have no interval; its loads first."""
-    before, after = model.inexact
-    at_least = (before.loads_at_least, after.loads_at_least)
     return (
-        Figure("loads", model.loads, less_is_better=True, at_least=at_least),
+        loads_figure([model]),
         Figure("copies per prediction", model.copies, less_is_better=True),
         Figure("most in flight", model.in_flight),
         *(
@@ -137,12 +135,47 @@ def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
     )
 
 
+def total(pairs: Iterable[Pair]) -> Pair:
+    """The sum of pairs; None for a side that none knows."""
+    sides = zip(*((one.before, one.after) for one in pairs), strict=True)
+    known = [[value for value in side if value is not None] for side in sides]
+    before, after = (sum(values) if values else None for values in known or ([], []))
+    return Pair(before, after)
+
+
+def has_equal_work(models: Sequence[ModelComparison]) -> bool:
+    """Whether both sides made about as many predictions: else only rates can be compared."""
+    calls = total(model.predictions for model in models)
+    more, less = max(calls.before or 0, calls.after or 0), min(calls.before or 0, calls.after or 0)
+    return not less or more - less <= _ABOUT * more
+
+
+_ABOUT = 0.1
+
+
+def loads_figure(models: Sequence[ModelComparison]) -> Figure:
+    """Loads of models together; by predictions where a side made more of them."""
+    loads, calls = total(model.loads for model in models), total(model.predictions for model in models)
+    before, after = (any(model.inexact[side].loads_at_least for model in models) for side in (0, 1))
+    name = "loads"
+    if not has_equal_work(models):
+        name = f"loads per {_CALLS} predictions"
+        loads = Pair(_rate(loads.before, calls.before), _rate(loads.after, calls.after))
+    return Figure(name, loads, less_is_better=True, at_least=(before, after))
+
+
+_CALLS = 100
+
+
+def _rate(count: float | None, calls: float | None) -> float | None:
+    return _CALLS * count / calls if count is not None and calls else None
+
+
 def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
     said = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
-        counted = noun if change.effective is not None or change.low is None else "recordings"
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
-        said += f" ({change.counts[0]:,} and {change.counts[1]:,} {counted}{needed})"
+        said += f" ({words.side_counts(change.predictions, noun)}{needed})"
     name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
     interval = words.interval(change) or ABSENT
     form = words.durations(change.resolution_ns)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tracekit.compare import words
 from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import Answer, LatencyChange
+from tracekit.compare.latency import CHANGED, Answer, LatencyChange
 from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
-from tracekit.documents.compared_figures import Figure, exact_figures, figures_section
+from tracekit.documents.compared_figures import (
+    Figure,
+    exact_figures,
+    figures_section,
+    has_equal_work,
+    loads_figure,
+    total,
+)
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_estimate, format_names
+from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
@@ -55,13 +63,14 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
         verdict=summary(comparison),
         tone=_tone(comparison),
         context=(
+            *(Paragraph(cause, lead="cause") for cause in filter(None, ["; ".join(_causes(comparison))])),
+            Paragraph("; ".join(_certainty(comparison)), lead="certainty"),
             Paragraph(before, lead="before"),
             Paragraph(after, lead="after"),
-            Paragraph(unknown_facts(comparison), Role.DIM),
         ),
         blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
-            _models(comparison.compared),
+            _models(comparison.compared, " within these recordings" if _is_pair(comparison) else ""),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
@@ -72,26 +81,30 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
 
 def _tone(comparison: Comparison) -> Role:
     """The look of the worst answer: on medians, on percentiles that changed, and on findings."""
-    tails = {model.p95.answer for model in comparison.compared} & words.CHANGED
+    tails = {model.p95.answer for model in comparison.compared} & CHANGED
     tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
 
-def _models(compared: Sequence[ModelComparison]) -> Section | None:
+def _is_pair(comparison: Comparison) -> bool:
+    return len(comparison.before) == len(comparison.after) == 1
+
+
+def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
     form = words.durations(max(model.resolution_ns for model in compared))
     error = sum(_load_error(model) for model in compared)
-    load_time = Figure("load time", _total(model.load_ns for model in compared), form, error=error)
-    totals = _differences(_loads(compared), load_time) if len(compared) > 1 else ""
+    load_time = Figure("load time", total(model.load_ns for model in compared), form, error=error)
+    totals = _differences(loads_figure(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *(figures_section(model) for model in compared),
-        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change",
+        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
         name="models",
     )
 
@@ -100,6 +113,10 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
+    if model.window is not None:
+        basis = f", the first {model.window} after each load"
+    if any(model.left_out):
+        basis += f"; {sum(model.left_out)} too short to count"
     labeled = {
         "why": words.reason(change),
         "where": parts(model),
@@ -117,6 +134,35 @@ def _change_words(change: LatencyChange) -> str:
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
+
+
+def _causes(comparison: Comparison) -> Iterator[str]:
+    """What explains the change: findings that came or went, and the parts of the latency of the model that changed
+    most."""
+    several = len(comparison.models) > 1
+    for status in (FindingStatus.NEW, FindingStatus.FIXED):
+        names = [f"{one.id}{_of_models(one) if several else ''}" for one in comparison.findings if one.status is status]
+        if names:
+            yield f"{status}: {format_names(names, CHANGES)}"
+    changed = [one for one in comparison.compared if one.latency.answer in CHANGED and one.latency.ratio]
+    if changed:
+        most = max(changed, key=lambda one: abs(math.log(one.latency.ratio or 1)))
+        if where := parts(most):
+            yield where if len(comparison.compared) == 1 else f"{most.name}: {where}"
+
+
+def _of_models(change: FindingChange) -> str:
+    return f" ({models})" if (models := words.finding_models(change)) else ""
+
+
+def _certainty(comparison: Comparison) -> Iterator[str]:
+    """What the answers rest on, and what would go unnoticed."""
+    before, after = len(comparison.before), len(comparison.after)
+    if _is_pair(comparison):
+        yield "one recording per side, so run-to-run variation is unknown"
+    else:
+        yield f"{before} and {format_count(after, 'recording')}"
+    yield unknown_facts(comparison)
 
 
 def unknown_facts(comparison: Comparison) -> str:
@@ -164,23 +210,12 @@ def _differences(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
 
 
-def _loads(models: Sequence[ModelComparison]) -> Figure:
-    """Loads of all models together."""
-    before, after = (any(model.inexact[side].loads_at_least for model in models) for side in (0, 1))
-    return Figure("loads", _total(model.loads for model in models), at_least=(before, after))
-
-
-def _total(pairs: Iterable[Pair]) -> Pair:
-    known = tuple(pairs)
-    return Pair(sum(pair.before or 0 for pair in known), sum(pair.after or 0 for pair in known))
-
-
 def _finding_details(change: FindingChange) -> str:
     """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
     after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
     savings_ns = after_ns or change.savings_before_ns
     savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
-    return ", ".join(filter(None, (savings, change.reason)))
+    return ", ".join(filter(None, (savings, words.rates(change), change.reason)))
 
 
 def summary(comparison: Comparison) -> str:
@@ -195,20 +230,33 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
     counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
     if new := statuses[FindingStatus.NEW]:
-        where = f" ({models})" if (models := words.finding_models(new[0])) else ""
-        worst = ", ".join(filter(None, (f"{new[0].id}{where}", _finding_details(new[0]))))
+        worst = ", ".join(filter(None, (f"{new[0].id}{_of_models(new[0])}", _finding_details(new[0]))))
         yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({new[0].severity}): {worst}"
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
         if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
             yield f"{wanted}: {format_names(names, CHANGES)}"
-    if (loads := _loads(compared)).differs:
-        yield loads.words
+    if compared and (loads := loads_figure(compared)).differs:
+        yield f"{_time(compared)}{loads.words}"
     for status, count in counts.items():
         if count and status is not FindingStatus.NEW:
             yield f"{format_count(count, 'finding')} {status}"
     for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
-        if count := sum(one.latency.answer is wanted and one.p95.answer not in words.CHANGED for one in compared):
-            yield f"{format_count(count, 'model')} {wanted}"
+        answered = [one for one in compared if one.latency.answer is wanted and one.p95.answer not in CHANGED]
+        if answered:
+            which = answered[0].name if len(answered) == 1 else format_count(len(answered), "model")
+            if 1 < len(answered) == len(compared):
+                which = f"all {which}"
+            answers = {words.answer(one.latency) for one in answered}
+            yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
+
+
+def _time(compared: Sequence[ModelComparison]) -> str:
+    """The time in Core ML, where both sides worked as much and it differs; else empty."""
+    known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
+    time = Figure("Core ML time", total(model.time_ns for model in compared), format_duration)
+    if not known or not has_equal_work(compared) or not time.differs:
+        return ""
+    return f"{time.words} ({words.percent_change(time.ratio)}): "
 
 
 def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:

@@ -34,7 +34,7 @@ def gate_document(gate: Gate) -> Document:
     notes = () if compared is None else (*compared.notes, unknown_facts(compared))
     return Document(
         title="tracekit check",
-        verdict=("tracekit check: ", summary(gate)),
+        verdict=("tracekit check: ", _decided(gate) if gate.verdict is Verdict.INCONCLUSIVE else summary(gate)),
         tone=TONES[gate.verdict],
         blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
@@ -42,9 +42,13 @@ def gate_document(gate: Gate) -> Document:
 
 def one_line(gate: Gate) -> str:
     """The verdict, and the first item that decided it."""
+    return f"tracekit check: {_decided(gate)}"
+
+
+def _decided(gate: Gate) -> str:
     item = next((item for item in gate.items if item.verdict is gate.verdict), None)
     decided = "" if item is None or item.verdict is Verdict.PASSED else f": {item.title}: {item.text}"
-    return f"tracekit check: {summary(gate)}{decided}"
+    return f"{summary(gate)}{decided}"
 
 
 def summary(gate: Gate) -> str:

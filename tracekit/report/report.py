@@ -75,6 +75,8 @@ class RecordingInfo:
     notes: tuple[str, ...]
     redacted: bool
     """Whether private fields were left out or replaced."""
+    commit: str | None = field(default=None, metadata=IF_ANY)
+    """The commit that was recorded, where one was given."""
 
 
 @dataclass(frozen=True, slots=True)

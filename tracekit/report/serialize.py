@@ -20,7 +20,7 @@ DECIMALS = 6
 between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "whatif": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "whatif": 1, "history": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
 _KINDS = {
@@ -30,6 +30,7 @@ _KINDS = {
     "WhyReport": "why",
     "ModelFix": "fix",
     "WhatIf": "whatif",
+    "History": "history",
 }
 
 """Kind of each dataclass. By name: only a command that makes one has to load it."""
@@ -73,11 +74,13 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return str(value)
+    if type(value) is float:
+        # Most values of a long history are: to ask for the abstract types takes longer than all the rest.
+        return round(value, DECIMALS) if math.isfinite(value) else None
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
-        number = float(value)
-        return round(number, DECIMALS) if math.isfinite(number) else None
+        return _plain(float(value))
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from tracekit.compare.latency import Answer, LatencyChange
-from tracekit.compare.words import CHANGED, arrow, number, pair_words, percent_change
+from tracekit.compare.latency import CHANGED, Answer, LatencyChange
+from tracekit.compare.words import arrow, number, pair_words, percent_change
 from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.text import cut, longest_that_fits

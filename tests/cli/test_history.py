@@ -1,0 +1,105 @@
+"""`tracekit history` and `tracekit check --history` on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+from support.made_histories import commit, recorded
+from tracekit.compare.history_file import add_to_history, read_history
+
+MODEL = "SharpenFilter"
+FLOAT16 = 8_676_500
+"""Median of the sample, as its description has it to a hundredth."""
+
+
+@pytest.fixture
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def history(path, medians, system="iOS 18.5 (22F76)"):
+    generator = np.random.default_rng(1)
+    noise = np.exp(generator.normal(size=len(medians)) * 0.005)
+    builds = (recorded(at, {MODEL: {"p50_ns": round(median * noise[at])}}, system=system)
+              for at, median in enumerate(medians))  # fmt: skip
+    add_to_history(path, builds)
+    return path
+
+
+def test_reports_carry_their_commit_into_a_file_that_the_gate_reads(tracekit, samples, in_folder):
+    for name, build in (("sharpen_8bit", "aaaa111"), ("sharpen_float16", "bbbb222")):
+        out = ("-o", f"reports/{build}.json", "-o", f"reports/{build}.html", "-q", "--no-config")
+        assert tracekit("analyze", samples / f"{name}.trace", "--commit", build, *out).status < 2
+    added = tracekit("history", "reports", "--add-to", "perf/history.jsonl")
+    assert (added.status, added.out) == (0, "")
+    assert added.err == "tracekit: added 2 recordings to perf/history.jsonl\n"
+    again = tracekit("history", samples / "sharpen_8bit.trace", "reports", "--add-to", "perf/history.jsonl")
+    assert again.err == "tracekit: added 0 recordings to perf/history.jsonl (3 in it already)\n"
+    recordings, _ = read_history(in_folder / "perf" / "history.jsonl")
+    assert [one.commit for one in recordings] == ["aaaa111", "bbbb222"]
+    assert [round(one.models[MODEL][0] / 1e6, 2) for one in recordings] == [12.44, 8.68]
+    assert recordings[0].findings == {MODEL: ("excess-data-copies", "float-conversion")}
+    page = tracekit("history", "reports", "-o", "page.html", "--jobs", "2")
+    assert page.out == "Too few builds to find changes: 8 of one device and system are needed.\n"
+    assert 'href="reports/aaaa111.html"' in (in_folder / "page.html").read_text("utf-8")
+
+
+def test_every_form_says_the_same_step(tracekit, in_folder):
+    path = history(in_folder / "h.jsonl", [8e6] * 20 + [10e6] * 5)
+    files = [f"out.{ending}" for ending in ("txt", "md", "json", "csv")]
+    result = tracekit("history", path, *(part for file in files for part in ("-o", file)))
+    assert result.out == f"Worse in the newest 12 builds: {MODEL} latency +25%.\n"
+    for file in files[:2]:
+        assert f"{commit(19)[:7]}…{commit(20)[:7]}" in (in_folder / file).read_text("utf-8").replace("\u2060", "")
+    document = json.loads((in_folder / "out.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(json.loads(tracekit("export", "--json-schema", "history").out)).validate(document)
+    (change,) = document["series"][0]["trends"][0]["changes"]
+    assert (change["kind"], change["last_before"], change["first_after"]) == ("change point", 19, 20)
+    assert tracekit("history", path, "--json").out == (in_folder / "out.json").read_text("utf-8")
+    assert (in_folder / "out.csv").read_text("utf-8").splitlines()[21].endswith(",p50_ns")
+
+
+def test_the_gate_fails_for_what_adds_up(tracekit, samples, in_folder):
+    path = history(in_folder / "h.jsonl", [FLOAT16 / 1.13] * 20 + list(np.linspace(FLOAT16 / 1.12, FLOAT16, 12)))
+    run = ("check", samples / "sharpen_float16.trace", "--no-config", "--history", path)
+    failed = tracekit(*run)
+    assert failed.status == 1
+    assert f"{MODEL} history" in failed.out
+    assert "drift" in failed.out
+    steady = history(in_folder / "steady.jsonl", [FLOAT16] * 20)
+    passed = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", steady)
+    assert (passed.status, "latency not worse over 21 builds" in passed.out) == (0, True)
+    other = history(in_folder / "other.jsonl", [FLOAT16] * 20, system="iOS 17.0")
+    unknown = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", other)
+    assert "not counted" in unknown.out
+    assert "system changed from iOS 17.0 to iOS 18.5 (22F76)" in " ".join(unknown.out.split())
+
+
+def test_a_broken_line_is_said_by_both(tracekit, samples, in_folder):
+    path = history(in_folder / "h.jsonl", [FLOAT16] * 20)
+    path.write_text(path.read_text() + "=======\n")
+    shown = tracekit("history", path)
+    assert (shown.status, "h.jsonl, line 21: a mark of a merge conflict" in shown.out) == (2, True)
+    checked = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", path, "-q")
+    assert (checked.status, "h.jsonl, line 21" in checked.out) == (2, True)
+    assert tracekit("history", path, "--add-to", "new.jsonl").status == 2
+    assert not (in_folder / "new.jsonl").exists()
+
+
+def test_models_can_be_chosen_and_wrong_usage_is_one_sentence(tracekit, samples, in_folder):
+    path = history(in_folder / "h.jsonl", [8e6] * 9)
+    assert tracekit("history", path, "--model", "Sharpen*").status == 0
+    for arguments, words in (
+        ((path, "--model", "Net"), "unknown model"),
+        (("gone.jsonl",), "begin it with `tracekit history RECORDING --add-to gone.jsonl`"),
+        ((path, "--commit", "no commit"), "expected a commit"),
+        ((path, "--add-to", "new.jsonl", "--json"), "--add-to only adds"),
+    ):
+        result = tracekit("history", *arguments)
+        assert (result.status, words in result.err, result.err.count("\n")) == (2, True, 1)
+    assert tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", "gone.jsonl").status == 2

@@ -1,0 +1,96 @@
+"""What a history says in every form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from support.made_histories import latencies, recorded
+from support.simulated_histories import NORMAL, steady, with_drift, with_step
+from tracekit.compare.history import history_of
+from tracekit.documents.history import history_document
+from tracekit.render.forms import render
+
+DETAILS = "<script>alert(1)</script>"
+
+
+def logs(count, seed=5):
+    return steady(NORMAL, count, np.random.default_rng(seed))
+
+
+def said(recordings, form="text", **options):
+    return render(history_document(history_of(recordings), form, **options), form, width=80)
+
+
+@pytest.fixture(scope="module")
+def worse():
+    return latencies(with_step(logs(40), 34, 0.31), report="reports/a b.json")
+
+
+def test_the_text_fits_80_columns_and_names_the_commits(worse):
+    other = latencies(logs(40, 6), "Captioner")
+    both = [replace(one, models={**one.models, **more.models}) for one, more in zip(worse, other, strict=True)]
+    text = said(both)
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.match(r"Worse in the newest 12 builds: Sharpen latency \+3[0-2]%\.\n", text)
+    words = " ".join(text.split())
+    assert re.search(r"change point at 0000021…0000022 \(\+3[0-2]%, 7 Sep, certain\)", words)
+    # What became worse comes first.
+    assert text.index("SHARPEN") < text.index("CAPTIONER")
+    assert text.count("steady") == 1
+
+
+def test_a_sparkline_shows_the_step_and_a_gap(worse):
+    line = next(line for line in said(worse).splitlines() if line.startswith("  latency"))
+    bars = re.search(r"[▁▂▃▄▅▆▇█ ]{18}", line.partition("latency")[2].lstrip())[0]
+    assert max(bars[:14]) < min(bars[16:])
+    missing = latencies(logs(18))
+    missing[3] = recorded(3, {"Sharpen": {"ane": 1.0}})
+    line = next(line for line in said(missing).splitlines() if "latency" in line)
+    assert line.partition("latency")[2].strip()[3] == " "
+
+
+def test_a_drift_says_how_far_over_how_many_builds():
+    words = " ".join(said(latencies(with_drift(logs(52), 40, 0.01))).split())
+    assert re.search(r"drift \w{7}…\w{7} \(\+1[0-4]%, over 1\d builds to 24 Sep, certain\)", words)
+
+
+def test_findings_are_named_where_they_came():
+    recordings = [
+        recorded(at, {"Net": {"findings": float(at >= 10)}}, findings={"Net": ("cold-load",)} if at >= 10 else {})
+        for at in range(20)
+    ]
+    assert "(0 → 1, 14 Aug, certain, new: cold-load)" in " ".join(said(recordings).split())
+
+
+def test_too_few_builds_are_no_verdict():
+    text = said(latencies(logs(7)))
+    assert text.startswith("Too few builds to find changes: 8 of one device and system are needed.")
+    assert "steady" not in text
+
+
+def test_the_page_leads_to_reports_says_what_builds_are_and_runs_nothing(worse):
+    page = said(worse, "html", link=lambda path: path.replace(" ", "%20"))
+    assert 'href="reports/a%20b.json"' in page
+    # Once in the table of all models and once below.
+    assert page.count("<title>2026-08-04 0000000") == 2
+    assert "script-src &#x27;none&#x27;" in page or "script-src 'none'" in page
+    assert said(worse, "html", link=lambda _: "").count("href=") == 0
+
+
+def test_the_page_joins_builds_and_says_so():
+    page = said(latencies(logs(600)), "html")
+    assert page.count("median of 4 builds up to") == 2 * 150
+
+
+def test_a_name_acts_nowhere():
+    recordings = latencies(logs(9), DETAILS)
+    assert "<script>alert" not in said(recordings, "html")
+    assert "<script>alert" not in said(recordings, "markdown")
+
+
+def test_markdown_has_the_sparkline(worse):
+    assert re.search(r"\| latency \| [▁▂▃▄▅▆▇█]{18} \|", said(worse, "markdown"))

@@ -1,0 +1,111 @@
+"""`tracekit history PATH...`: recordings and reports as series of builds; `--add-to` keeps them in a file."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from os.path import relpath
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import check_output, deliver, files_of
+from tracekit.cli.inputs import REPORT, recordings_in
+from tracekit.cli.measuring import measure_all
+from tracekit.cli.options import refuse
+from tracekit.cli.output import narrate
+from tracekit.cli.requests import request_from
+from tracekit.compare.history import history_of, recorded_of
+from tracekit.compare.history_file import ENDING, add_to_history, read_history
+from tracekit.compare.renderers.history_csv import render_history_csv
+from tracekit.documents.history import history_document
+from tracekit.errors import TracekitError, unknown
+from tracekit.report.choice import matching_any, plain
+from tracekit.report.serialize import to_json
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.compare.history import History, Recorded
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Show the series, or add the recordings to a file."""
+    files = files_of(arguments, arguments.path)
+    if arguments.add_to is not None:
+        return _add(arguments, Path(arguments.add_to))
+    recordings, problems = _recorded_in(arguments.path, arguments)
+    if not recordings and problems:
+        raise TracekitError(problems[-1])
+    history = history_of(recordings, notes=problems)
+    page = next((path.parent for path, form in files.items() if form == "html"), Path())
+    data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
+    deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
+    return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
+
+
+def _json_of(history: History) -> str:
+    """The history as JSON, one series after another: all of them at a time would take twice the memory."""
+    before, after = to_json(replace(history, series=())).split('"series": []')
+    parts = (indent(to_json(series).rstrip("\n"), "    ") for series in history.series)
+    listed = ",\n".join(parts)
+    return f'{before}"series": [\n{listed}\n  ]{after}' if listed else f'{before}"series": []{after}'
+
+
+def _add(arguments: Namespace, path: Path) -> ExitStatus:
+    """Add to the file what is not in it; nothing, unless all could be read."""
+    refuse(arguments, "output open format json", "is for what is shown; --add-to only adds")
+    check_output(path, arguments.path)
+    recordings, problems = _recorded_in(arguments.path, arguments)
+    if problems:
+        raise TracekitError(problems[0])
+    # A path that leads out of the folder may name a user.
+    reports = (one.report if one.report and _inside(Path(one.report), path.parent) else "" for one in recordings)
+    within = [Path(relpath(report, path.parent)).as_posix() if report else "" for report in reports]
+    added = add_to_history(path, [replace(one, report=report) for one, report in zip(recordings, within, strict=True)])
+    if not arguments.quiet:
+        known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
+        narrate(f"tracekit: added {format_count(added, 'recording')} to {path}{known}")
+    return ExitStatus.DONE
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _link(page: Path, report: str) -> str:
+    """The address of a report from the folder of a page: its HTML beside the JSON where there is one. Empty outside of
+    the current folder, where it would name a user."""
+    if not report or not _inside(page, Path()) or not _inside(Path(report), Path()):
+        return ""
+    beside = Path(report).with_suffix(".html")
+    return quote(Path(relpath(beside if beside.is_file() else report, page)).as_posix())
+
+
+def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str]]:
+    """What a history keeps of recordings, reports and the lines of history files, and a sentence on each that could not
+    be read. Raises `TracekitError` for a history file that is not there."""
+    recordings, problems = [], []
+    for path in paths:
+        if path.endswith(ENDING):
+            lines, broken = read_history(Path(path))
+            recordings += lines
+            problems += broken
+    others = recordings_in(*(path for path in paths if not path.endswith(ENDING)))
+    for entry in measure_all(others, arguments, request_from(arguments)) if others else ():
+        problems += map(plain, entry.problems)
+        if entry.measurements is not None:
+            if entry.measurements.limited:
+                narrate(f"tracekit: {entry.measurements.source}: {entry.measurements.limited}")
+            report = entry.path if entry.path.endswith(REPORT) else ""
+            modified = Path(entry.path).stat().st_mtime
+            recordings.append(recorded_of(entry.measurements, modified, arguments.commit, report))
+    if arguments.models:
+        names = sorted({model for one in recordings for model in one.models})
+        chosen = matching_any(names, arguments.models, lambda pattern: unknown("model", pattern, names))
+        kept = ({name: each for name, each in one.models.items() if name in chosen} for one in recordings)
+        recordings = [replace(one, models=models) for one, models in zip(recordings, kept, strict=True)]
+    return recordings, problems
