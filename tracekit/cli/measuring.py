@@ -87,12 +87,7 @@ def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
         if known is None or not others:
             return entry
         lengths = (length for length in range(1, len(own)) if all(own[-length:] != one[-length:] for one in others))
-        name = "/".join(own[-next(lengths, len(own)) :])
-        drawing = entry.drawing
-        if drawing is not None:
-            report = drawing.report
-            drawing = replace(drawing, report=replace(report, recording=replace(report.recording, source=name)))
-        return replace(entry, measurements=replace(known, source=name), drawing=drawing)
+        return replace(entry, measurements=replace(known, source="/".join(own[-next(lengths, len(own)) :])))
 
     return list(map(renamed, measured))
 
