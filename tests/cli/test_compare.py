@@ -39,6 +39,18 @@ def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(trac
     assert 'id="lanes-meta"' not in page.read_text("utf-8")
 
 
+def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, samples, tmp_path):
+    for folder, sample in (("before", "sharpen_8bit"), ("after", "sharpen_float16")):
+        (tmp_path / folder / "out").mkdir(parents=True)
+        (tmp_path / folder / "out/run.trace").symlink_to(samples / f"{sample}.trace")
+    paths = [tmp_path / folder / "out/run.trace" for folder in ("before", "after")]
+    names = ["before/out/run.trace", "after/out/run.trace"]
+    comparison = json.loads(tracekit("compare", *paths, "--json").out)
+    assert [comparison["before"], comparison["after"]] == [[names[0]], [names[1]]]
+    columns = json.loads(tracekit("matrix", *paths, "--json").out)["columns"]
+    assert [column["label"] for column in columns] == names
+
+
 def test_a_recording_counts_once(tracekit, samples):
     one, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", one, one, "--after", other)

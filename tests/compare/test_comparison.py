@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.synthetic_measurements import model, of_models
+from support.synthetic_measurements import DEVICE, model, of_models
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.latency import Answer, Reason
@@ -182,7 +182,7 @@ def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
     assert found.latency.answer is Answer.UNCHANGED
     # Most predictions of the longer one are not compared, so their mean says nothing.
     assert found.parts == ()
-    assert "79 and 79 predictions, the first 80 after each load" in text_of(compare(*sides))
+    assert "79 and 79 predictions, at most 80 after each load" in text_of(compare(*sides))
 
 
 def warm_after(values):
@@ -206,3 +206,48 @@ def test_loads_of_a_longer_recording_are_a_rate():
     assert "loads" not in text.splitlines()[0]
     more = replace(long, cached_loads_ns=np.full(36, 20_000_000))
     assert "loads per 100 predictions 6 → 12" in text_of(compare([of_models(short)], [of_models(more)]))
+
+
+@pytest.mark.parametrize(
+    ("loads", "words"), [((1, 1), None), ((2, 1), "reloads per 100 predictions 0.2 → 0"), ((1, 5), "reloads per 100")]
+)
+def test_the_first_load_of_a_model_is_none_of_a_rate(loads, words):
+    """600 predictions against 40."""
+    sides = [
+        [of_models(replace(model("Net", np.full(count, 10_000_000)), cached_loads_ns=np.full(of, 20_000_000)))]
+        for count, of in zip((600, 40), loads, strict=True)
+    ]
+    text = text_of(compare(*sides))
+    assert words in text.splitlines()[0] if words else "loads" not in text.splitlines()[0]
+    assert "load time" not in text
+
+
+def test_a_load_that_takes_much_of_the_time_in_core_ml_is_in_the_first_line():
+    cold, cached = (
+        of_models(replace(model("Net", np.full(50, 10_000_000)), cached_loads_ns=np.array([time])))
+        for time in (3_000_000_000, 200_000_000)
+    )
+    first = text_of(compare([cold], [cached])).splitlines()[0]
+    assert first.startswith("Core ML time 3.50 s → 700.00 ms (−80%): load time 3.00 s → 200.00 ms · ")
+
+
+def test_work_that_moved_to_another_unit_is_in_the_first_line():
+    net = model("Net", np.full(50, 10_000_000))
+    comparison = compare([of_models(net)], [of_models(replace(net, units=(("gpu", 1.0),)))])
+    moved = "Neural Engine 100% before, GPU 100% now"
+    assert text_of(comparison).startswith(f"moved to another compute unit: Net ({moved}) · ")
+    assert f"moved  {moved}" in text_of(comparison)
+
+
+@pytest.mark.parametrize("sides", [(None, "Critical"), ("Critical", None)])
+def test_a_hot_device_is_said_where_the_other_side_does_not_say_its_state(sides):
+    net = model("Net", np.full(50, 10_000_000))
+    found = compare(*([of_models(net, environment=replace(DEVICE, thermal=state))] for state in sides))
+    assert any("Thermal state Critical" in note for note in found.notes)
+    assert found.unfair == ()
+
+
+def test_a_recording_without_a_model_does_not_count_for_it():
+    net, other = model("Net", np.full(50, 10_000_000)), model("Other", np.full(50, 10_000_000))
+    found = compare([of_models(net)] * 3, [of_models(net), of_models(net), of_models(other)]).models[0]
+    assert (found.name, found.left_out) == ("Net", (0, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date
 
@@ -10,7 +11,8 @@ import pytest
 
 from support.synthetic_measurements import recording, recordings
 from tracekit.compare.against_baseline import check_anchor
-from tracekit.compare.baseline import baseline_of
+from tracekit.compare.baseline import baseline_of, load_baseline, to_text
+from tracekit.compare.comparison import EACH_BY_ITSELF, OF_ANSWERS, ONE_RECORDING, compare
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.settings import CheckSettings, Floors, Limit, Suppression
 from tracekit.compare.verdict import Item, Verdict
@@ -264,7 +266,9 @@ def test_another_environment_is_said_first(measured):
 def test_the_note_about_many_models_is_not_said_where_they_are_corrected_for(measured):
     baseline = baseline_of([measured("style_transfer_fixed")])
     gate = verdict([measured("style_transfer_reload")], baseline=baseline)
-    assert not [note for note in gate.comparison.notes if "by itself, at 95%" in note]
+    assert EACH_BY_ITSELF in compare(baseline.recordings, [measured("style_transfer_reload")]).notes
+    assert not set(OF_ANSWERS) & set(gate.comparison.notes)
+    assert ONE_RECORDING in gate.comparison.notes
 
 
 def test_a_slower_tail_is_said_and_does_not_count(measured):
@@ -301,7 +305,7 @@ def test_work_that_moved_to_another_unit_fails_at_equal_latency(measured):
     moved = replace(recording.models[0], units=(("ane", 0.03), ("gpu", 0.97)))
     gate = verdict([replace(recording, models=(moved,), identity="other")], baseline=baseline_of([recording]))
     assert subjects(gate, Verdict.FAILED) == [("baseline", "SharpenFilter")]
-    assert "moved to another compute unit: Neural Engine 100% → 3%" in gate.items[0].text
+    assert "moved to another compute unit: Neural Engine 100% before, GPU 97% now" in gate.items[0].text
 
 
 def test_a_hot_device_is_inconclusive_where_the_baseline_did_not_record_its_state(measured):
@@ -321,6 +325,10 @@ def test_a_recording_of_the_baseline_and_one_too_short_to_count_are_said():
     short = verdict([*recordings((1.0, 1.01), first=10), recording(12, count=11)], baseline=baseline)
     assert short.verdict is Verdict.PASSED
     assert "recordings with fewer than 12 predictions do not count: 1 of the build" in texts(short)
+    without = [*recordings((1.0, 1.01), first=10), recording(12, name="Other")]
+    assert "recordings with fewer than 12 predictions do not count: 1 of the build" in texts(
+        verdict(without, baseline=baseline)
+    )
 
 
 def texts(gate):
@@ -341,3 +349,12 @@ def test_a_baseline_cannot_drift_with_what_is_added(tmp_path):
     assert (len(baseline.recordings), baseline.anchored) == (10, 3)
     kept = [one.models[0].latencies_ns.tolist() for one in baseline.recordings[:3]]
     assert kept == [one.models[0].latencies_ns.tolist() for one in recordings((1.0, 1.005, 0.995))]
+
+
+@pytest.mark.parametrize("anchored", [None, -1, 0, 7, True, "three", 1.5])
+def test_a_baseline_that_does_not_say_its_first_recordings_keeps_all_of_them(tmp_path, anchored):
+    file = tmp_path / "perf.json"
+    file.write_text(
+        json.dumps(json.loads(to_text(baseline_of(recordings((1.0, 1.01, 0.99))))) | {"anchored": anchored})
+    )
+    assert load_baseline(file).anchored == 3

@@ -125,6 +125,15 @@ def test_a_few_slow_predictions_are_no_doubt_about_a_change_of_all():
     assert compare_latency([before], [after]).answer is Answer.REGRESSED
 
 
+@pytest.mark.parametrize(("at", "doubted"), [(slice(20), False), (slice(1479, None), False), (slice(500), True)])
+def test_a_part_is_doubted_only_if_it_is_long_enough_to_explain_a_change(at, doubted):
+    """Of 1,499 predictions that are 12% slower, some at either end are as before."""
+    for seed in range(5):
+        before, after = drawn(1499, seed), drawn(1499, 10 + seed, scale=1.12)
+        after[at] = after[at] / 1.12
+        assert (compare_latency([before], [after]).reason is Reason.NOT_STEADY) is doubted
+
+
 def test_a_change_that_one_recording_shows_for_a_while_is_not_steady_in_several_either():
     steady = [drawn(100, seed, spread=0.02) for seed in range(3)]
     stepping = [
@@ -192,7 +201,10 @@ def test_one_recording_is_held_against_the_spread_of_several():
 
 
 def test_a_95th_percentile_needs_three_hundred_predictions():
-    assert compare_p95([drawn(299)], [drawn(300, 1)]).reason is Reason.FEW
+    few = compare_p95([drawn(299)], [drawn(300, 1)])
+    assert (few.reason, few.low) == (Reason.FEW, None)
+    assert few.before_ns == pytest.approx(np.quantile(drawn(299), 0.95), rel=0.01)
+    assert compare_p95([drawn(19)], [drawn(300, 1)]).before_ns is None
     slower = compare_p95([drawn(400)], [drawn(400, 1, scale=1.5)])
     assert slower.answer is Answer.REGRESSED
     assert slower.low < 1.5 < slower.high

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from support.performance_reports import article_2026, coremltools_json
+from support.synthetic_measurements import model, of_models
 from tracekit.analysis.quantities import fast_enough
 from tracekit.compare.matrix import (
     REPORTS_NOTE,
@@ -58,6 +59,22 @@ def test_predictions_are_no_contest():
 def test_values_that_look_the_same_are_equally_good(values, best):
     table = matrix([source(p50_ns=value) for value in values], [str(number) for number in range(len(values))])
     assert row(table, "p50_ns").best == best
+
+
+@pytest.mark.parametrize(("predictions", "best"), [((100, 105), (1,)), ((100, 300), ())])
+def test_fewer_loads_are_best_only_for_as_much_work(predictions, best):
+    sources = [source(loads=loads, predictions=count) for loads, count in zip((6, 2), predictions, strict=True)]
+    assert row(matrix(sources, ["a", "b"]), "loads").best == best
+
+
+@pytest.mark.parametrize(("counts", "best"), [((1, 1), ()), ((20, 20), (0,))])
+def test_a_load_is_best_only_beyond_how_loads_vary(counts, best):
+    """A tenth faster, each within 1%."""
+    loads = [
+        of_models(replace(model("Net", np.full(50, 10_000_000)), cached_loads_ns=np.linspace(time, time * 1.01, count)))
+        for time, count in zip((90e6, 100e6), counts, strict=True)
+    ]
+    assert row(matrix(sources_of(loads), ["a", "b"]), "load_ns").best == best
 
 
 def test_what_nothing_measured_has_no_row():

@@ -67,10 +67,11 @@ def test_between_passing_and_failing_it_cannot_be_told():
 
 @pytest.mark.parametrize(("options", "reason"), [
     ({"is_fair": False}, Reason.UNEQUAL),
+    ({"is_fair": False, "slower": 1.5}, Reason.UNEQUAL),
     ({"error_ns": 6_000_000}, Reason.INEXACT),
 ])  # fmt: skip
 def test_what_cannot_be_compared_neither_passes_nor_fails(options, reason):
-    slower = 1.5 if reason is Reason.UNEQUAL else 1.0
+    slower = options.pop("slower", 1.0)
     sides = [constant(10_000_000 * scale, 10_050_000 * scale) for scale in (1.0, slower)]
     (found,) = hold([Compared(sides, Floor(), **{"is_fair": True} | options)])
     assert (found.passed, found.reason) == (None, reason)
@@ -116,6 +117,13 @@ def test_a_baseline_says_how_often_a_build_that_did_not_change_cannot_be_told(ti
         open_checks += held(constant(*medians[:5]), constant(medians[5])).passed is None
     assert open_checks / count == pytest.approx(expected, abs=0.08)
     assert outlook([np.array([1e7])], [Floor()], 1) is None
+
+
+def test_of_many_models_a_slowdown_must_be_larger_to_be_seen():
+    """Each is held by a lower end of Bonferroni's."""
+    medians, floor = 1e7 * np.exp([-0.05, 0.0, 0.05]), Floor()
+    one, many = (outlook([medians] * count, [floor] * count, 3) for count in (2, 20))
+    assert many.smallest > one.smallest > floor.allow
 
 
 @pytest.mark.parametrize("recordings", [1, 3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +74,22 @@ def measure_all(
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    return list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost))
+    return _told_apart(list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost)))
+
+
+def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
+    """The same; recordings of one name are named by the shortest ends of their paths that differ."""
+    named = [(entry.measurements.source, Path(plain(entry.path)).parts) for entry in measured if entry.measurements]
+
+    def renamed(entry: Measured) -> Measured:
+        known, own = entry.measurements, Path(plain(entry.path)).parts
+        others = [parts for name, parts in named if known and name == known.source and parts != own]
+        if known is None or not others:
+            return entry
+        lengths = (length for length in range(1, len(own)) if all(own[-length:] != one[-length:] for one in others))
+        return replace(entry, measurements=replace(known, source="/".join(own[-next(lengths, len(own)) :])))
+
+    return list(map(renamed, measured))
 
 
 def _result_of_lost(path: str) -> Measured:

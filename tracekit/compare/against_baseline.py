@@ -9,9 +9,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
-from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.compare import words
-from tracekit.compare.comparison import LABELS, Comparison, compare, same_recording
+from tracekit.compare.comparison import LABELS, Comparison, compare, hot_state, same_recording
 from tracekit.compare.findings import FindingChange, FindingStatus
 from tracekit.compare.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer
 from tracekit.compare.measurements import Measurements, of_model
@@ -20,7 +19,6 @@ from tracekit.compare.non_inferiority import Compared, Held, hold
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError
-from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_duration, format_names
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def held_models(
 def check_anchor(baseline: Baseline, recordings: Sequence[Measurements], floors: Floors, path: Path) -> None:
     """Raise `UsageError` where recordings are slower than what a baseline was first saved with by more than is allowed:
     added one after another, they would move it unseen."""
-    anchor = baseline.recordings[: baseline.anchored] or baseline.recordings
+    anchor = baseline.recordings[: baseline.anchored]
     comparison = compare(anchor, recordings, floors=floors)
     for name, held in held_models(anchor, recordings, comparison, floors).items():
         if held is not None and held.change >= held.allowed:
@@ -62,10 +60,6 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
     return Item(verdict, subject, model, text, about, ("baseline",))
 
 
-_HOT = THERMAL_STATES[:1:-1]
-"""Thermal states in which devices slow down, hottest first."""
-
-
 def environment_items(
     baseline: Baseline, recordings: Sequence[Measurements], comparison: Comparison, *, allowed: bool
 ) -> list[Item]:
@@ -75,9 +69,7 @@ def environment_items(
     if allowed:
         verdict, ending = Verdict.NOT_COUNTED, "; allowed"
     items = []
-    states = [one.environment.thermal for one in recordings]
-    hot = next((name for name in _HOT if name in states), None)
-    if hot is not None and all(one.environment.thermal is None for one in baseline.recordings):
+    if hot := hot_state(baseline.recordings, recordings):
         text = f"recorded in thermal state {hot}, and the baseline did not record its own{ending}"
         open_verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE
         items.append(_item(open_verdict, "environment", None, text, LABELS["thermal"]))
@@ -135,7 +127,7 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
     text = f"{medians}, {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%; "
     text += words.side_counts(held.predictions)
     if model.window is not None:
-        text += f", the first {model.window} after each load"
+        text += words.windowed(model.window)
     if held.passed is None:
         verdict, lead = Verdict.INCONCLUSIVE, words.why_open(held)
     elif held.passed:
@@ -155,18 +147,11 @@ def _slower_tail(model: ModelComparison) -> Item:
     return _item(Verdict.NOT_COUNTED, "baseline", model.name, text, "p95")
 
 
-_MOVED = 0.5
-"""Share of a model's work that another compute unit does, from which on it has moved (heuristic)."""
-
-
 def _moved(model: ModelComparison) -> list[Item]:
     """An item where another compute unit does most of the work that one did."""
-    lost = [(name, pair) for name, pair in model.units if (pair.before or 0) - (pair.after or 0) >= _MOVED]
-    gained = [(name, pair) for name, pair in model.units if (pair.after or 0) - (pair.before or 0) >= _MOVED]
-    if not (lost and gained):
+    if not (said := words.moved(model)):
         return []
-    sides = (f"{DEVICE_NAMES[Device(name)]} {words.pair_words(pair, words.share)}" for name, pair in (*lost, *gained))
-    text = f"moved to another compute unit: {', '.join(sides)}; save a new baseline if it should"
+    text = f"moved to another compute unit: {said}; save a new baseline if it should"
     return [_item(Verdict.FAILED, "baseline", model.name, text, "compute unit")]
 
 

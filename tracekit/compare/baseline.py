@@ -122,5 +122,5 @@ def load_baseline(path: Path) -> Baseline:
         frozenset(map(str, checks)),
         method if isinstance(method, int) else 0,
         version if isinstance(version, str) else "unknown",
-        anchored if isinstance(anchored, int) and 0 <= anchored <= len(recordings) else 0,
+        anchored if type(anchored) is int and 0 < anchored <= len(recordings) else min(len(recordings), _MOST_ANCHORED),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.compare.findings import FindingChange, finding_changes
 from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
 from tracekit.compare.measurements import Environment, Measurements, of_model
@@ -32,12 +33,12 @@ LABELS = {
 NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
-ONE_RECORDING = (
-    "One recording per side cannot show run-to-run variation. If runs vary by 2%, 1 in 10 verdicts is wrong; use three "
-    "or more per side."
-)
-
+ONE_RECORDING = "One recording per side cannot show run-to-run variation; use three or more per side."
+WRONG_OF_ONE = "If runs vary by 2%, 1 in 10 answers on one recording per side is wrong."
+FEW_OF_TWO = "Two recordings per side find a change of 10% in a third of all cases; record three or more."
 EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
+OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
+"""Notes on how often these answers are wrong, which do not hold for a gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ def compare(
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
     gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
+    counts = len(before), len(after)
     models = [
-        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floor=floors.of(name))
+        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts)
         for name in names
     ]
     return Comparison(
@@ -175,10 +177,13 @@ def _notes(
     notes = []
     if shared := [one.source for one in after if any(same_recording(one, other) for other in before)]:
         notes.append(f"A recording was compared with itself: {format_names(shared)}.")
+    for one, other, sides in ((before, after, ("after", "before")), (after, before, ("before", "after"))):
+        if hot := hot_state(one, other):
+            notes.append(f"Thermal state {hot} {sides[0]}, not recorded {sides[1]}: it can explain a change.")
     if len(before) == len(after) == 1:
-        notes.append(ONE_RECORDING)
+        notes += [ONE_RECORDING, WRONG_OF_ONE]
     elif min(len(before), len(after)) == 2:
-        notes.append("Two recordings per side find a change of 10% in a third of all cases; record three or more.")
+        notes.append(FEW_OF_TWO)
     without_rows = [recording for recording in (*before, *after) if not recording.core_ml]
     if any(recording.models for recording in without_rows):
         notes.append(
@@ -196,6 +201,13 @@ def _notes(
     if sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1:
         notes.append(EACH_BY_ITSELF)
     return tuple(notes)
+
+
+def hot_state(before: Sequence[Measurements], after: Sequence[Measurements]) -> str | None:
+    """The hottest thermal state after in which devices slow down, where no recording before shows its own."""
+    states = {one.environment.thermal for one in after}
+    known = any(one.environment.thermal is not None for one in before)
+    return None if known else next((name for name in THERMAL_STATES[:1:-1] if name in states), None)
 
 
 def typical(side: Sequence[Measurements]) -> int:

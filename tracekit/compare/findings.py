@@ -101,7 +101,6 @@ class _Side:
     """What the recordings of a side answer about one check and model."""
 
     rate: Rate
-    passed: int
     has_model: bool
     not_applicable: bool
     margin: float | None
@@ -117,7 +116,6 @@ class _Side:
         margins = [one.margin for own in results for one in own if one.margin]
         return cls(
             Rate(found, found + passed),
-            passed,
             model is None or any(name == model for outcomes in side for _, name in outcomes),
             any("not_applicable" in own for own in answers),
             math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
@@ -131,7 +129,7 @@ def _status(before: _Side, after: _Side) -> tuple[FindingStatus, str]:
     without, words = (before, "before") if is_new else (after, "after")
     if not without.has_model:
         return FindingStatus.NOT_COMPARABLE, f"model not recorded {words}"
-    if not without.passed and not (is_new and without.not_applicable):
+    if not without.rate.evaluated and not (is_new and without.not_applicable):
         return (
             FindingStatus.NOT_COMPARABLE,
             f"{'not applicable' if without.not_applicable else 'not evaluated'} {words}",

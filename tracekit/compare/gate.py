@@ -15,7 +15,7 @@ from tracekit.compare.against_baseline import (
     new_finding_items,
 )
 from tracekit.compare.against_settings import finding_items, limit_items, suppression_items
-from tracekit.compare.comparison import EACH_BY_ITSELF, Comparison, check_repeats, compare
+from tracekit.compare.comparison import OF_ANSWERS, Comparison, check_repeats, compare
 from tracekit.compare.figures import ModelFigures, figures_of
 from tracekit.compare.settings import CheckSettings, Floors
 from tracekit.compare.verdict import Item, Verdict
@@ -80,7 +80,7 @@ def check(
     comparison = None
     if baseline is not None and recordings:
         comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
-        comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one != EACH_BY_ITSELF))
+        comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one not in OF_ANSWERS))
         # What makes all the rest doubtful comes first.
         items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
     items += _inputs(recordings, allowed)

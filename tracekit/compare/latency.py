@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
-from tracekit.analysis.quantities import median, sample_quantiles
+from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
@@ -137,7 +137,7 @@ class Estimate:
 
 
 def compare_latency(
-    before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None, confidence: float = 0.95
+    before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None
 ) -> LatencyChange:
     """Compare warm latencies in ns, an array in order of time for each recording of a side.
 
@@ -146,12 +146,12 @@ def compare_latency(
     """
     floor = floor or Floor()
     if len(before) == 1 and len(after) == 1:
-        return _of_two(before[0], after[0], 0.5, floor, confidence)
+        return _of_two(before[0], after[0], 0.5, floor)
     sides = [[values for values in side if len(values) >= MIN_PREDICTIONS] for side in (before, after)]
     if not all(sides):
         any_values = all(any(len(values) for values in side) for side in (before, after))
         return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
-    return _of_sides(sides, 0.5, floor, confidence)
+    return _of_sides(sides, 0.5, floor)
 
 
 def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None) -> LatencyChange:
@@ -163,8 +163,14 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
     sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
     if not all(sides):
         why = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
-        return _change(Answer.INCONCLUSIVE, why, (None, None), None, (before, after), wanted=MIN_P95)
-    return _of_sides(sides, 0.95, floor, 0.95)
+        return _change(Answer.INCONCLUSIVE, why, (_p95(before), _p95(after)), None, (before, after), wanted=MIN_P95)
+    return _of_sides(sides, 0.95, floor)
+
+
+def _p95(side: Sequence[IntArray]) -> float | None:
+    """That of a side which is not compared; None where no recording has enough predictions for one."""
+    known = [sample_quantiles(values, 0.95)[0] for values in side if len(values) >= least(0.95)]
+    return math.exp(float(np.mean(np.log(np.maximum(known, 1.0))))) if known else None
 
 
 def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:
@@ -177,7 +183,7 @@ def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, f
     return math.exp(estimate.center - width), math.exp(estimate.center + width)
 
 
-def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confidence: float) -> LatencyChange:
+def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor) -> LatencyChange:
     counts = len(before), len(after)
     if not all(counts):
         return _nothing([before], [after], Reason.MISSING)
@@ -188,7 +194,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
         return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, ([before], [after]), effective, MIN_PREDICTIONS)
     ends = estimate_of(logs[0], level), estimate_of(logs[1], level)
     change = ends[1].center - ends[0].center
-    width = half_width([each.error for each in ends], [each.degrees for each in ends], confidence)
+    width = half_width([each.error for each in ends], [each.degrees for each in ends], 0.95)
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
     is_median = level == 0.5
@@ -202,12 +208,12 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor, confi
     return _change(answer, reason, values, (change, width, limit), ([before], [after]), effective, wanted)
 
 
-def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor, confidence: float) -> LatencyChange:
+def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor) -> LatencyChange:
     """Where a side has several, recordings are the sample, each with the logarithm of its own quantile."""
     if max(map(len, sides)) == 1:
-        return _of_two(sides[0][0], sides[1][0], quantile, floor, confidence)
+        return _of_two(sides[0][0], sides[1][0], quantile, floor)
     centers = [np.array([math.log(max(*sample_quantiles(values, quantile), 1.0)) for values in side]) for side in sides]
-    change, width = welch(centers[0], centers[1], confidence)
+    change, width = welch(centers[0], centers[1], 0.95)
     values = [math.exp(float(side.mean())) for side in centers]
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
@@ -268,8 +274,10 @@ def _levels(values: IntArray, ratio: float) -> FloatArray:
     segments = change_point_segments(values, min_ratio=ratio)
     levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
     if len(segments) > 1:
+        # What is left must be long enough, too.
         parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
-        levels += [float(np.median(values[parts != part])) for part in range(len(segments))]
+        others = (values[parts != part] for part in range(len(segments)))
+        levels += [float(np.median(rest)) for rest in others if len(rest) >= _LONG * len(values)]
     return np.array(levels)
 
 

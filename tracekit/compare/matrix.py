@@ -13,6 +13,7 @@ from statistics import median
 import numpy as np
 
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
+from tracekit.arrays import IntArray
 from tracekit.compare import words
 from tracekit.compare.latency import MIN_PREDICTIONS, Floor, quantile_interval
 from tracekit.compare.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
@@ -186,9 +187,19 @@ def _noise(model: ModelMeasurements) -> dict[str, float]:
     for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
         if len(values) >= MIN_PREDICTIONS:
             for quantile, name in ((0.5, "p50_ns"), (0.95, "p95_ns")):
-                low, high = quantile_interval(values, quantile)
-                noise[prefix + name] = (high - low) / (high + low)
+                noise[prefix + name] = _half_width(values, quantile)
+    for name, values in (("load_ns", model.sample.loads_ns), ("cold_load_ns", model.cold_loads_ns)):
+        noise[name] = _half_width(values, 0.5) if len(values) >= MIN_PREDICTIONS else _OF_FEW
     return noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
+
+
+def _half_width(values: IntArray, quantile: float) -> float:
+    low, high = quantile_interval(values, quantile)
+    return (high - low) / (high + low)
+
+
+_OF_FEW = 0.2
+"""By how much a few loads may differ by chance, as a share (heuristic)."""
 
 
 def source_of_report(report: PerformanceReport) -> Source:
@@ -268,6 +279,9 @@ def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
     values = tuple(_value(figure, group) for group in models)
     known = {value for value in values if value is not None}
     wants_most = FIGURES[figure].most_is_best
+    predictions = [count for group in models if (count := _value("predictions", group))]
+    if figure == LOADS.id and predictions and min(predictions) < 0.9 * max(predictions):
+        wants_most = None  # Who predicts for longer may load more often.
     if wants_most is None or len(known) < 2 or at_least:
         return Row(name, figure, values, (), at_least, resolution_ns)
     wanted = max(known) if wants_most else min(known)

@@ -11,7 +11,6 @@ import numpy as np
 
 from tracekit.arrays import IntArray
 from tracekit.compare.latency import (
-    CHANGED,
     MIN_PREDICTIONS,
     Answer,
     Floor,
@@ -116,7 +115,7 @@ class ModelComparison:
     inexact: tuple[Inexact, Inexact]
     """How exact its numbers are, before and after."""
     left_out: tuple[int, int]
-    """Recordings before and after that have it, and too few predictions to count beside others."""
+    """Recordings before and after that have too few predictions of it to count beside others, or none."""
 
     @property
     def resolution_ns(self) -> int:
@@ -125,9 +124,13 @@ class ModelComparison:
 
 
 def compare_model(
-    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], *, floor: Floor, confidence: float = 0.95
+    before: Sequence[ModelMeasurements],
+    after: Sequence[ModelMeasurements],
+    floor: Floor,
+    counts: tuple[int, int] = (0, 0),
 ) -> ModelComparison:
-    """Compare one model, of which each recording of a side has measurements; one side may have none."""
+    """Compare one model, of which each recording of a side has measurements; one side may have none. `counts` are those
+    of all recordings."""
     sides = (before, after)
     basis, window, values = compared_values(before, after)
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
@@ -144,7 +147,7 @@ def compare_model(
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
 
     def fair(change: LatencyChange) -> LatencyChange:
-        if change.answer in CHANGED and not window.fits:
+        if change.answer is not Answer.INCONCLUSIVE and not window.fits:
             change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.UNEQUAL)
         return known(change, latency_error_ns)
 
@@ -165,7 +168,7 @@ def compare_model(
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         window=window.length,
-        latency=fair(compare_latency(*values, floor=floor_of_latency, confidence=confidence)),
+        latency=fair(compare_latency(*values, floor=floor_of_latency)),
         p95=fair(compare_p95(*values, floor=floor_of_latency)),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=_parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else (),
@@ -180,7 +183,7 @@ def compare_model(
         in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, share(name)) for name in units),
         inexact=inexact,
-        left_out=(_left_out(values[0]), _left_out(values[1])),
+        left_out=(_left_out(values[0], counts[0]), _left_out(values[1], counts[1])),
     )
 
 
@@ -193,9 +196,9 @@ def raised(floor: Floor, error_ns: int) -> Floor:
     return replace(floor, absolute_ns=max(floor.absolute_ns, error_ns))
 
 
-def _left_out(side: Sequence[IntArray]) -> int:
-    short = sum(len(values) < MIN_PREDICTIONS for values in side)
-    return short if short < len(side) else 0
+def _left_out(side: Sequence[IntArray], recordings: int) -> int:
+    counted = sum(len(values) >= MIN_PREDICTIONS for values in side)
+    return max(recordings, len(side)) - counted if counted else 0
 
 
 def compared_values(

@@ -16,14 +16,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.compare.latency import (
-    MIN_EFFECTIVE,
-    Floor,
-    Reason,
-    doubt_of,
-    estimate_of,
-    logs_of,
-)
+from tracekit.compare.latency import MIN_EFFECTIVE, Floor, Reason, doubt_of, estimate_of, logs_of
 from tracekit.compare.models import LARGEST_ERROR
 from tracekit.compare.resampling import effective_size
 from tracekit.compare.student import joint_error, t_quantile
@@ -101,8 +94,10 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
     high = change + t_quantile(1 - LEVEL, degrees) * error
     passed = True if high < limit else False if change >= limit and low > 0 else None
     reason = Reason.WIDE if passed is None else None
-    if passed is False:
-        reason = doubt_of(model.sides, change) if model.is_fair else Reason.UNEQUAL
+    if passed is not None and not model.is_fair:
+        reason = Reason.UNEQUAL
+    elif passed is False:
+        reason = doubt_of(model.sides, change)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
     elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
@@ -143,7 +138,7 @@ def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recording
         error = math.sqrt(variance * (1 / len(logs[index]) + 1 / recordings))
         width = t_quantile(1 - LEVEL, free) * error
         limit = floors[index].log_allowed(math.exp(float(logs[index].mean())))
-        smallest = max(smallest, width, limit)
+        smallest = max(smallest, t_quantile(1 - LEVEL / len(several), free) * error, limit)
         told *= NormalDist().cdf((limit - width) / error)
     return Outlook(math.expm1(smallest), 1 - told)
 

@@ -6,22 +6,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.compare.latency import (
-    CHANGED,
-    LASTING,
-    MIN_PREDICTIONS,
-    Answer,
-    LatencyChange,
-    Reason,
-)
+from tracekit.compare.latency import CHANGED, LASTING, MIN_P95, MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.compare.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
+from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_duration, format_error
 
 if TYPE_CHECKING:
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Inexact
+    from tracekit.compare.models import ModelComparison
     from tracekit.compare.non_inferiority import Held
 
 
@@ -106,12 +101,34 @@ def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> st
     if max(map(len, sides)) < 2:
         return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
     before, after = (_range(side) for side in sides)
+    noun = noun.removesuffix("s") if before == "1" else noun
     return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
 
 
 def _range(counts: Sequence[int]) -> str:
     low, high = min(counts, default=0), max(counts, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def windowed(length: int) -> str:
+    """That no more predictions after each load were compared."""
+    return f", at most {length:,} after each load"
+
+
+_MOVED = 0.5
+"""Share of a model's work that another compute unit does, from which on it has moved (heuristic)."""
+
+
+def moved(model: ModelComparison) -> str:
+    """`Neural Engine 100% before, GPU 97% now`, where another compute unit does most of the work that one did; else
+    empty."""
+    lost = [(name, pair.before) for name, pair in model.units if (pair.before or 0) - (pair.after or 0) >= _MOVED]
+    gained = [(name, pair.after) for name, pair in model.units if (pair.after or 0) - (pair.before or 0) >= _MOVED]
+    if not (lost and gained):
+        return ""
+    sides = ((lost, "before"), (gained, "now"))
+    said = (f"{DEVICE_NAMES[Device(name)]} {share(of or 0)} {when}" for units, when in sides for name, of in units)
+    return ", ".join(said)
 
 
 def latencies(change: LatencyChange) -> str:
@@ -130,7 +147,7 @@ def answer(change: LatencyChange) -> str:
         return f"{change.answer} by {percent_change(change.ratio).lstrip('+−')}"
     if change.answer is Answer.UNCHANGED and change.floor is not None:
         return f"{change.answer} within ±{_floor(change)}"
-    return str(change.answer)
+    return str(change.answer) + (f" ({MIN_P95} predictions per side needed)" if change.wanted == MIN_P95 else "")
 
 
 def signed_duration(time_ns: float) -> str:

@@ -154,12 +154,16 @@ _ABOUT = 0.1
 
 
 def loads_figure(models: Sequence[ModelComparison]) -> Figure:
-    """Loads of models together; by predictions where a side made more of them."""
+    """Loads of models together; by predictions where a side made more of them. The first load of each model comes
+    however long a recording is: where a side has no others, only the others are compared."""
     loads, calls = total(model.loads for model in models), total(model.predictions for model in models)
     before, after = (any(model.inexact[side].loads_at_least for model in models) for side in (0, 1))
-    name = "loads"
-    if not has_equal_work(models):
+    name, first = "loads", len(models)
+    if not has_equal_work(models) and max(loads.before or 0, loads.after or 0) > first:
         name = f"loads per {_CALLS} predictions"
+        if min(loads.before or 0, loads.after or 0) <= first:
+            name = f"re{name}"
+            loads = Pair(*(None if count is None else max(count - first, 0) for count in (loads.before, loads.after)))
         loads = Pair(_rate(loads.before, calls.before), _rate(loads.after, calls.after))
     return Figure(name, loads, less_is_better=True, at_least=(before, after))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from tracekit.documents.compared_figures import (
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_duration, format_estimate, format_names
+from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
     from tracekit.compare.comparison import Comparison
@@ -84,6 +84,8 @@ def _tone(comparison: Comparison) -> Role:
     tails = {model.p95.answer for model in comparison.compared} & CHANGED
     tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
+    if any(map(words.moved, comparison.compared)):
+        tones -= {Role.GOOD}
     return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
 
@@ -95,9 +97,9 @@ def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    form = words.durations(max(model.resolution_ns for model in compared))
+    form = _durations(compared)
     error = sum(_load_error(model) for model in compared)
-    load_time = Figure("load time", total(model.load_ns for model in compared), form, error=error)
+    load_time = Figure("load time", _load_time(compared), form, error=error)
     totals = _differences(loads_figure(compared), load_time) if len(compared) > 1 else ""
     return section(
         "Models",
@@ -114,13 +116,14 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
     basis = ", also those after a load" if model.basis is Basis.ALL and not every else ""
     if model.window is not None:
-        basis = f", the first {model.window} after each load"
+        basis = words.windowed(model.window)
     if any(model.left_out):
         basis += f"; {sum(model.left_out)} too short to count"
     labeled = {
         "why": words.reason(change),
         "where": parts(model),
         "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.ratio is not None else "",
+        "moved": words.moved(model),
         "also": facts(model),
         "from": words.sample_counts(change) + basis + _inference(model),
     }
@@ -183,13 +186,24 @@ def facts(model: ModelComparison) -> str:
     loads, *others = exact_figures(model)
     error = sum(side.load_ns for side in model.inexact)
     times = {
-        "load time": (model.load_ns, _load_error(model)),
+        "load time": (_load_time([model]), _load_error(model)),
         "cold load": (Pair(model.cold_load.before_ns, model.cold_load.after_ns), error),
         "cached load": (Pair(model.cached_load.before_ns, model.cached_load.after_ns), error),
     }
     form = words.durations(model.resolution_ns)
     durations = (Figure(name, pair, form, error=error) for name, (pair, error) in times.items())
     return _differences(loads, *durations, *others)
+
+
+def _durations(models: Sequence[ModelComparison]) -> Callable[[float], str]:
+    return words.durations(max(model.resolution_ns for model in models))
+
+
+def _load_time(models: Sequence[ModelComparison]) -> Pair:
+    """Summed time of loads; unknown where a side has more of them as it recorded for longer."""
+    loads = total(model.loads for model in models)
+    is_fair = has_equal_work(models) or loads.before == loads.after
+    return total(model.load_ns for model in models) if is_fair else Pair(None, None)
 
 
 def _load_error(model: ModelComparison) -> float:
@@ -235,10 +249,12 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
         if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
             yield f"{wanted}: {format_names(names, CHANGES)}"
-    if compared and (loads := loads_figure(compared)).differs:
-        yield f"{_time(compared)}{loads.words}"
-    for status, count in counts.items():
-        if count and status is not FindingStatus.NEW:
+    if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
+        yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
+    if compared and (cause := _load_change(compared)):
+        yield f"{_time(compared)}{cause}"
+    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE):
+        if count := counts[status]:
             yield f"{format_count(count, 'finding')} {status}"
     for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
         answered = [one for one in compared if one.latency.answer is wanted and one.p95.answer not in CHANGED]
@@ -250,10 +266,22 @@ def _summary(comparison: Comparison) -> Iterator[str]:
             yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
 
 
+def _load_change(compared: Sequence[ModelComparison]) -> str:
+    """How loads differ, by number, else by a time that users feel; empty where they do not."""
+    every = total(model.time_ns for model in compared)
+    error = max(sum(map(_load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
+    time = Figure("load time", _load_time(compared), _durations(compared), error=error)
+    return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
+
+
+_FELT = 0.1
+"""Share of the time in Core ML (heuristic)."""
+
+
 def _time(compared: Sequence[ModelComparison]) -> str:
     """The time in Core ML, where both sides worked as much and it differs; else empty."""
     known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
-    time = Figure("Core ML time", total(model.time_ns for model in compared), format_duration)
+    time = Figure("Core ML time", total(model.time_ns for model in compared), _durations(compared))
     if not known or not has_equal_work(compared) or not time.differs:
         return ""
     return f"{time.words} ({words.percent_change(time.ratio)}): "
@@ -279,4 +307,4 @@ def _method(comparison: Comparison) -> str:
     how = "circular block bootstrap of the median of log latency"
     if max(len(comparison.before), len(comparison.after)) > 1:
         how = "Welch's t interval on the logarithms of the recordings' medians"
-    return f"Method {comparison.method}: {how}; see `tracekit compare --help`."
+    return f"Method {comparison.method}: {how}; see docs/compare.md."

@@ -42,7 +42,7 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
     context = [_below(document.title, paragraph) for paragraph in document.context]
-    top = tag("header", tag("h1", visible(document.title)), *map(_html, context), verdict, class_="top")
+    top = tag("header", tag("h1", visible(document.title)), verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
     if len(named) >= LINKED:
