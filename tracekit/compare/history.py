@@ -127,10 +127,14 @@ class Trend:
         """Changes that reach into the newest builds."""
         return tuple(change for change in self.changes if change.first_after >= len(self.values) - NEWEST)
 
+    def moved(self) -> tuple[float, float]:
+        """Levels before and after all changes that reach into the newest builds; there has to be one."""
+        news = self.news()
+        return news[0].before, news[-1].after
+
     def worsening(self) -> float:
         """How far the newest builds are worse than those before the first change that reaches into them, or 0."""
-        news, worse = self.news(), FIGURES[self.figure].worse
-        return max(worse * self.size(news[0].before, news[-1].after), 0.0) if news else 0.0
+        return max(FIGURES[self.figure].worse * self.size(*self.moved()), 0.0) if self.news() else 0.0
 
 
 @dataclass(frozen=True, slots=True)
