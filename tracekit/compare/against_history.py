@@ -43,7 +43,7 @@ def _items(series: Series, allow: float) -> Iterator[Item]:
     said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
     if said:
         yield Item(Verdict.PASSED, "history", series.model, "; ".join(said))
-    if not any(trend.judged for trend in series.trends):
+    if not series.judged:
         because = f" ({series.begins})" if series.begins else ""
         text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"
         yield Item(Verdict.NOT_COUNTED, "history", series.model, text)

@@ -33,6 +33,8 @@ from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.units import format_count, format_time
 
+Drawn = Callable[[Series, Trend], Span]
+"""Draws a figure over builds."""
 BARS = "▁▂▃▄▅▆▇█"
 BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
 """Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
@@ -61,18 +63,21 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
     current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
-    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends]
+    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
     # What a user feels comes first: times before shares, and those before findings.
-    ranked = sorted(found, key=lambda each: (_ORDER[FIGURES[each[2].figure].unit], -each[0]))
-    worse = [each for each in ranked if each[0]]
+    worse = sorted(found, key=lambda each: (_ORDER[FIGURES[each[2].figure].unit], -each[0]))
     current = list({id(one): one for one in (*(each[1] for each in worse), *current)}.values())
-    drawn = partial(_sparkline, as_text=form == "markdown", link=link)
+
+    def drawn(series: Series, trend: Trend) -> Span:
+        picture = None if form == "markdown" else partial(_picture, series, trend, link)
+        return Span(_bars(trend), picture=picture)
+
     board = _board(current, drawn) if form == "html" else None
     looks = Figure("", style=_STYLE) if form == "html" else None
     return Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
-        tone=Role.BAD if worse else Role.GOOD if any(_judged(one) for one in current) else Role.OPEN,
+        tone=Role.BAD if worse else Role.GOOD if any(one.judged for one in current) else Role.OPEN,
         blocks=present(
             looks,
             board,
@@ -84,10 +89,6 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     )
 
 
-def _judged(series: Series) -> bool:
-    return any(trend.judged for trend in series.trends)
-
-
 def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Trend]]) -> str:
     models = format_count(len({one.model for one in current}), "model")
     if worse:
@@ -97,21 +98,20 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
         return f"Worse in the newest {NEWEST} builds: {said}{more}."
     if not current:
         return "No model with a prediction or a load."
-    short = sum(not _judged(one) for one in current)
+    short = sum(not one.judged for one in current)
     if short == len(current):
         return f"Too few builds to find changes: {MIN_BUILDS} of one device and system are needed."
     note = f" ({short:,} with too few builds)" if short else ""
     return f"Nothing became worse in the newest {NEWEST} builds of {models}{note}."
 
 
-def _section(series: Series, drawn: partial[Span], form: str) -> Section:
+def _section(series: Series, drawn: Drawn, form: str) -> Section:
     newest, count = series.builds[-1].day, len(series.builds)
     days = dict.fromkeys(day_words(build.day, newest) for build in (series.builds[0], series.builds[-1]))
     where = ", ".join(filter(None, (series.model, _where(series))))
     notes = [f"begins anew: {series.begins}"] if series.begins else []
     notes += ["too few builds"] if count < MIN_BUILDS else []
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)} {newest.year}"
-    rows = [trend for trend in series.trends if any(trend.known)]
     cells: tuple[Column[Trend], ...] = (
         columns.words("figure", lambda trend: FIGURES[trend.figure].title),
         Column("builds", lambda trend: drawn(series, trend)),
@@ -120,8 +120,13 @@ def _section(series: Series, drawn: partial[Span], form: str) -> Section:
     )
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
-    folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in rows))
-    return Section(title, present(table(series.model, cells, rows)), note="; ".join(notes), folded=folded)
+    folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
+    return Section(
+        title,
+        present(table(series.model, cells, [trend for trend in series.trends if any(trend.known)])),
+        note="; ".join(notes),
+        folded=folded,
+    )
 
 
 def _value(trend: Trend) -> Line:
@@ -142,11 +147,6 @@ def _changes(series: Series, trend: Trend) -> Line:
     more = len(trend.changes) - len(said)
     words = "; ".join([*said, f"{more} earlier"] if more else said)
     return Span(words, Role.STRONG) if trend.worsening() else words
-
-
-def _sparkline(series: Series, trend: Trend, *, as_text: bool, link: Callable[[str], str]) -> Span:
-    text = _bars(trend)
-    return Span(text) if as_text else Span(text, picture=lambda: _picture(series, trend, link))
 
 
 def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
@@ -196,7 +196,7 @@ def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
     return tag("svg", *marks, role="img", aria_label=label, class_="trend", **shape)
 
 
-def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
+def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
     """All models on one screen."""
 
     def cell(name: str) -> Column[Series]:
@@ -213,7 +213,7 @@ def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
             for each in series.trends
             if each.news()
         ]
-        return join(said, ", ") if said else "steady" if _judged(series) else "too few builds"
+        return join(said, ", ") if said else "steady" if series.judged else "too few builds"
 
     known = {trend.figure for series in current for trend in series.trends}
     where = {_where(series) for series in current}
