@@ -62,6 +62,9 @@ def _add(arguments: Namespace, path: Path) -> ExitStatus:
     """Add to the file what is not in it; nothing, unless all could be read."""
     refuse(arguments, "output open format json", "is for what is shown; --add-to only adds")
     check_output(path, arguments.path)
+    if path.suffix != ENDING:
+        # It could not be told from a recording later.
+        raise TracekitError(f"{path}: the name of a history file ends in {ENDING}")
     recordings, problems = _recorded_in(arguments.path, arguments)
     if problems:
         raise TracekitError(problems[0])

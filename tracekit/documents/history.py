@@ -121,12 +121,8 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
-    return Section(
-        title,
-        present(table(series.model, cells, [trend for trend in series.trends if any(trend.known)])),
-        note="; ".join(notes),
-        folded=folded,
-    )
+    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
+    return Section(title, present(grid), note="; ".join(notes), folded=folded)
 
 
 def _value(trend: Trend) -> Line:
