@@ -74,7 +74,7 @@ class Recorded:
     models: Mapping[str, tuple[float | None, ...]]
     """Values of each model in the order of `FIGURES`. None: not recorded, or too few values."""
     findings: Mapping[str, tuple[str, ...]]
-    """Ids of the checks with a finding, for models with any."""
+    """Ids of the checks with a finding in each model."""
     report: str = ""
     """Path of the report; empty where there is none to link to."""
 
