@@ -103,3 +103,24 @@ def test_models_can_be_chosen_and_wrong_usage_is_one_sentence(tracekit, samples,
         result = tracekit("history", *arguments)
         assert (result.status, words in result.err, result.err.count("\n")) == (2, True, 1)
     assert tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", "gone.jsonl").status == 2
+
+
+def test_what_cannot_be_read_is_said_beside_files(tracekit, in_folder):
+    path = history(in_folder / "h.jsonl", [8e6] * 9)
+    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n", "utf-8")
+    result = tracekit("history", path, "-o", "out.html")
+    assert result.status == 2
+    assert "h.jsonl, line 10: a mark of a merge conflict" in result.err
+
+
+def test_a_history_file_is_known_by_its_name(tracekit, samples, in_folder):
+    result = tracekit("history", samples / "sharpen_8bit.trace", "--add-to", "history.txt")
+    assert (result.status, (in_folder / "history.txt").exists()) == (2, False)
+    assert "ends in .jsonl" in result.err
+
+
+def test_series_that_ended_are_printed_where_asked(tracekit, in_folder):
+    path = history(in_folder / "h.jsonl", [8e6] * 20)
+    add_to_history(path, [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
+    assert "more: -v" in tracekit("history", path).out
+    assert "EARLIER SERIES" in tracekit("history", path, "-v").out

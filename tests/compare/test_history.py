@@ -132,7 +132,7 @@ def test_a_gate_fails_where_work_moves_away_from_the_neural_engine():
     recordings = [recorded(at, {"Net": {"ane": 1.0 if at < 20 else 0.4}}) for at in range(24)]
     (item,) = items(recordings[:-1], recordings[-1:])
     assert item.verdict is Verdict.FAILED
-    assert item.text.startswith("Neural Engine 100% → 40% (change point")
+    assert item.text.startswith("Neural Engine 100% → 40%: change point at 0000013…0000014 (")
 
 
 def test_the_checked_recordings_are_the_newest_build_whatever_their_date():

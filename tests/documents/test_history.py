@@ -94,3 +94,16 @@ def test_a_name_acts_nowhere():
 
 def test_markdown_has_the_sparkline(worse):
     assert re.search(r"\| latency \| [▁▂▃▄▅▆▇█]{18} \|", said(worse, "markdown"))
+
+
+def test_times_come_before_shares_and_findings_and_steady_models_are_folded_in_comments():
+    slow = with_step(logs(40), 34, 0.1)
+    recordings = [
+        recorded(at, {"Moved": {"ane": 1.0 if at < 34 else 0.2}, "Slow": {"p50_ns": 8e6 * float(np.exp(slow[at]))},
+                      "Steady": {"findings": 1.0}})
+        for at in range(40)
+    ]  # fmt: skip
+    text = said(recordings, "markdown")
+    assert re.match(r"\*\*Worse in the newest 12 builds: Slow latency \+\S+%, and 1 more figure\.\*\*", text)
+    assert text.count("<summary>") == 1
+    assert "<summary>Steady, " in text

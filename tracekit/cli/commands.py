@@ -263,7 +263,7 @@ COMMANDS = (
         "finds change points and drift. A series is one model on one device and system. --add-to keeps the numbers of "
         "recordings in a file of a line each; tracekit check --history fails where the newest builds became worse.",
         (Argument("path", "PATH", "recordings, JSON reports, folders of either, history files", "+"),),
-        "add-to commit output open format json quiet model",
+        "add-to commit output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.history:run",
         (*REPORT_FORMS, "csv"),

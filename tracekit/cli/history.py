@@ -40,6 +40,9 @@ def run(arguments: Namespace) -> ExitStatus:
     recordings, problems = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
         raise TracekitError(problems[-1])
+    for problem in problems if files else ():
+        # What is printed beside files is the verdict alone.
+        narrate(f"tracekit: {problem}")
     history = history_of(recordings, notes=problems)
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
@@ -59,30 +62,34 @@ def _add(arguments: Namespace, path: Path) -> ExitStatus:
     """Add to the file what is not in it; nothing, unless all could be read."""
     refuse(arguments, "output open format json", "is for what is shown; --add-to only adds")
     check_output(path, arguments.path)
+    if path.suffix != ENDING:
+        # It could not be told from a recording later.
+        raise TracekitError(f"{path}: the name of a history file ends in {ENDING}")
     recordings, problems = _recorded_in(arguments.path, arguments)
     if problems:
         raise TracekitError(problems[0])
     # A path that leads out of the folder may name a user.
-    reports = (one.report if one.report and _inside(Path(one.report), path.parent) else "" for one in recordings)
-    within = [Path(relpath(report, path.parent)).as_posix() if report else "" for report in reports]
-    added = add_to_history(path, [replace(one, report=report) for one, report in zip(recordings, within, strict=True)])
+    kept = [replace(one, report=_address(one.report, path.parent, path.parent)) for one in recordings]
+    added = add_to_history(path, kept)
     if not arguments.quiet:
         known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
         narrate(f"tracekit: added {format_count(added, 'recording')} to {path}{known}")
     return ExitStatus.DONE
 
 
-def _inside(path: Path, folder: Path) -> bool:
-    return path.resolve().is_relative_to(folder.resolve())
+def _address(report: str, folder: Path, within: Path) -> str:
+    """The path of a report from a folder; empty where it is not within another one."""
+    inside = report and Path(report).resolve().is_relative_to(within.resolve())
+    return Path(relpath(report, folder)).as_posix() if inside else ""
 
 
 def _link(page: Path, report: str) -> str:
     """The address of a report from the folder of a page: its HTML beside the JSON where there is one. Empty outside of
     the current folder, where it would name a user."""
-    if not report or not _inside(page, Path()) or not _inside(Path(report), Path()):
+    if not page.resolve().is_relative_to(Path.cwd()):
         return ""
-    beside = Path(report).with_suffix(".html")
-    return quote(Path(relpath(beside if beside.is_file() else report, page)).as_posix())
+    beside = Path(report).with_suffix(".html") if report else Path()
+    return quote(_address(str(beside) if beside.is_file() else report, page, Path()))
 
 
 def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str]]:

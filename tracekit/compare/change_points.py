@@ -114,14 +114,20 @@ def _stretches(builds: int) -> Iterator[tuple[int, IntArray]]:
     yield builds, np.zeros(1, np.int64)
 
 
+def _between(windows: FloatArray) -> FloatArray:
+    """Sum of squares between the sides of each split of each window: shape (windows, length - 1)."""
+    length = windows.shape[1]
+    left = np.cumsum(windows - windows.mean(axis=1, keepdims=True), axis=1)[:, :-1]
+    counts = np.arange(1, length)
+    between: FloatArray = left**2 * (length / (counts * (length - counts)))
+    return between
+
+
 def _t_squared(windows: FloatArray) -> FloatArray:
     """Square of Student's t of each split of each window, shape (windows, splits): first side `MIN_SIDE` builds on."""
     length = windows.shape[1]
-    centered = windows - windows.mean(axis=1, keepdims=True)
-    left = np.cumsum(centered, axis=1)[:, MIN_SIDE - 1 : length - MIN_SIDE]
-    counts = np.arange(MIN_SIDE, length - MIN_SIDE + 1)
-    between = left**2 * (length / (counts * (length - counts)))
-    within = np.maximum((centered**2).sum(axis=1, keepdims=True) - between, 0.0)
+    between = _between(windows)[:, MIN_SIDE - 1 : length - MIN_SIDE]
+    within = np.maximum(length * windows.var(axis=1, keepdims=True) - between, 0.0)
     exact = (within <= _EXACT) & (between > _EXACT)
     return np.where(exact, np.inf, between * (length - 2) / np.maximum(within, _EXACT))
 
@@ -186,28 +192,26 @@ def _described(values: FloatArray, places: Sequence[int]) -> Iterator[Change]:
     at = 0
     while at < len(places):
         run = next((end for end in range(at, len(places)) if rises[end] != rises[at]), len(places))
-        low, drift = edges[at], None
         # The longest drift first: its stairs alone are steps, too.
-        for end in range(min(run, at + _MOST_STAIRS), at, -1):
-            drift = _drift(values, low, places[at:end], edges[end + 1])
-            if drift is not None:
-                break
-        high = edges[end + 1]
-        chance = min(_chance(values, *edges[step : step + 3]) for step in range(at, end))
+        drifts = (
+            (end, _drift(values, edges[at], places[at:end], edges[end + 1]))
+            for end in range(min(run, at + _MOST_STAIRS), at, -1)
+        )
+        end, drift = next((each for each in drifts if each[1] is not None), (at + 1, None))
+        confidence = 1 - min(_chance(values, *edges[step : step + 3]) for step in range(at, end))
+        low, place, high = edges[at : at + 3]
         if drift is not None:
-            yield Change("drift", *drift, confidence=1 - chance)
+            yield Change("drift", *drift, confidence)
         else:
-            levels = float(values[low : places[at]].mean()), float(values[places[at] : high].mean())
-            first, last = _range(values, low, places[at], high)
-            yield Change("change point", first, last, *levels, confidence=1 - chance)
+            levels = float(values[low:place].mean()), float(values[place:high].mean())
+            yield Change("change point", *_range(values, low, place, high), *levels, confidence)
         at = end
 
 
 def _range(values: FloatArray, low: int, at: int, high: int) -> tuple[int, int]:
     """The last build before a step and the first after it, with 95% confidence."""
-    part, places = values[low:high] - values[low:high].mean(), np.arange(1, high - low)
-    between = np.cumsum(part)[:-1] ** 2 * (len(part) / (places * (len(part) - places)))
-    within = np.maximum(float((part**2).sum()) - between, _EXACT)
+    part = values[low:high]
+    within = np.maximum(len(part) * part.var() - _between(part[None])[0], _EXACT)
     likely = np.flatnonzero(len(part) * np.log(within / within[at - low - 1]) <= _PLACES) + low + 1
     return int(likely.min()) - 1, int(likely.max())
 
@@ -220,10 +224,9 @@ def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tu
     """
     low, high = max(low, stairs[0] - int(_TRIED[-1])), min(high, stairs[-1] + int(_TRIED[-1]))
     part = values[low:high]
-    edges = [0, *(stair - low for stair in stairs), len(part)]
-    pieces = [part[a:b] for a, b in pairwise(edges)]
-    of_stairs = float(sum(((piece - piece.mean()) ** 2).sum() for piece in pieces))
-    begins, stops = edges[1] - _TRIED, edges[-2] + _TRIED
+    pieces = np.split(part, [stair - low for stair in stairs])
+    of_stairs = float(sum(len(piece) * piece.var() for piece in pieces))
+    begins, stops = stairs[0] - low - _TRIED, stairs[-1] - low + _TRIED
     begins, stops = begins[begins >= 0], stops[stops < len(part)]
     ends = [(first, last) for first in begins.tolist() for last in stops.tolist() if last - first >= MIN_DRIFT]
     if not ends:

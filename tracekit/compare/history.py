@@ -74,7 +74,7 @@ class Recorded:
     models: Mapping[str, tuple[float | None, ...]]
     """Values of each model in the order of `FIGURES`. None: not recorded, or too few values."""
     findings: Mapping[str, tuple[str, ...]]
-    """Ids of the checks with a finding, for models with any."""
+    """Ids of the checks with a finding in each model."""
     report: str = ""
     """Path of the report; empty where there is none to link to."""
 
@@ -127,10 +127,14 @@ class Trend:
         """Changes that reach into the newest builds."""
         return tuple(change for change in self.changes if change.first_after >= len(self.values) - NEWEST)
 
+    def moved(self) -> tuple[float, float]:
+        """Levels before and after all changes that reach into the newest builds; there has to be one."""
+        news = self.news()
+        return news[0].before, news[-1].after
+
     def worsening(self) -> float:
         """How far the newest builds are worse than those before the first change that reaches into them, or 0."""
-        news, worse = self.news(), FIGURES[self.figure].worse
-        return max(worse * self.size(news[0].before, news[-1].after), 0.0) if news else 0.0
+        return max(FIGURES[self.figure].worse * self.size(*self.moved()), 0.0) if self.news() else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,11 @@ class Series:
     trends: tuple[Trend, ...]
     """Figures that any build has."""
 
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough builds to find a change of any figure."""
+        return any(trend.judged for trend in self.trends)
+
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -163,14 +172,12 @@ class History:
 def recorded_of(recording: Measurements, modified: float, commit: str | None = None, report: str = "") -> Recorded:
     """What a history keeps of a recording; `modified` is the date of its file in seconds, for one that does not say
     when it began, `commit` that of one that does not name any."""
-    findings: dict[str, tuple[str, ...]] = {}
-    for check in recording.checks:
-        if check.outcome == "finding" and check.model is not None:
-            findings[check.model] = (*findings.get(check.model, ()), check.id)
-    models = {
-        model.name: tuple(_values(model, len(findings.get(model.name, ())) if recording.core_ml else None))
-        for model in recording.models
-    }
+    models, findings = {}, {}
+    for model in recording.models:
+        found = [check.id for check in recording.checks if (check.outcome, check.model) == ("finding", model.name)]
+        findings[model.name] = tuple(found)
+        quantities = {**model.quantities, "findings": len(found) if recording.core_ml else None}
+        models[model.name] = tuple(_value(name, model, quantities) for name in FIGURES)
     return Recorded(
         utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
         *(recording.commit or commit, recording.identity, recording.environment.device, recording.environment.system),
@@ -180,24 +187,15 @@ def recorded_of(recording: Measurements, modified: float, commit: str | None = N
     )
 
 
-def _values(model: ModelMeasurements, findings: int | None) -> Iterator[float | None]:
-    quantities, units = model.quantities, dict(model.units)
-    for name, figure in FIGURES.items():
-        if name == "findings":
-            yield findings
-        elif figure.unit == "share":
-            # Where one unit was recorded, the others had no work.
-            yield round(units.get(name, 0.0), 4) if units else None
-        elif name == "p50_ns" and len(model.latency_ns) < MIN_PREDICTIONS:
-            yield None
-        else:
-            value = quantities[name]
-            # What call stacks show to a ms cannot be followed to a percent.
-            yield (
-                None
-                if value is None or model.inexact.error_ns(name)
-                else round(value, 0 if FIGURES[name].unit == "ns" else 3)
-            )
+def _value(name: str, model: ModelMeasurements, quantities: Mapping[str, float | None]) -> float | None:
+    """A figure of a model, None where it cannot be followed."""
+    unit = FIGURES[name].unit
+    if unit == "share":
+        # Where one unit was recorded, the others had no work.
+        return round(dict(model.units).get(name, 0.0), 4) if model.units else None
+    value, few = quantities[name], name == "p50_ns" and len(model.latency_ns) < MIN_PREDICTIONS
+    # What call stacks show to a ms cannot be followed to a percent.
+    return None if value is None or few or model.inexact.error_ns(name) else round(value, 0 if unit == "ns" else 3)
 
 
 def utc(date: str | None) -> str | None:
@@ -213,17 +211,13 @@ def utc(date: str | None) -> str | None:
 def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), notes: Sequence[str] = ()) -> History:
     """The series of some recordings; one that is given twice counts once. `newest` are those of one build, which is the
     newest whatever its date. O(recordings · models · log)."""
-    checked = {one.identity for one in newest if one.identity is not None}
+    checked = {one.identity for one in newest} - {None}
     earlier = [one for one in recordings if one.identity not in checked]
-    latest = max([*(one.time for one in earlier), min((one.time for one in newest), default="")])
+    latest = max((one.time for one in (*earlier, *newest)), default="")
+    given = [*earlier, *(replace(one, time=latest, commit="newest") for one in newest)]
+    known = {one.identity or id(one): one for one in given}
     grouped: dict[tuple[str, str | None, str | None], dict[object, list[Recorded]]] = {}
-    seen: set[str] = set()
-    repeated = 0
-    for one in (*earlier, *(replace(one, time=latest, commit="newest") for one in newest)):
-        if one.identity is not None and one.identity in seen:
-            repeated += 1
-            continue
-        seen.add(one.identity or "")
+    for one in known.values():
         for model in one.models:
             grouped.setdefault((model, one.device, one.system), {}).setdefault(one.commit or id(one), []).append(one)
     parts: dict[tuple[str, str | None], list[Series]] = {}
@@ -231,7 +225,7 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
         parts.setdefault(key[:2], []).extend(_parts(*key, builds))
     linked = (one for of_device in parts.values() for one in _linked(of_device))
     ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
-    if repeated:
+    if repeated := len(given) - len(known):
         notes = [*notes, f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"]
     return History(tuple(ordered), tuple(notes))
 
@@ -248,10 +242,9 @@ def _parts(
         begins = f"{steps[low - 1]:,.0f} days without a build" if low else ""
         stretch = ordered[low:high]
         table = np.array([_medians([one.models[model] for one in each]) for each in stretch], np.float64)
+        builds_of = tuple(_build(model, each) for each in stretch)
         trends = (_trend(name, table[:, at]) for at, name in enumerate(FIGURES) if not np.isnan(table[:, at]).all())
-        yield Series(
-            model, device, system, begins, False, tuple(_build(model, each) for each in stretch), tuple(trends)
-        )
+        yield Series(model, device, system, begins, False, builds_of, tuple(trends))
 
 
 def _began(recordings: Sequence[Recorded]) -> str:
@@ -279,10 +272,10 @@ def _trend(name: str, column: FloatArray) -> Trend:
     trend = Trend(name, tuple(None if math.isnan(value) else value for value in column.tolist()), ())
     changes = []
     for change in changes_in(np.log(values) if ratios else values):
-        before, after = (math.exp(level) if ratios else level for level in (change.before, change.after))
-        if abs(trend.size(before, after)) >= _LEAST[unit]:
+        levels = [math.exp(level) if ratios else level for level in (change.before, change.after)]
+        if abs(trend.size(*levels)) >= _LEAST[unit]:
             first, last = int(places[change.last_before]), int(places[change.first_after])
-            changes.append(replace(change, last_before=first, first_after=last, before=before, after=after))
+            changes.append(replace(change, last_before=first, first_after=last, before=levels[0], after=levels[1]))
     return replace(trend, changes=tuple(changes))
 
 
@@ -290,10 +283,7 @@ def _linked(parts: list[Series]) -> Iterator[Series]:
     """Series of one model and device with why each begins where another ended; the last one goes on."""
     parts.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
     for at, part in enumerate(parts):
-        earlier = [other for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
-        begins = part.begins
-        if not begins and earlier:
-            begins = (
-                f"system changed from {earlier[-1].system or 'an unknown one'} to {part.system or 'an unknown one'}"
-            )
-        yield replace(part, begins=begins, current=part is parts[-1])
+        earlier = [other.system for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
+        systems = [system or "an unknown one" for system in (*earlier[-1:], part.system)]
+        changed = f"system changed from {' to '.join(systems)}" if earlier else ""
+        yield replace(part, begins=part.begins or changed, current=part is parts[-1])

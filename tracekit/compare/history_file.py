@@ -6,19 +6,14 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from sys import intern
+from typing import Any
 
 from tracekit.compare.history import FIGURES, Recorded, utc
 from tracekit.errors import TracekitError
 
 ENDING = ".jsonl"
 LINE_VERSION = 1
-_MEASURED = tuple(FIGURES)[:-1]
-"""All but findings, which a line names."""
 _TEXTS = ("commit", "identity", "device", "system", "report")
-
-
-class _BrokenLineError(Exception):
-    """What is wrong with a line, in a clause."""
 
 
 def line_of(recorded: Recorded) -> str:
@@ -51,7 +46,7 @@ def read_history(path: Path) -> tuple[list[Recorded], list[str]]:
                 try:
                     if line.strip():
                         recordings.append(_recorded(line, path.parent))
-                except _BrokenLineError as error:
+                except ValueError as error:
                     problems.append(f"{path.name}, line {number}: {error}")
     except FileNotFoundError:
         raise TracekitError(
@@ -78,50 +73,41 @@ def add_to_history(path: Path, recordings: Iterable[Recorded]) -> int:
             lines.append(line_of(one))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            file.seek(0, 2)
-            if file.tell():
-                file.seek(-1, 2)
-                # An editor may have left out the end of the last line.
-                lines[:0] = [] if file.read(1) == b"\n" else ["\n"]
-            file.write("".join(lines).encode("ascii"))
+        # An editor may have left out the end of the last line.
+        cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+        with path.open("a", encoding="ascii", newline="\n") as file:
+            file.write("\n" * cut_off + "".join(lines))
     except OSError as error:
         raise TracekitError(f"cannot write {path}: {error.strerror or error}") from None
-    return sum(line != "\n" for line in lines)
+    return len(lines)
 
 
 def _recorded(line: str, folder: Path) -> Recorded:
-    """The inverse of `line_of`. Raises `_BrokenLineError`."""
+    """The inverse of `line_of`. Raises `ValueError`, which says in a clause what is wrong."""
     if line.startswith(("<<<<<<<", "=======", ">>>>>>>", "|||||||")):
-        raise _BrokenLineError("a mark of a merge conflict; keep the lines of both sides")
+        raise ValueError("a mark of a merge conflict; keep the lines of both sides")
     try:
         plain = json.loads(line)
     except (ValueError, RecursionError):
-        raise _BrokenLineError("not valid JSON, as a line that is cut off") from None
+        raise ValueError("not valid JSON, as a line that is cut off") from None
     if not isinstance(plain, dict) or plain.get("version") != LINE_VERSION:
-        raise _BrokenLineError("not a line of a history that this version of tracekit reads")
+        raise ValueError("not a line of a history that this version of tracekit reads")
     commit, identity, device, system, report = texts = [plain.get(key) for key in _TEXTS]
     try:
         time, models = utc(plain["time"]), plain["models"]
-        findings = {
-            model: tuple(map(intern, entry["findings"])) for model, entry in models.items() if "findings" in entry
-        }
-        values = {
-            model: (
-                *(_number(entry.get(name)) for name in _MEASURED),
-                len(findings[model]) if model in findings else None,
-            )
-            for model, entry in models.items()
-        }
+        values = {model: tuple(_number(entry.get(name)) for name in FIGURES) for model, entry in models.items()}
+        findings = {model: tuple(map(intern, entry.get("findings", ()))) for model, entry in models.items()}
     except (KeyError, TypeError, AttributeError):
         time = None
     if time is None or not all(text is None or isinstance(text, str) for text in texts):
-        raise _BrokenLineError("a part of it is missing or wrong")
+        raise ValueError("a part of it is missing or wrong")
     where = str(folder / report) if report else ""
     return Recorded(time, commit, identity, device, system, values, findings, where)
 
 
-def _number(value: object) -> float | None:
-    if value is not None and not (type(value) in (int, float) and 0 <= value < 1e18):  # type: ignore[operator]
+def _number(value: Any) -> float | None:
+    """A value of a line; of findings, which are named, how many there are. Raises `TypeError`."""
+    number = len(value) if type(value) is list else value
+    if number is not None and not (type(number) in (int, float) and 0 <= number < 1e18):
         raise TypeError
-    return value  # type: ignore[return-value] # a number by now
+    return number

@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.characters import visible
-from tracekit.compare.change_points import MIN_BUILDS, Change
+from tracekit.compare.change_points import MIN_BUILDS
 from tracekit.compare.history import FIGURES, NEWEST, History, Series, Trend
-from tracekit.compare.words import percent_change
+from tracekit.compare.history_words import change_words, day_words, moved_words
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
     Document,
     Figure,
     Line,
-    Paragraph,
     Role,
     Section,
     Span,
@@ -32,26 +30,24 @@ from tracekit.render.blocks import (
     table,
 )
 from tracekit.render.markup import Html, tag
-from tracekit.report.formatting import ABSENT, quantity, word_list
+from tracekit.report.formatting import ABSENT, quantity
 from tracekit.units import format_count, format_time
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
+Drawn = Callable[[Series, Trend], Span]
+"""Draws a figure over builds."""
 BARS = "▁▂▃▄▅▆▇█"
-BOARD = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "ane", "findings")
-"""Figures that the page shows of all models side by side; the others are below."""
+BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
+"""Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
 CELLS = 18
 """Cells of a sparkline; builds that share one are their median."""
 MARKS = 150
 """Builds of a picture that can be pointed at and clicked."""
-CERTAIN = 0.9999
-"""Confidence from which on words say so."""
 SAID = 3
 """Changes of a figure that are said, the newest ones."""
+_ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
 _STYLE = """
 svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow:visible;vertical-align:middle}
-#trends svg.trend{width:6.5rem;height:1.4rem;max-width:none}
+#trends svg.trend{width:4rem;height:1.4rem;max-width:none;float:left;margin:0 .4rem 0 .7rem}
 #trends td:has(svg){white-space:nowrap}
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
@@ -67,16 +63,21 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
     current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
-    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends]
-    worse = sorted((each for each in found if each[0]), key=lambda each: -each[0])
+    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
+    # What a user feels comes first: times before shares, and those before findings.
+    worse = sorted(found, key=lambda each: (_ORDER[FIGURES[each[2].figure].unit], -each[0]))
     current = list({id(one): one for one in (*(each[1] for each in worse), *current)}.values())
-    drawn = partial(_sparkline, as_text=form == "markdown", link=link)
+
+    def drawn(series: Series, trend: Trend) -> Span:
+        picture = None if form == "markdown" else partial(_picture, series, trend, link)
+        return Span(_bars(trend), picture=picture)
+
     board = _board(current, drawn) if form == "html" else None
     looks = Figure("", style=_STYLE) if form == "html" else None
     return Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
-        tone=Role.BAD if worse else Role.GOOD if any(_judged(one) for one in current) else Role.OPEN,
+        tone=Role.BAD if worse else Role.GOOD if any(one.judged for one in current) else Role.OPEN,
         blocks=present(
             looks,
             board,
@@ -84,59 +85,44 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
             section("Earlier series", *(_section(one, drawn, form) for one in ended), folded=True),
             items(history.notes),
         ),
+        more="tracekit history PATH -o history.html" if ended else "",
     )
-
-
-def _judged(series: Series) -> bool:
-    return any(trend.judged for trend in series.trends)
 
 
 def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Trend]]) -> str:
     models = format_count(len({one.model for one in current}), "model")
     if worse:
         _, series, trend = worse[0]
-        said = f"{series.model} {FIGURES[trend.figure].title} {_size(trend, trend.news()[0].before)}"
-        more = f" and {len(worse) - 1:,} more" if len(worse) > 1 else ""
+        said = f"{series.model} {FIGURES[trend.figure].title} {moved_words(trend)}"
+        more = f", and {format_count(len(worse) - 1, 'more figure')}" if len(worse) > 1 else ""
         return f"Worse in the newest {NEWEST} builds: {said}{more}."
     if not current:
         return "No model with a prediction or a load."
-    short = sum(not _judged(one) for one in current)
+    short = sum(not one.judged for one in current)
     if short == len(current):
         return f"Too few builds to find changes: {MIN_BUILDS} of one device and system are needed."
     note = f" ({short:,} with too few builds)" if short else ""
     return f"Nothing became worse in the newest {NEWEST} builds of {models}{note}."
 
 
-def _size(trend: Trend, before: float, after: float | None = None) -> str:
-    """A change from one level to another, or to that of now: `+31%`, or both levels of shares and counts."""
-    reached, unit = trend.changes[-1].after if after is None else after, FIGURES[trend.figure].unit
-    if unit in ("share", "count"):
-        return f"{quantity(round(before, 2), unit)} → {quantity(round(reached, 2), unit)}"
-    return percent_change(1 + trend.size(before, reached))
-
-
-def _section(series: Series, drawn: partial[Span], form: str) -> Section:
+def _section(series: Series, drawn: Drawn, form: str) -> Section:
     newest, count = series.builds[-1].day, len(series.builds)
-    days = [_day(series.builds[0].day, newest)] if series.builds[0].day.date() != newest.date() else []
-    days.append(_day(newest, newest, whole=True))
+    days = dict.fromkeys(day_words(build.day, newest) for build in (series.builds[0], series.builds[-1]))
     where = ", ".join(filter(None, (series.model, _where(series))))
     notes = [f"begins anew: {series.begins}"] if series.begins else []
-    notes += [f"changes are found from {MIN_BUILDS} builds on"] if count < MIN_BUILDS else []
-    title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)}"
-    rows = [trend for trend in series.trends if any(trend.known) or trend.changes]
+    notes += ["too few builds"] if count < MIN_BUILDS else []
+    title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)} {newest.year}"
     cells: tuple[Column[Trend], ...] = (
         columns.words("figure", lambda trend: FIGURES[trend.figure].title),
-        columns.words("builds", lambda trend: drawn(series, trend), legend=" "),
+        Column("builds", lambda trend: drawn(series, trend)),
         Column("newest", _value),
         columns.words("change points and drift", lambda trend: _changes(series, trend)),
     )
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
-    return Section(title, present(table(series.model, cells, rows)), note="; ".join(notes), folded=form == "html")
-
-
-def _day(day: datetime, newest: datetime, *, whole: bool = False) -> str:
-    return f"{day.day} {day:%b}" + (f" {day.year}" if whole or day.year != newest.year else "")
+    folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
+    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
+    return Section(title, present(grid), note="; ".join(notes), folded=folded)
 
 
 def _value(trend: Trend) -> Line:
@@ -150,69 +136,42 @@ def _value(trend: Trend) -> Line:
 def _changes(series: Series, trend: Trend) -> Line:
     """What changed, the newest first."""
     if not trend.judged:
-        known = f"known of {format_count(len(trend.known), 'build')}, {MIN_BUILDS} needed"
-        return known if len(series.builds) >= MIN_BUILDS else ""
+        return f"{len(trend.known)} of {MIN_BUILDS} builds needed" if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
         return "steady"
-    said = [_change(series, trend, change) for change in reversed(trend.changes[-SAID:])]
+    said = [change_words(series, trend, change) for change in reversed(trend.changes[-SAID:])]
     more = len(trend.changes) - len(said)
     words = "; ".join([*said, f"{more} earlier"] if more else said)
     return Span(words, Role.STRONG) if trend.worsening() else words
 
 
-def _change(series: Series, trend: Trend, change: Change) -> str:
-    first, last = series.builds[change.last_before], series.builds[change.first_after]
-    names = [build.commit[:7] for build in (first, last) if build.commit]
-    drift, day = change.kind == "drift", _day(last.day, series.builds[-1].day)
-    facts = [_size(trend, change.before, change.after)]
-    facts += [f"over {format_count(change.first_after - change.last_before, 'build')} to {day}"] if drift else [day]
-    facts.append("certain" if change.confidence >= CERTAIN else f"{change.confidence:.1%} sure")
-    if trend.figure == "findings":
-        new = [check for check in last.findings if check not in first.findings]
-        facts += [f"new: {word_list(new)}"] if new else []
-    where = f" {'' if drift else 'at '}{'…'.join(names)}" if len(names) == 2 else ""
-    return f"{change.kind}{where} ({', '.join(facts)})"
-
-
-def _sparkline(series: Series, trend: Trend, *, as_text: bool, link: Callable[[str], str]) -> Span:
-    text = _bars(trend)
-    return Span(text) if as_text else Span(text, picture=lambda: _picture(series, trend, link))
-
-
-def _pieces(values: Sequence[float | None], count: int) -> Iterator[tuple[int, float]]:
-    """Values in at most so many pieces of equal length: the last place of each, and its median (NaN: not recorded)."""
-    known = np.array(values, np.float64)
-    for part in np.array_split(np.arange(len(known)), min(count, len(known))):
-        there = known[part][~np.isnan(known[part])]
-        yield int(part[-1]), float(np.median(there)) if len(there) else float("nan")
-
-
-def _scale(trend: Trend) -> tuple[float, float]:
-    """Lowest and highest value of a picture; noise of a few percent does not fill it."""
+def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
+    """The values in at most so many pieces of equal length: the last place of each, its median, and how high that is
+    drawn, from 0 to 1 (NaN: not recorded). Noise of a few percent does not fill the height."""
     low, high = min(trend.known), max(trend.known)
-    if FIGURES[trend.figure].unit in ("share", "count"):
-        return 0.0, max(high, 1.0)
     spare = max(0.3 * high - (high - low), 0.0) / 2
-    return low - spare, high + spare
+    low, high = low - spare, high + spare
+    if FIGURES[trend.figure].unit in ("share", "count"):
+        low, high = 0.0, max(*trend.known, 1.0)
+    values = np.array(trend.values, np.float64)
+    for part in np.array_split(np.arange(len(values)), min(count, len(values))):
+        there = values[part][~np.isnan(values[part])]
+        value = float(np.median(there)) if len(there) else float("nan")
+        yield int(part[-1]), value, (value - low) / (high - low or 1.0)
 
 
 def _bars(trend: Trend) -> str:
-    low, high = _scale(trend)
-    steps = [
-        None if np.isnan(value) else int((value - low) / (high - low or 1.0) * (len(BARS) - 1) + 0.5)
-        for _, value in _pieces(trend.values, CELLS)
-    ]
-    return "".join(" " if step is None else BARS[step] for step in steps)
+    heights = (height for _, _, height in _heights(trend, CELLS))
+    return "".join(" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
 
 
 def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
     """The figure over builds: its line, where it changed, and each build to point at; it leads to its report."""
-    low, high = _scale(trend)
     across = max(len(trend.values) - 1, 1)
-    pieces = [(0, float("nan")), *_pieces(trend.values, MARKS)]
+    pieces = [(0, float("nan"), float("nan")), *_heights(trend, MARKS)]
     places = [
-        ("M" if np.isnan(earlier) else "L", at, value, 100 * at / across, 36 - 32 * (value - low) / (high - low or 1.0))
-        for (_, earlier), (at, value) in pairwise(pieces)
+        ("M" if np.isnan(earlier) else "L", at, value, 100 * at / across, 36 - 32 * height)
+        for (_, earlier, _), (at, value, height) in pairwise(pieces)
         if not np.isnan(value)
     ]
     joined = f"median of {len(trend.values) / MARKS:.0f} builds up to " if len(trend.values) > 1.5 * MARKS else ""
@@ -220,7 +179,7 @@ def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
     marks = [tag("path", d="".join(f"{step}{x:.2f} {y:.2f}" for step, _, _, x, y in places) + "h0", class_="line")]
     for change in trend.changes:
         x = 50 * (change.last_before + change.first_after) / across
-        words = tag("title", _change(series, trend, change))
+        words = tag("title", change_words(series, trend, change))
         marks.append(tag("path", words, d=f"M{x:.2f} 0V40", class_="mark"))
     for _, at, value, x, y in places:
         build = series.builds[at]
@@ -233,46 +192,36 @@ def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
     return tag("svg", *marks, role="img", aria_label=label, class_="trend", **shape)
 
 
-def _board(current: Sequence[Series], drawn: partial[Span]) -> Section | None:
+def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
     """All models on one screen."""
 
     def cell(name: str) -> Column[Series]:
-        def trend_of(series: Series) -> tuple[Series, Trend] | None:
-            return next(((series, trend) for trend in series.trends if trend.figure == name), None)
-
         return columns.optional(
             FIGURES[name].title,
-            trend_of,
+            lambda series: next(((series, trend) for trend in series.trends if trend.figure == name), None),
             lambda both: (drawn(*both), " ", *spans(_value(both[1]))),
             lambda both: both[1].values[-1],
         )
 
     def news(series: Series) -> Line:
-        found = [(trend, changes) for trend in series.trends if (changes := trend.news())]
-        if not found:
-            return "steady" if _judged(series) else "too few builds"
-        said = (
-            Span(f"{FIGURES[trend.figure].title} {_size(trend, changes[0].before)}", _tone(trend))
-            for trend, changes in found
-        )
-        return join(said, ", ")
+        said = [
+            Span(f"{FIGURES[each.figure].title} {moved_words(each)}", Role.STRONG if each.worsening() else Role.PLAIN)
+            for each in series.trends
+            if each.news()
+        ]
+        return join(said, ", ") if said else "steady" if series.judged else "too few builds"
 
-    known = {trend.figure for series in current for trend in series.trends if any(trend.known)}
-    several = len({(series.device, series.system) for series in current}) > 1
-    where = columns.words("on", _where) if several else None
+    known = {trend.figure for series in current for trend in series.trends}
+    where = {_where(series) for series in current}
     cells: tuple[Column[Series] | None, ...] = (
         columns.names("model", lambda series: series.model),
-        where,
+        columns.words("on", _where) if len(where) > 1 else None,
         columns.words(f"newest {NEWEST} builds", news),
         *(cell(name) for name in BOARD if name in known),
     )
-    shared = None if several or not current else Paragraph(f"on {_where(current[0])}", Role.DIM)
-    return section("Models", shared, table("Models", filter(None, cells), current), name="trends")
+    title = f"Models on {next(iter(where))}" if len(where) == 1 else "Models"
+    return section(title, table("Models", filter(None, cells), current), name="trends")
 
 
 def _where(series: Series) -> str:
     return ", ".join(filter(None, (series.device, series.system)))
-
-
-def _tone(trend: Trend) -> Role:
-    return Role.STRONG if trend.worsening() else Role.PLAIN
