@@ -39,7 +39,7 @@ def test_the_text_fits_80_columns_and_names_the_commits(worse):
     words = " ".join(text.split())
     assert re.search(r"change point at 0000021…0000022 \(\+3[0-2]%, 7 Sep, certain\)", words)
     # What became worse comes first.
-    assert text.index("SHARPEN") < text.index("CAPTIONER")
+    assert text.index("Sharpen, iPhone") < text.index("Captioner, iPhone")
     assert text.count("steady") == 1
 
 

@@ -122,7 +122,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
     grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
-    return Section(title, present(grid), note="; ".join(notes), folded=folded)
+    return Section(title, present(grid), note="; ".join(notes), folded=folded, has_names=True)
 
 
 def _value(trend: Trend) -> Line:

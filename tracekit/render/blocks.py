@@ -154,6 +154,8 @@ class Section:
     """Whether a page opens it at first although it is folded."""
     stays: bool = False
     """Whether a form with a greatest length never leaves it out."""
+    has_names: bool = False
+    """Whether the title has names of models and devices, which no form writes in capitals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,8 @@ class _Writer:
     def _section(self, block: blocks.Section, indent: int) -> list[Text]:
         if _is_cards(block):
             return self._cards(block, None)[0]
-        title = Text(" " * indent).append(visible(block.title).upper(), "bold")
+        words = visible(block.title)
+        title = Text(" " * indent).append(words if block.has_names else words.upper(), "bold")
         lines = self.layout.hang(title.append(f"  {block.note}" if block.note else "", "dim"), indent + 2)
         for above, inner in zip((None, *block.blocks), block.blocks, strict=False):
             written = self.lines(inner, indent + 2)
