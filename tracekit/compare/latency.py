@@ -52,8 +52,8 @@ _SURE = 3.0
 LASTING = 50
 """Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
 _HIDDEN = 110.0
-"""By this over the square of its predictions, a shorter recording may be slower by itself: by a third with 20, by all
-of it with 12 (by simulation)."""
+"""By this over the square of its predictions, as a difference of logarithms, a shorter recording may be slower by
+itself: a third with 20, twice as slow with 12 (by simulation)."""
 
 
 class Reason(StrEnum):
