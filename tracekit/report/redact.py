@@ -109,7 +109,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     # What only cleans texts needs no frames.
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
-    from tracekit.trace.frames import is_any
+    from tracekit.trace.frames import held_texts, is_any
 
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
@@ -121,7 +121,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     foreign = tuple(sorted(_texts(of_others, "model") - set(trace.models["name"])))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
-    names |= processes_in(text for frame in frames for text in _texts(frame, "label"))
+    names |= processes_in(text for frame in frames if "label" in frame for text in held_texts(frame["label"]))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -113,13 +113,18 @@ def hardware_only(calls: pd.DataFrame) -> BoolArray:
 
 
 def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
-    """The texts that rows of a categorical column hold. O(rows), in a tenth of the time that pandas takes to drop nulls
-    and repeats from a few hundred rows."""
+    """The texts that rows of a categorical column hold. O(rows)."""
+    return set(held_texts(column))
+
+
+def held_texts(column: pd.Series | pd.Categorical) -> Iterator[str]:
+    """Each text that rows of a categorical column hold, once. O(rows), in a tenth of the time that pandas takes to drop
+    nulls and repeats from a few hundred rows."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
     # The entry behind the last stands for the code -1.
     held = np.zeros(len(cells.categories) + 1, np.bool_)
     held[cells.codes] = True
-    return set(map(str, cells.categories[held[:-1]]))
+    return map(str, cells.categories[held[:-1]])
 
 
 def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
