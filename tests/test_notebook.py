@@ -104,7 +104,7 @@ def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path)
     assert "<pre>" in read._repr_html_()
 
 
-def test_what_fixes_would_bring_is_a_frame_and_text(trace, samples: Path) -> None:
+def test_what_fixes_would_bring_is_a_frame_and_text(trace, report) -> None:
     said = trace.whatif("reload-before-predict", models="Mosaic")
     frame = said.to_frame()
     assert list(zip(frame["findings"], frame["model"], strict=True)) == [(("reload-before-predict",), "Mosaic")]
@@ -113,7 +113,7 @@ def test_what_fixes_would_bring_is_a_frame_and_text(trace, samples: Path) -> Non
     assert frame["saved_ns"][0] == loads["duration_ns"].iloc[1:].sum()
     assert (frame["median_ns_before"] == frame["median_ns_after"]).all()
     assert "BEFORE AND AFTER" in said._repr_html_()
-    assert trace.whatif().replays[0].saved_ns == trace.analyze().summary.savings_ns
+    assert trace.whatif().replays[0].saved_ns == report.summary.savings_ns
     with pytest.raises(tracekit.UsageError, match="cold-load has no finding"):
         trace.whatif("cold-load")
 

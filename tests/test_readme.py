@@ -67,10 +67,11 @@ def test_recordings_as_shown_have_what_every_check_needs(page: str):
 @pytest.mark.parametrize("page", ["README.md", "docs", "sample_traces"])
 def test_every_command_line_that_is_shown_is_one(page: str) -> None:
     pages = [ROOT / page] if page.endswith(".md") else sorted((ROOT / page).rglob("*.md"))
+    parser = build_parser()
     for path in pages:
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         for line in re.findall(r"^(?:\$ )?tracekit (.*)", "\n".join(blocks), re.MULTILINE):
             words = shlex.split(re.split(r" [>|] ", line)[0], comments=True)
             if words[-1] not in ("--help", "--version"):
-                build_parser().parse_args(words)
+                parser.parse_args(words)

@@ -8,15 +8,20 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tracekit import api, open_trace, request
 from tracekit.cli import measuring, stacks
 from tracekit.cli.main import main
+from tracekit.compare import measurements
+from tracekit.compare.measurements import measure
 from tracekit.detectors.framework import AnyDetector, Judgment
 from tracekit.recording.xctrace.reader_selection import usable_tool
+from tracekit.report import timeline
 from tracekit.report.report import Report
+from tracekit.report.timeline import timeline_of
 from tracekit.request import Request
 from tracekit.trace.filter import Shown
 from tracekit.trace.trace import Trace
@@ -37,6 +42,8 @@ _judge, _run_detectors = api.judge, api.run_detectors
 _TRACES: dict[Path, Trace] = {}
 _REPORTS: dict[tuple[Path, str], Report] = {}
 _JUDGMENTS: dict[tuple[Path, tuple[int, ...], str], tuple[Judgment, ...]] = {}
+_MADE: dict[tuple[Callable[..., Any], Path, int, str], tuple[Any, object]] = {}
+"""With what was judged, whose identity is in the key."""
 
 
 def kept_trace(path: Path) -> Trace:
@@ -71,6 +78,21 @@ def kept_report(trace: Trace, asked: Request, shown: Shown | None) -> Report:
     return _REPORTS[key]
 
 
+def made_once(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What `make` makes of a trace that is kept and of its report or results."""
+
+    def made(trace: Trace, judged: object, shown: Shown | None = None, **options: bool) -> Any:
+        path = path_of(trace)
+        if path is None or shown is not None:
+            return make(trace, judged, shown=shown, **options)
+        key = (make, path, id(judged), repr(sorted(options.items())))
+        if key not in _MADE:
+            _MADE[key] = make(trace, judged, **options), judged
+        return _MADE[key][0]
+
+    return made
+
+
 @pytest.fixture(scope="session")
 def unchanged_folders(samples: Path) -> set[Path]:
     """Folders of recordings that no test changes."""
@@ -98,6 +120,10 @@ def tracekit(
     for module in (api, measuring):
         monkeypatch.setattr(module, "judge", kept_report)
     monkeypatch.setattr(api, "run_detectors", kept_judgments)
+    for module in (timeline, measuring):
+        monkeypatch.setattr(module, "timeline_of", made_once(timeline_of))
+    for module in (measurements, measuring):
+        monkeypatch.setattr(module, "measure", made_once(measure))
 
     def call(*arguments: str | Path) -> Outcome:
         try:

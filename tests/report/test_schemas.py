@@ -11,8 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-import tracekit
-from support.analyses import kept_analysis
+from support.analyses import kept_analysis, kept_trace
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.why.choice import Choice
@@ -113,7 +112,7 @@ def test_versions_are_those_of_the_program() -> None:
 @pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
 @pytest.mark.parametrize("choice", [Choice(slowest=300), Choice(at_ns=10**15)], ids=["all", "none"])
 def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: Choice) -> None:
-    document = validate("why", to_json(explain(tracekit.open_trace(samples / f"{name}.trace"), choice=choice)))
+    document = validate("why", to_json(explain(kept_trace(samples / f"{name}.trace"), choice=choice)))
     parts = [part for model in document["models"] for each in model["predictions"] for part in each["parts"]]
     # Of most samples some take less than usual.
     assert any(part["ns"] < 0 for part in parts) == (name != "not_instrumented" and choice.at_ns is None)
