@@ -15,6 +15,9 @@ from support.performance_reports import PRIVATE, wwdc22
 from tracekit.cli.parser import COMMANDS
 from tracekit.model_files.profiling import core_ml
 from tracekit.model_files.specification import message_types
+from tracekit.query.views import VIEWS
+from tracekit.recording import open_contents
+from tracekit.recording.table import TableState
 from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.machines import Thread
@@ -273,6 +276,20 @@ def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Pat
     assert leaks(result.out + result.err) == set()
 
 
+@pytest.mark.parametrize("form", ["export", "bundle"])
+def test_no_view_and_no_recorded_table_tells_a_secret(tracekit, recordings: dict[str, Path], form: str) -> None:
+    pytest.importorskip("duckdb")
+    run = open_contents(recordings[form]).runs[-1]
+    tables = {f'raw."{entry.schema}"' for entry in run.tables if entry.state is TableState.ROWS}
+    assert 'raw."ModelInferenceTable"' in tables
+    query = " union all ".join(f"select each::varchar as texts from {name} each" for name in (*VIEWS, *tables))  # noqa: S608
+    for more in ((), ("--no-redact",)):
+        result = tracekit("sql", recordings[form], query, "--json", "--no-config", *more)
+        assert len(json.loads(result.out)["rows"]) > 200
+        assert bool(leaks(result.out + result.err)) == bool(more)
+        assert leaks(tracekit("sql", recordings[form], "from raw.HushTable", *more).err) <= {"HushTable"}
+
+
 NAMING = {
     "analyze": ("--model", "--process", "--signpost"),
     "compare": ("--model", "--signpost", "--rename"),
@@ -301,7 +318,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
+    others = {"sql", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 

@@ -304,6 +304,28 @@ COMMANDS = (
         files=("perfetto", "chrome"),
     ),
     Command(
+        "sql",
+        "ask in SQL",
+        (
+            'tracekit sql run.trace "from findings"',
+            'tracekit sql run.trace "select model, p95_ns from models" --format csv',
+            "tracekit sql run.trace --list",
+        ),
+        "Answers a query over the views of a recording: predictions, loads, hardware, models, findings and others, and "
+        'raw."schema" for recorded tables. Without QUERY, asks for queries. Queries only read, and reach no file. Says '
+        "so where a view was not recorded.",
+        (
+            Argument("path", "PATH", RECORDING),
+            Argument("query", "QUERY", "one query", "?"),
+        ),
+        "file list output format json quiet",
+        f"query-timeout run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        "tracekit.cli.sql:run",
+        ("text", "markdown", "csv", "json"),
+        files=("parquet",),
+        status="2 error, 3 a view was not recorded",
+    ),
+    Command(
         "explain",
         "list and explain checks",
         ("tracekit explain", "tracekit explain reload-before-predict"),

@@ -224,7 +224,7 @@ OPTIONS: dict[str, Option] = {
     "json": Option("same as --format json", dest="format", default=None, const="json"),
     "quiet": Option("brief result, no progress or notes", short="-q"),
     "verbose": Option("full report, plus read statistics", short="-v"),
-    "list": Option("show what an archive would contain, write nothing"),
+    "list": Option("list what there is, write nothing"),
     "show": Option(f"only {','.join(PARTS)}", "PARTS", type=_parts, many="extend"),
     "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),
     "force": Option("overwrite existing files"),
@@ -252,6 +252,8 @@ OPTIONS: dict[str, Option] = {
     "reader": Option("auto, native or xctrace (default: auto)", "READER", default="auto", choices=READERS),
     "timeout": Option("xctrace time limit per table (default: 900)", "SECONDS", type=_limit, default=900.0),
     "jobs": Option("recordings read at a time (default: 1)", "N", type=_number(999, "a number of jobs"), default=1),
+    "file": Option("read the query from FILE; - for standard input", "FILE", short="-f"),
+    "query-timeout": Option("stop a query after so long (default: 60)", "SECONDS", type=_limit, default=60.0),
     "dask": Option("read on a Dask cluster, such as tcp://host:8786", "ADDRESS"),
     # Checks
     "only": Option("run only this check (repeatable)", "CHECK", type=_names, many="extend"),

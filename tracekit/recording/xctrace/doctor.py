@@ -25,6 +25,7 @@ OPTIONAL: Final = {
     "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
     "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
+    "duckdb": "`tracekit sql`: pip install 'coreml-tracekit[sql]'",
 }
 """Packages of the extras of `pyproject.toml`, but those of `dev`, and how to install each."""
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"

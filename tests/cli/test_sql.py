@@ -1,0 +1,85 @@
+"""`tracekit sql`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+
+import pytest
+
+pytest.importorskip("duckdb")
+COUNT = "select model, count(*) as n from predictions group by model"
+
+
+@pytest.fixture
+def path(samples):
+    return samples / "captions_concurrent.trace"
+
+
+def test_one_query_is_answered_in_every_form(tracekit, path, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    files = [tmp_path / f"out.{ending}" for ending in ("csv", "json", "md", "parquet")]
+    result = tracekit("sql", path, COUNT, *(part for file in files for part in ("-o", file)))
+    assert result.status == 0
+    assert list(csv.reader(io.StringIO(files[0].read_text()))) == [["model", "n"], ["CaptionEncoder", "276"]]
+    document = json.loads(files[1].read_text())
+    assert document["rows"] == [["CaptionEncoder", 276]]
+    assert document["coverage"] == [{"view": "predictions", "recorded": True, "note": ""}]
+    assert "| CaptionEncoder | 276 |" in files[2].read_text().replace("`", "")
+    table = parquet.read_table(files[3])
+    assert table.to_pylist() == [{"model": "CaptionEncoder", "n": 276}]
+    assert json.loads(table.schema.metadata[b"tracekit"])["coverage"][0]["recorded"]
+    assert tracekit("sql", path, COUNT).out.split() == ["model", "n", "CaptionEncoder", "276", "1", "row"]
+
+
+def test_what_was_not_recorded_is_said_in_every_form(tracekit, path):
+    for form, shown in (
+        ("text", "0 rows"),
+        ("csv", "# thermal: Thermal State was not recorded"),
+        ("json", '"recorded": false'),
+    ):
+        result = tracekit("sql", path, "from thermal", "--format", form, "-q")
+        assert (result.status, shown in result.out) == (3, True)
+        assert "thermal: Thermal State was not recorded" in result.err
+
+
+def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
+    (tmp_path / "ask.sql").write_text(COUNT)
+    assert "276" in tracekit("sql", path, "-f", tmp_path / "ask.sql").out
+    for arguments, sentence in (
+        (("-f", tmp_path / "none.sql"), "cannot read"),
+        ((COUNT, "-f", tmp_path / "ask.sql"), "give QUERY or --file, not both"),
+        (("--json",), "missing QUERY"),
+        (("from nobody",), "unknown view 'nobody'"),
+    ):
+        result = tracekit("sql", path, *arguments)
+        assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
+
+
+def test_views_and_recorded_tables_are_listed_with_their_rows(tracekit, path):
+    lines = {
+        line.split()[0]: line.split()[1] for line in tracekit("sql", path, "--list").out.splitlines() if line.strip()
+    }
+    assert lines["predictions"] == "276"
+    assert lines["thermal"] == "–"
+    assert lines['raw."coreml-os-signpost"'] == "1,105"
+
+
+def test_a_prompt_answers_until_the_end_and_survives_mistakes(tracekit, path, monkeypatch):
+    said = iter(["select count(*)", "from predictions;", "from nobody;", ".columns loads", ".help", ".quit"])
+    monkeypatch.setattr("builtins.input", lambda _: next(said))
+    result = tracekit("sql", path)
+    assert (result.status, "276" in result.out) == (0, True)
+    assert "unknown view 'nobody'" in result.err
+    assert "is_cold" in result.err
+
+
+def test_without_duckdb_one_sentence_says_what_to_install(tracekit, path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    result = tracekit("sql", path, COUNT)
+    assert (result.status, result.err) == (
+        2,
+        "tracekit: SQL needs the package duckdb: pip install 'coreml-tracekit[sql]'\n",
+    )

@@ -1,0 +1,140 @@
+"""Answers of the database, what it refuses, and what it says of what was not recorded."""
+
+from __future__ import annotations
+
+import pytest
+from query.conftest import MS, database, scenario
+
+from support.handover import trace_of
+from tracekit.errors import UsageError
+from tracekit.query.private import MODELS, OF_REPORT, SAFE, SIGNPOSTS, TEXTS
+from tracekit.query.views import VIEWS
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_has_the_columns_that_it_declares(known, view):
+    rows = known.answer(f"describe {view}").rows
+    assert [(name, kind) for name, kind, *_ in rows] == [(column.name, column.type) for column in VIEWS[view].columns]
+
+
+def test_a_view_that_was_not_recorded_has_the_same_columns_and_says_so(sample):
+    answer = sample.answer("from thermal")
+    assert answer.columns == tuple(column.name for column in VIEWS["thermal"].columns)
+    (coverage,) = answer.coverage
+    assert (answer.rows, coverage.recorded) == ([], False)
+    assert "Thermal State was not recorded" in coverage.note
+
+
+def test_no_rows_of_what_was_recorded_are_no_reason_for_a_note(sample):
+    answer = sample.answer("from signposts")
+    assert (answer.rows, [(each.view, each.recorded, each.note) for each in answer.coverage]) == (
+        [],
+        [("signposts", True, "")],
+    )
+
+
+def test_numbers_are_those_of_the_recording(known):
+    (row,) = known.answer("from by_model('predictions')").rows
+    # 20 predictions of 5, 6, … 24 ms; the quantile lies between the 19th and the 20th.
+    assert row == ("Segmenter", 20, 290 * MS, 14.5 * MS, pytest.approx(23.05 * MS), 24 * MS)
+    assert known.answer("select sum(is_first_after_load::int), ms(max(duration_ns)) from predictions").rows == [
+        (1, 24.0)
+    ]
+    assert known.answer("select sum(ane_ns), sum(duration_ns) from breakdown").rows == [(60 * MS, 290 * MS)]
+    assert known.answer("select loads, predictions, p50_ns from models").rows == [(1, 20, 15 * MS)]
+    assert known.answer(
+        "select count(*) from with_prediction('neural_engine') where prediction_model = 'Segmenter'"
+    ).rows == [(20,)]
+    overlap = "select sum(overlap_ns(p.start_ns, p.end_ns, g.start_ns, g.end_ns)) from predictions p, gpu g"
+    assert known.answer(overlap).rows == [(2 * MS,)]
+
+
+def test_a_recorded_table_is_there_under_its_schema(sample):
+    answer = sample.answer('select event_label, count(*) from raw."coreml-os-signpost" group by 1 order by 2 desc')
+    assert sum(count for _, count in answer.rows) == 1_105
+    with pytest.raises(UsageError, match=r"unknown table 'coreml-os-signposts'; did you mean 'coreml-os-signpost'\?"):
+        sample.answer('from raw."coreml-os-signposts"')
+
+
+def test_texts_sort_and_compare_as_texts(known):
+    # Neither is so for the numbers of categories.
+    kinds = [kind for (kind,) in known.answer("select distinct kind from activity order by kind").rows]
+    assert kinds == sorted(kinds)
+    assert known.answer("select count(*) from predictions where model = 'nobody'").rows == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("", "no query given"),
+        ("select 1; select 2", r"one query at a time \(got 2\)"),
+        ("selec 1", "syntax error"),
+        ("select nope from gpu", 'column "nope" not found'),
+        ("from gpus", "unknown view 'gpus'; did you mean 'gpu'"),
+        ("drop table gpu", "only queries that read"),
+        ("create table t as select 1", "only queries that read"),
+        ("insert into gpu values (1)", "only queries that read"),
+        ("copy gpu to 'out.csv'", "only queries that read"),
+        ("attach 'x.db'", "only queries that read"),
+        ("install httpfs", "only queries that read"),
+        ("set memory_limit = '64GB'", "only queries that read"),
+        ("pragma database_list", "only queries that read"),
+        ("call pragma_version()", "only queries that read"),
+        ("from 'pyproject.toml'", "unknown view"),
+        ("from read_text('pyproject.toml')", "file system operations are disabled"),
+        ("from read_csv('/etc/passwd')", "file system operations are disabled"),
+        ("from glob('*')", "file system operations are disabled"),
+        ("from trace", "unknown view"),
+        ("select getenv('HOME')", "getenv"),
+        ("from query('drop table gpu')", "."),
+    ],
+)
+def test_what_is_no_question_about_the_recording_is_refused(known, query, sentence):
+    trace = "a local that no query can see"
+    with pytest.raises(UsageError, match=sentence) as refused:
+        known.answer(query)
+    assert "\n" not in str(refused.value)
+    assert trace
+    assert known.answer("select count(*) from gpu").rows == [(1,)]
+
+
+def test_a_query_that_takes_too_long_ends_and_the_next_one_is_answered():
+    limited = database(trace_of(scenario()), seconds=0.2)
+    with pytest.raises(UsageError, match=r"took longer than 0.2 s"):
+        limited.answer("select count(*) from range(100000000) a, range(100000000) b where a.range + b.range = 7")
+    assert limited.answer("select count(*) from loads").rows == [(1,)]
+
+
+def test_a_query_that_needs_too_much_memory_ends(known):
+    with pytest.raises(UsageError, match="more than 2GB of memory"):
+        known.answer("select list(a.range) from range(400000000) a")
+
+
+def test_private_texts_are_replaced_and_stay_apart(known):
+    assert known.answer("select process, label from gpu").rows[0][0] == "process A"
+    assert known.answer("select name, start_message from signposts").rows == [("name A", "<private>")]
+    open_ = database(trace_of(scenario()), redact=False)
+    assert open_.answer("select name, start_message from signposts").rows == [("Frame", "secret words")]
+
+
+def test_every_text_column_of_a_view_has_a_way_to_be_shown():
+    known = SAFE | TEXTS | MODELS | SIGNPOSTS | {"file", "thread"}
+    private = {"identifier", "start_message", "end_message", "message"}
+    texts = {
+        column.name
+        for view in VIEWS.values()
+        if view.name not in OF_REPORT
+        for column in view.columns
+        if column.type == "VARCHAR"
+    }
+    assert texts - known == private
+
+
+def test_inferred_calls_are_said_to_be_inferred():
+    made = scenario()
+    made.emptied = {"coreml-os-signpost"}
+    (coverage,) = database(trace_of(made)).answer("select count(*) from predictions").coverage
+    assert coverage.recorded
+    assert "inferred" in coverage.note
+    (data,) = database(trace_of(made)).answer("from data").coverage
+    assert not data.recorded

@@ -1,0 +1,171 @@
+"""`tracekit sql PATH [QUERY]`: questions about a recording in SQL."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.api import judge
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.forms import deliver, files_of, print_document, write_file
+from tracekit.cli.inputs import check_recordings
+from tracekit.cli.output import narrate
+from tracekit.cli.reading import RUNNING, showing_progress
+from tracekit.cli.requests import request_from
+from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
+from tracekit.errors import TracekitError, UsageError, unknown
+from tracekit.query.coverage import notes_of
+from tracekit.query.database import Answer, Database
+from tracekit.query.raw import raw_frame
+from tracekit.query.views import VIEWS, Source
+from tracekit.recording import open_recording
+from tracekit.recording.table import TableState
+from tracekit.request import read_trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.render.blocks import Document
+    from tracekit.request import Request
+
+PROMPT, MORE = "sql> ", "...> "
+HELP = """\
+End a query with a semicolon. Tab completes views and columns.
+.views lists the views, .columns VIEW the columns of one; .quit ends."""
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Answer a query, list the views, or ask for queries."""
+    query = _query_of(arguments)
+    files = files_of(arguments, [arguments.path])
+    check_recordings([arguments.path])
+    database = _database(arguments, request_from(arguments))
+    if arguments.list:
+        print_document(_views(database), arguments.format or "text")
+        return ExitStatus.DONE
+    if query is None:
+        if files or arguments.format:
+            raise UsageError("missing QUERY; give one, or --file with it")
+        return _ask(database)
+    answer = database.answer(query)
+    _tell(answer, arguments.quiet)
+    parquet = {path: form for path, form in files.items() if form == "parquet"}
+    for path in parquet:
+        write_file(path, answer_parquet(*database.arrow(query)))
+    data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
+    others = {path: form for path, form in files.items() if form != "parquet"}
+    if others or not parquet or arguments.format:
+        deliver(arguments, others, lambda form: answer_document(answer, form), data, whole=not files)
+    return ExitStatus.DONE if all(each.recorded for each in answer.coverage) else ExitStatus.INCONCLUSIVE
+
+
+def _query_of(arguments: Namespace) -> str | None:
+    """The query that is given, on the line, in a file or on standard input; None where there is none."""
+    if arguments.query is not None and arguments.file is not None:
+        raise UsageError("give QUERY or --file, not both")
+    if arguments.query is not None and os.path.exists(arguments.query):  # noqa: PTH110 - also for what is no path
+        raise UsageError(f"{arguments.query} is a path; give one recording and one query, or a file of a query with -f")
+    if arguments.file is None:
+        return None if arguments.query is None else str(arguments.query)
+    try:
+        return sys.stdin.read() if arguments.file == "-" else Path(arguments.file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {arguments.file}: {error}") from error
+
+
+def _database(arguments: Namespace, request: Request) -> Database:
+    """The views of the recording; a recorded table is read when a query asks for it."""
+    with showing_progress(arguments.quiet, then=RUNNING) as progress:
+        trace = read_trace(arguments.path, replace(request, progress=progress))
+
+    def read_table(schema: str) -> pd.DataFrame:
+        recording = open_recording(
+            arguments.path, run=request.run, schemas=[schema], reader=request.reader, xctrace=request.xctrace
+        )
+        return raw_frame(recording, schema)
+
+    source = Source(trace, cache(lambda: judge(trace, request, None)))
+    return Database(source, read_table, request.redact, request.functions, arguments.query_timeout)
+
+
+def _tell(answer: Answer, quiet: bool) -> None:
+    """Say on standard error what was not recorded; also where `quiet`, since no rows would say something else."""
+    for note in notes_of(each for each in answer.coverage if not (quiet and each.recorded)):
+        narrate(f"tracekit: {note}")
+
+
+def _views(database: Database) -> Document:
+    rows: dict[str, int] = {}
+    for entry in database.source.trace.run.tables:
+        if entry.state in (TableState.ROWS, TableState.EMPTY):
+            rows[entry.schema] = rows.get(entry.schema, 0) + (entry.rows or 0)
+    return views_document([database.counted(view) for view in VIEWS], list(rows.items()))
+
+
+def _ask(database: Database) -> ExitStatus:
+    """A prompt on a terminal: one answer after another, until the end of the input."""
+    _complete()
+    narrate(HELP, multiline=True)
+    lines: list[str] = []
+    while True:
+        try:
+            line = input(MORE if lines else PROMPT)
+        except EOFError:
+            narrate("")
+            return ExitStatus.DONE
+        except KeyboardInterrupt:
+            narrate("")
+            lines = []
+            continue
+        lines.append(line)
+        said = "\n".join(lines).strip()
+        if said.startswith(".") or said.endswith(";"):
+            lines = []
+            if said == ".quit":
+                return ExitStatus.DONE
+            _reply(database, said)
+
+
+def _reply(database: Database, said: str) -> None:
+    try:
+        if said == ".views":
+            print_document(_views(database))
+        elif said.startswith(".columns "):
+            _tell_columns(said.removeprefix(".columns ").strip())
+        elif said.startswith("."):
+            narrate(HELP, multiline=True)
+        else:
+            answer = database.answer(said)
+            _tell(answer, quiet=False)
+            print_document(answer_document(answer))
+    except TracekitError as error:
+        narrate(f"tracekit: {error}")
+
+
+def _tell_columns(view: str) -> None:
+    if view not in VIEWS:
+        raise unknown("view", view, VIEWS)
+    for column in VIEWS[view].columns:
+        narrate(f"{column.name:<26} {column.type:<8} {column.holds}")
+
+
+def _complete() -> None:
+    """Let Tab complete names; where Python has no readline, it does nothing."""
+    with suppress(ImportError):
+        import readline
+
+        words = sorted({*VIEWS, *(column.name for view in VIEWS.values() for column in view.columns)})
+
+        def complete(text: str, state: int) -> str | None:
+            fitting = [word for word in words if word.startswith(text)]
+            return fitting[state] if state < len(fitting) else None
+
+        readline.set_completer(complete)
+        readline.set_completer_delims(" \t\n,();=<>.\"'")
+        readline.parse_and_bind("tab: complete")

@@ -1,0 +1,141 @@
+"""The rows of a query, and the list of views."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tracekit.documents import columns
+from tracekit.query.coverage import ViewCoverage, notes_of
+from tracekit.query.views import VERSION, VIEWS
+from tracekit.recording.writing.forms import harmless
+from tracekit.render.blocks import Column, Document, Paragraph, Role, Table, present
+from tracekit.report.formatting import count
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.query.database import Answer
+
+MOST_SHOWN = 200
+"""Rows of a table that people read; the other forms hold all of them."""
+NULL = "NULL"
+
+
+def answer_document(answer: Answer, form: str = "text") -> Document:
+    """The rows as a table. Where a form stands alone, what was not recorded stands above them; beside a text, standard
+    error says it."""
+    shown = tuple(answer.rows[:MOST_SHOWN])
+    cells = tuple(map(partial(_column, answer), range(len(answer.columns))))
+    grid = Table("Rows", cells, shown, parts=len(cells) > 1)
+    said = format_count(len(answer.rows), "row")
+    cut = f"; the first {MOST_SHOWN} are shown, --format csv writes all" if len(answer.rows) > MOST_SHOWN else ""
+    return Document(
+        title="Rows",
+        verdict="",
+        tone=Role.PLAIN,
+        closing=f"{said}{cut}",
+        context=tuple(Paragraph(note, Role.OPEN) for note in notes_of(answer.coverage) if form != "text"),
+        blocks=present(grid if shown else None),
+    )
+
+
+def answer_csv(answer: Answer) -> str:
+    """The rows as CSV, with a line of names. A view that was not recorded is named in a line in front, which
+    begins with `#`."""
+    stream = io.StringIO()
+    for line in notes_of(each for each in answer.coverage if not each.recorded):
+        stream.write(f"# {line}\n")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in answer.rows)
+    return stream.getvalue()
+
+
+def answer_json(answer: Answer) -> str:
+    """Columns, rows in their order, and what was recorded of each view that was read."""
+    document = {
+        "schema_version": VERSION,
+        "query": answer.query,
+        "columns": [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)],
+        "rows": answer.rows,
+        "coverage": [coverage_json(each) for each in answer.coverage],
+    }
+    return f"{json.dumps(document, default=_plain, ensure_ascii=False)}\n"
+
+
+def answer_parquet(rows: Any, coverage: Sequence[ViewCoverage]) -> bytes:
+    """An Arrow table as Parquet, with what was recorded in its metadata, under `tracekit`."""
+    # An extra; the command has checked that it is there.
+    from pyarrow import parquet
+
+    said = json.dumps({"schema_version": VERSION, "coverage": [coverage_json(each) for each in coverage]})
+    stream = io.BytesIO()
+    parquet.write_table(rows.replace_schema_metadata({"tracekit": said}), stream)
+    return stream.getvalue()
+
+
+def coverage_json(coverage: ViewCoverage) -> dict[str, Any]:
+    """What was recorded of a view."""
+    return {"view": coverage.view, "recorded": coverage.recorded, "note": coverage.note}
+
+
+def views_document(counts: Sequence[tuple[ViewCoverage, int]], tables: Sequence[tuple[str, int | None]]) -> Document:
+    """A line for each view, with its rows, then those of the recorded tables."""
+    of_views: tuple[Column[tuple[ViewCoverage, int]], ...] = (
+        columns.names("view", lambda row: row[0].view),
+        columns.numbers("rows", lambda row: row[1] if row[0].recorded else None, count),
+        columns.words("holds", lambda row: VIEWS[row[0].view].holds),
+    )
+    of_tables: tuple[Column[tuple[str, int | None]], ...] = (
+        columns.names("recorded table", lambda row: f'raw."{row[0]}"'),
+        columns.numbers("rows", lambda row: row[1], count),
+    )
+    views = Table("Views", of_views, tuple(counts))
+    return Document(
+        title=format_count(len(counts), "view"),
+        verdict="",
+        tone=Role.PLAIN,
+        blocks=present(
+            views,
+            columns.absent_note(views),
+            Table("Recorded tables", of_tables, tuple(tables)) if tables else None,
+        ),
+    )
+
+
+def _column(answer: Answer, place: int) -> Column[tuple[Any, ...]]:
+    def text(row: tuple[Any, ...]) -> str:
+        return _shown(row[place])
+
+    def value(row: tuple[Any, ...]) -> float | None:
+        return row[place] if isinstance(row[place], int | float) else None
+
+    if answer.types[place] in ("VARCHAR", "BOOLEAN"):
+        return columns.words(answer.columns[place], text)
+    return Column(answer.columns[place], text, value)
+
+
+def _shown(value: Any) -> str:
+    """A value as a table shows it: digits as they are, so that they can be copied."""
+    if value is None:
+        return NULL
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has no form of."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes):
+        return value.hex()
+    return value.isoformat() if isinstance(value, date) else str(value)

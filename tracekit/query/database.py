@@ -1,0 +1,180 @@
+"""The database that answers queries: DuckDB without files, network, settings and extensions, in limits of time and
+memory, over views that are made when a query first reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Timer
+from typing import TYPE_CHECKING, Any, Final
+
+from tracekit.errors import TracekitError, UsageError
+from tracekit.query.coverage import ViewCoverage, coverage_of
+from tracekit.query.private import redacted, without_functions
+from tracekit.query.reading import RAW, views_read
+from tracekit.query.views import VIEWS, Source
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+MEMORY: Final = "2GB"
+SECONDS: Final = 60.0
+"""What a query may take unless something else is asked for."""
+
+_TOO_LONG: Final = "the query took longer than {:g} s; ask for less, or allow more with --query-timeout"
+_TOO_LARGE: Final = f"the query needs more than {MEMORY} of memory; ask for fewer rows or aggregate them"
+
+_LOCKED: Final[dict[str, str | bool | int | float | list[str]]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "max_temp_directory_size": "0GB",
+    "memory_limit": MEMORY,
+    "lock_configuration": "true",
+}
+"""No path, address, Python object or setting is reached from a query."""
+
+MACROS: Final[Mapping[str, tuple[str, str]]] = {
+    "ms(ns)": ("ns / 1e6", "nanoseconds as milliseconds"),
+    "pct(x, p)": ("quantile_cont(x, p)", "the quantile p of x as reports work it out: pct(duration_ns, 0.95)"),
+    "overlap_ns(a_start, a_end, b_start, b_end)": (
+        "greatest(0, least(a_end, b_end) - greatest(a_start, b_start))",
+        "how long two intervals overlap",
+    ),
+    "by_model(view)": (
+        "table select model, count(*) as rows, sum(duration_ns) as total_ns, median(duration_ns) as p50_ns, "
+        "quantile_cont(duration_ns, 0.95) as p95_ns, max(duration_ns) as max_ns "
+        "from query_table(view) group by model order by total_ns desc",
+        "count, total and percentiles of the durations of a view, for each model: from by_model('predictions')",
+    ),
+    "with_prediction(view)": (
+        "table select e.*, p.start_ns as prediction_start_ns, p.duration_ns as prediction_duration_ns, "
+        "p.model as prediction_model from query_table(view) e left join query_table('predictions') p "
+        "on e.prediction_id = p.id",
+        "rows of a view with the prediction that contains each: from with_prediction('gpu')",
+    ),
+}
+"""Signature, definition and use of each macro."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gives."""
+
+    query: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    coverage: tuple[ViewCoverage, ...]
+    """Of each view that the query reads."""
+
+
+@dataclass(slots=True)
+class Database:
+    """The views of one recording."""
+
+    source: Source
+    read_table: Callable[[str], pd.DataFrame]
+    """Rows of the recorded tables of a schema. Raises `TracekitError` for one that is not there."""
+    redact: bool = True
+    functions: bool = True
+    seconds: float = SECONDS
+    _connection: duckdb.DuckDBPyConnection = field(init=False)
+    _known: dict[str, ViewCoverage] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._connection = _connect()
+        macros = [f"create macro {signature} as {body}" for signature, (body, _) in MACROS.items()]
+        self._connection.execute(";".join([f"create schema {RAW}", *macros]))
+
+    def answer(self, query: str) -> Answer:
+        """The rows of a query. Raises `UsageError` for one that cannot be answered, or that does more than read."""
+        with self._answering(query) as coverage:
+            result = self._connection.execute(query)
+            description = result.description or []
+            columns = tuple(str(each[0]) for each in description)
+            types = tuple(str(each[1]) for each in description)
+            return Answer(query, columns, types, result.fetchall(), coverage)
+
+    def arrow(self, query: str) -> tuple[Any, tuple[ViewCoverage, ...]]:
+        """The rows of a query as an Arrow table. Raises `UsageError` as `answer` does."""
+        with self._answering(query) as coverage:
+            return self._connection.sql(query).to_arrow_table(), coverage
+
+    def counted(self, view: str) -> tuple[ViewCoverage, int]:
+        """What was recorded of a view, and its rows."""
+        answer = self.answer(f"select count(*) from {view}")  # noqa: S608 - it can only read
+        return answer.coverage[0], int(answer.rows[0][0])
+
+    @contextmanager
+    def _answering(self, query: str) -> Iterator[tuple[ViewCoverage, ...]]:
+        """Within limits, with what of the views was recorded that the query reads."""
+        import duckdb
+
+        try:
+            coverage = self._made(query)
+            watch = Timer(self.seconds, self._connection.interrupt)
+            watch.daemon = True
+            watch.start()
+            try:
+                yield coverage
+            finally:
+                watch.cancel()
+        except duckdb.InterruptException as error:
+            raise UsageError(_TOO_LONG.format(self.seconds)) from error
+        except duckdb.OutOfMemoryException as error:
+            raise UsageError(_TOO_LARGE) from error
+        except duckdb.Error as error:
+            raise UsageError(_sentence(error)) from error
+
+    def _made(self, query: str) -> tuple[ViewCoverage, ...]:
+        """Make the views that a query reads, and say what of them was recorded."""
+        read = views_read(self._connection, query, VIEWS)
+        new = [name for name in read if name not in self._known]
+        frames = {name: self._frame(name) for name in new}
+        for name, frame in self._clean(frames).items():
+            self._connection.register(f"rows of {name}", frame)
+            self._connection.execute(_view_of(name, frame))
+            known = coverage_of(VIEWS[name], len(frame), self.source) if name in VIEWS else ViewCoverage(name, True, "")
+            self._known[name] = known
+        return tuple(self._known[name] for name in read)
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        return VIEWS[name].rows(self.source) if name in VIEWS else self.read_table(name.removeprefix(f"{RAW}."))
+
+    def _clean(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """The frames without what may not be shown."""
+        if not self.functions and "stacks" in frames:
+            frames["stacks"] = without_functions(frames["stacks"])
+        return redacted(frames, self.source.trace) if self.redact and frames else frames
+
+
+def _view_of(name: str, frame: pd.DataFrame) -> str:
+    """What makes a view of a registered frame. Its categories would be sorted by when they appear, and compare with
+    none but their own texts."""
+    texts = {column for column, dtype in frame.dtypes.items() if str(dtype) == "category"}
+    cells = (f"{_quoted(name)}{'::varchar as ' + _quoted(name) if name in texts else ''}" for name in frame.columns)
+    full = name if name in VIEWS else f"{RAW}.{_quoted(name.removeprefix(f'{RAW}.'))}"
+    return f"create view {full} as select {', '.join(cells)} from {_quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise TracekitError("SQL needs the package duckdb: pip install 'coreml-tracekit[sql]'") from error
+    return duckdb.connect(config=_LOCKED)
+
+
+def _sentence(error: Exception) -> str:
+    """What DuckDB says of a query, without its own class of error and the line that it drew."""
+    said = str(error).partition("\nLINE ")[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
+    text = " ".join(said.split())
+    return text[:1].lower() + text[1:]

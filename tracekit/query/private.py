@@ -1,0 +1,107 @@
+"""Frames without what is private: the texts of a query's views, each distinct one once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from tracekit.query.reading import RAW
+from tracekit.report.private_text import PRIVATE, alias_names
+from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
+from tracekit.trace.filter import model_names
+from tracekit.trace.frames import categorical, held_texts, is_any
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
+from tracekit.trace.samples import SYSTEM
+
+if TYPE_CHECKING:
+    from tracekit.trace.trace import Trace
+
+OF_REPORT: Final = ("models", "findings", "checks", "evidence", "recording")
+"""Views of a report, which is redacted itself."""
+SAFE: Final = frozenset(
+    ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table", "state", "hang_type", "severity")
+) | frozenset(("owner", "instrument", "tables", "gpu", "model_level", "event_type", "color"))
+"""Columns of words that Apple or tracekit writes."""
+TEXTS: Final = frozenset(
+    (
+        "label",
+        "event_label",
+        "process",
+        "image",
+        "function",
+        "fully_qualified_model",
+        "model_name",
+        "conclusion",
+        "advice",
+    )
+)
+"""Columns in which names of processes, paths and ids are replaced."""
+MODELS: Final = frozenset(("model", "parent_model"))
+SIGNPOSTS: Final = frozenset(("name", "category", "subsystem"))
+"""Columns of words that apps choose: each is told apart by an alias."""
+_WORK = re.compile(r"\s+0x[0-9a-f]+$")
+"""The piece of work at the end of a label: thousands differ in it alone."""
+_MAIN = "Main Thread"
+_SCHEMAS = frozenset(schema for instrument in INSTRUMENTS for schema in instrument.schemas)
+"""Recorded tables of which it is known what their columns hold."""
+
+
+def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.DataFrame]:
+    """The frames with private texts replaced, names of processes as in a report. A text column that is known to be
+    neither harmless nor of one of these kinds is private whole: apps and tables that are not known may write anything.
+    O(rows + size of the distinct texts)."""
+    facts, names = private_facts(trace), model_names(trace)
+    unknown = {view for view in frames if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
+    held = {
+        (view, str(column)): list(held_texts(categorical(frame[column])))
+        for view, frame in frames.items()
+        for column in frame.columns
+        if view not in OF_REPORT and not is_numeric_dtype(frame[column].dtype)
+        if view in unknown or column not in SAFE
+    }
+    bare = {text: _WORK.sub("", text) for (_, column), texts in held.items() if column in TEXTS for text in texts}
+    distinct = list(dict.fromkeys(bare.values()))
+    public = redact_texts([redact_label(text, facts) for text in distinct], facts, names)
+    clean = dict(zip(distinct, public, strict=True))
+
+    def replacement(column: str) -> Callable[[list[str]], list[str]]:
+        if column in TEXTS:
+            return lambda texts: [clean[bare[text]] + text[len(bare[text]) :] for text in texts]
+        if column in MODELS:
+            return lambda texts: redact_names(texts, facts)
+        if column in SIGNPOSTS:
+            return lambda texts: list(map(alias_names(texts, column).__getitem__, texts))
+        if column == "file":
+            return lambda texts: [PurePosixPath(text.replace("\\", "/")).name for text in texts]
+        if column == "thread":
+            return lambda texts: [_MAIN if text.startswith(_MAIN) else PRIVATE for text in texts]
+        return lambda texts: [PRIVATE] * len(texts)
+
+    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
+    for (view, column), texts in held.items():
+        public = [PRIVATE] * len(texts) if view in unknown else replacement(column)(texts)
+        changed[view][column] = _with_texts(frames[view][column], texts, public)
+    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+
+
+def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without names of the app's functions and source files: those of rows whose `owner` is not the system.
+    O(rows)."""
+    hidden = ~is_any(frame["owner"], SYSTEM)
+    columns = {name: frame[name].cat.add_categories(PRIVATE) for name in ("function", "file")}
+    return frame.assign(**{name: cells.mask(hidden & cells.notna(), PRIVATE) for name, cells in columns.items()})
+
+
+def _with_texts(column: pd.Series, old: list[str], new: list[str]) -> pd.Categorical:
+    """The column with other texts in place of those that it holds: shape (rows,)."""
+    cells = categorical(column)
+    code_of = {text: code for code, text in enumerate(dict.fromkeys(new))}
+    codes = np.full(len(cells.categories) + 1, -1, np.int64)
+    codes[cells.categories.get_indexer(pd.Index(old, dtype=object))] = [code_of[text] for text in new]
+    return pd.Categorical.from_codes(codes[cells.codes], categories=pd.Index(list(code_of), dtype=object))
