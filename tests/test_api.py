@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,15 +29,21 @@ PUBLIC = [
     "UsageError",
     "__version__",
     "analyze",
+    "compare",
+    "history",
+    "in_ms",
+    "inspect",
+    "matrix",
     "open_recording",
     "open_trace",
     "read",
+    "read_many",
 ]
 
 
 def test_the_public_names_are_these_and_all_can_be_had() -> None:
     assert tracekit.__all__ == PUBLIC
-    assert set(PUBLIC) <= set(dir(tracekit))
+    assert dir(tracekit) == PUBLIC
     for name in PUBLIC:
         assert getattr(tracekit, name) is not None
 
@@ -44,6 +51,11 @@ def test_the_public_names_are_these_and_all_can_be_had() -> None:
 def test_lazy_names_come_from_where_they_are_said_to_be() -> None:
     for name, module in tracekit._LAZY.items():
         assert getattr(tracekit, name) is getattr(importlib.import_module(module), name)
+
+
+def test_no_module_is_in_the_place_of_a_function() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(tracekit.__path__)}
+    assert not modules & {*PUBLIC}
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:

@@ -4,7 +4,8 @@
 
     trace = tracekit.read("run.trace")
     trace.predictions  # a pandas DataFrame
-    trace.analyze().to_frame()
+    trace.analyze()  # in a notebook, the report as its page
+    trace.plot.latency()
 
 Importing the package is cheap; what a name needs is imported when the name is first used.
 """
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from tracekit._version import __version__
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
-    from tracekit.notebook import analyze, read
+    from tracekit.notebook.recordings import in_ms, read, read_many
+    from tracekit.notebook.reports import analyze
+    from tracekit.notebook.several import compare, history, inspect, matrix
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.report import Report
@@ -35,9 +38,15 @@ __all__ = [
     "UsageError",
     "__version__",
     "analyze",
+    "compare",
+    "history",
+    "in_ms",
+    "inspect",
+    "matrix",
     "open_recording",
     "open_trace",
     "read",
+    "read_many",
 ]
 
 _LAZY = {
@@ -49,10 +58,16 @@ _LAZY = {
     "UnreadableRecording": "tracekit.errors",
     "UsageError": "tracekit.errors",
     "__version__": "tracekit._version",
-    "analyze": "tracekit.notebook",
+    "analyze": "tracekit.notebook.reports",
+    "compare": "tracekit.notebook.several",
+    "history": "tracekit.notebook.several",
+    "in_ms": "tracekit.notebook.recordings",
+    "inspect": "tracekit.notebook.several",
+    "matrix": "tracekit.notebook.several",
     "open_recording": "tracekit.recording",
     "open_trace": "tracekit.trace.build",
-    "read": "tracekit.notebook",
+    "read": "tracekit.notebook.recordings",
+    "read_many": "tracekit.notebook.recordings",
 }
 """Module that holds each public name that is not imported at once."""
 
@@ -68,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

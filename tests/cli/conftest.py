@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tracekit import api, open_trace, request
+from tracekit import api, measured, open_trace, request
 from tracekit.cli import measuring, stacks
 from tracekit.cli.main import main
 from tracekit.compare import measurements
@@ -117,7 +117,7 @@ def tracekit(
     monkeypatch.setenv("COLUMNS", "100")
     for module in (request, measuring, stacks):
         monkeypatch.setattr(module, "open_trace", opened)
-    for module in (api, measuring):
+    for module in (api, measured):
         monkeypatch.setattr(module, "judge", kept_report)
     monkeypatch.setattr(api, "run_detectors", kept_judgments)
     for module in (timeline, measuring):

@@ -9,26 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.api import judge
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
-from tracekit.compare.measurements import Measurements, check_models_known, measure, only_models
-from tracekit.compare.reports import load_report
 from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
+from tracekit.measured import measured_report, measured_trace, told_apart
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import matching_any, plain
-from tracekit.report.timeline import timeline_of
-from tracekit.request import Request, shown_of_request
 from tracekit.trace.build import open_trace
 
 if TYPE_CHECKING:
+    from tracekit.compare.measurements import Measurements
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
+    from tracekit.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +77,12 @@ def measure_all(
 
 def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
     """The same; recordings of one name are named by the shortest ends of their paths that differ."""
-    named = [(entry.measurements.source, Path(plain(entry.path)).parts) for entry in measured if entry.measurements]
-
-    def renamed(entry: Measured) -> Measured:
-        known, own = entry.measurements, Path(plain(entry.path)).parts
-        others = [parts for name, parts in named if known and name == known.source and parts != own]
-        if known is None or not others:
-            return entry
-        lengths = (length for length in range(1, len(own)) if all(own[-length:] != one[-length:] for one in others))
-        return replace(entry, measurements=replace(known, source="/".join(own[-next(lengths, len(own)) :])))
-
-    return list(map(renamed, measured))
+    known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
+    names = iter(told_apart(known))
+    return [
+        replace(entry, measurements=replace(entry.measurements, source=next(names))) if entry.measurements else entry
+        for entry in measured
+    ]
 
 
 def _result_of_lost(path: str) -> Measured:
@@ -131,21 +124,17 @@ def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_
     trace = open_trace(
         where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
     )
-    shown = shown_of_request(trace, request)
-    if request.part is not None and shown is not None and not shown.rows["activity"].any():
-        raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
-    report = judge(trace, request, shown)
-    check_models_known(report.tables)
+    measurements, analysis = measured_trace(trace, request)
     drawing = None
     if lanes:
-        drawing = Drawing(report, timeline_of(trace, report.results, shown=shown, functions=False))
-    return Measured(path, measure(trace, report, shown), drawing=drawing, report=report if keep_report else None)
+        drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline())
+    return Measured(path, measurements, drawing=drawing, report=analysis.report if keep_report else None)
 
 
 def _of_json(path: str, where: str, request: Request, performance: bool) -> Measured:
     """A JSON report on a recording, or a performance report, where that is taken too."""
     try:
-        return Measured(path, _of_report(where, request))
+        return Measured(path, measured_report(Path(where), request))
     except UnreadableRecording:
         file = Path(where)
         report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
@@ -157,20 +146,6 @@ def _of_json(path: str, where: str, request: Request, performance: bool) -> Meas
             ) from None
         matching_any([report.name], request.models, lambda pattern: unknown("model", pattern, [report.name]))
         return Measured(path, None, performance=report)
-
-
-def _of_report(path: str, request: Request) -> Measurements:
-    """What a JSON report says of its recording."""
-    needing = {
-        "a report does not say when each prediction was, so --from, --to and --signpost need": request.part,
-        "a report is on one run, so --run needs": request.run,
-        "a report does not say which process did what, so --process needs": request.process,
-    }
-    for reason, value in needing.items():
-        if value is not None:
-            raise UsageError(f"{Path(path).name}: {reason} the recording")
-    measurements = load_report(Path(path))
-    return only_models(measurements, request.models) if request.models else measurements
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:

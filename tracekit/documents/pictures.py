@@ -178,7 +178,7 @@ def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str]) -> Ht
 
 def latency_section(report: Report, timeline: Timeline) -> Section | None:
     """How long the predictions of each model took, and when; None without predictions."""
-    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    calls = sorted(calls_of(timeline), key=lambda each: -int(each.durations.sum()))
     if not calls:
         return None
     known = {model.name: model for model in report.models}
@@ -205,7 +205,7 @@ def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Ht
     return join([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
 
 
-def _calls(timeline: Timeline) -> Iterator[Calls]:
+def calls_of(timeline: Timeline) -> Iterator[Calls]:
     """Predictions of the lanes with a known duration, by model."""
     for lane in timeline.lanes:
         called = np.flatnonzero(lane.calls)

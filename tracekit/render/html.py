@@ -4,9 +4,11 @@ hashes and allows nothing else, so that no text of a recording could run even if
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -86,6 +88,17 @@ def _hash(text: str) -> str:
 def _asset(name: str) -> str:
     """Text of a file that `web/` builds."""
     return files("tracekit.render").joinpath(f"assets/{name}").read_text("utf-8")
+
+
+@cache
+def page_colors() -> dict[str, tuple[str, str]]:
+    """The colors of pages on light and on dark ground, as `#rrggbb`: by name (`text`, `c-ane`), and by the classes that
+    are filled with one (`.warm`)."""
+    style = _asset("report.css")
+    named = re.findall(r"--([\w-]+):\s*light-dark\((#\w+),\s*(#\w+)\)", style)
+    colors = {name: (light, dark) for name, light, dark in named}
+    filled = re.findall(r"([.\w,-]+)\{fill:var\(--([\w-]+)\)", style)
+    return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
 
 
 def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:

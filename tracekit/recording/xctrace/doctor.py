@@ -24,6 +24,7 @@ NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual",
 OPTIONAL: Final = {
     "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
+    "matplotlib": "plots in notebooks: pip install 'coreml-tracekit[plot]'",
     "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
     "duckdb": "`tracekit sql`: pip install 'coreml-tracekit[sql]'",
 }

@@ -1,9 +1,11 @@
-"""tracekit in a notebook: frames that nothing shares, a report that shows itself, and the page about both."""
+"""Recordings in a notebook: frames that nothing shares, results that show themselves, and the pages about both."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +13,10 @@ import pytest
 
 import tracekit
 import tracekit.api
+from tracekit.documents.report import report_file
 from tracekit.request import Request
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 
 
@@ -87,9 +90,65 @@ def test_what_a_notebook_shows_is_short_and_private(trace, report) -> None:
     assert len(private) == 2
     texts = [repr(thing) for thing in (trace, opened, report, tracekit.api.judge(opened, Request(redact=False)))]
     assert max(map(len, texts)) < 500
-    for shown in (*texts, trace._repr_html_(), report._repr_html_()):
-        assert len(shown) < 5000
+    pages = [page_in(shown) for shown in (trace, report)]
+    for shown in (*texts, *pages):
         assert not [fact for fact in private if fact in shown]
+    assert max(map(len, pages)) < 250_000
+
+
+def page_in(shown: object) -> str:
+    """The page in the frame that a notebook shows. It is one attribute, and its script cannot reach the notebook."""
+    frame = re.fullmatch(
+        r'<iframe srcdoc="([^"]*)" sandbox="([^"]*)" style="[^"]*" title="[^"]*"></iframe>', shown._repr_html_()
+    )
+    assert frame is not None
+    assert "allow-same-origin" not in frame[2]
+    return unescape(frame[1])
+
+
+def test_a_report_shows_itself_as_the_page_of_the_command(report) -> None:
+    page = page_in(report)
+    assert page == report_file(report.analysis.report, "html", report.analysis.timeline())
+    assert '<div id="lanes">' in page
+    assert 'id="finding-reload-before-predict"' in page
+
+
+def test_a_trace_shows_its_lanes_and_models(trace) -> None:
+    page = page_in(trace)
+    assert '<div id="lanes">' in page
+    assert re.findall(r"<h2>(.*?)</h2>", page)[:3] == ["Models", "Timeline", "Latency"]
+    assert all(f"<code>{name}</code>" in page for name in trace.models["name"])
+    # No check ran, so nothing is said of any.
+    assert "not evaluated" not in page
+    assert "Inconclusive" not in page
+
+
+def test_several_recordings_are_frames_with_their_names(samples: Path) -> None:
+    names = ["sharpen_8bit.trace", "sharpen_float16.trace"]
+    both = tracekit.read_many(samples / name for name in names)
+    for name in ("activity", "predictions", "loads", "neural_engine", "models", "coverage"):
+        frame = getattr(both, name)
+        assert frame.columns[0] == "recording"
+        for recording in names:
+            own = getattr(tracekit.read(samples / recording), name)
+            assert len(frame[frame["recording"] == recording]) == len(own)
+    assert both.predictions["model"].dtype == "category"
+    assert both.breakdown()["recording"].value_counts().to_dict() == dict.fromkeys(names, 140)
+    # One of these has no call stacks.
+    sampled = tracekit.read_many(samples / name for name in (names[0], "captions_concurrent.trace"))
+    assert sampled.frame(lambda trace: trace.samples)["recording"].unique().tolist() == names[:1]
+    with pytest.raises(tracekit.UsageError, match="is given twice"):
+        tracekit.read_many([samples / names[0]] * 2)
+
+
+def test_times_are_in_ms_where_asked(trace) -> None:
+    frame = tracekit.in_ms(trace.predictions)
+    assert {"start_ms", "duration_ms", "resolution_ms"} <= {*frame}
+    assert not [name for name in frame if "_ns" in name]
+    # 2.69 s in the session.
+    assert frame["duration_ms"].sum() == pytest.approx(2690, abs=5)
+    assert tracekit.in_ms(trace.predictions["duration_ns"]).equals(frame["duration_ms"])
+    assert "median_ms_before" in tracekit.in_ms(trace.whatif().to_frame())
 
 
 def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path) -> None:
@@ -101,7 +160,7 @@ def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path)
     assert [(entry.id, len(entry.models)) for entry in read.findings] == [("reload-before-predict", 5)]
     assert read.to_markdown() == report.to_markdown()
     pd.testing.assert_frame_equal(read.to_frame(), report.to_frame())
-    assert "<pre>" in read._repr_html_()
+    assert page_in(read) == page_in(report)
 
 
 def test_what_fixes_would_bring_is_a_frame_and_text(trace, report) -> None:
@@ -112,7 +171,7 @@ def test_what_fixes_would_bring_is_a_frame_and_text(trace, report) -> None:
     loads = trace.loads[trace.loads["model"] == "Mosaic"]
     assert frame["saved_ns"][0] == loads["duration_ns"].iloc[1:].sum()
     assert (frame["median_ns_before"] == frame["median_ns_after"]).all()
-    assert "BEFORE AND AFTER" in said._repr_html_()
+    assert "Before and after" in page_in(said)
     assert trace.whatif().replays[0].saved_ns == report.summary.savings_ns
     with pytest.raises(tracekit.UsageError, match="cold-load has no finding"):
         trace.whatif("cold-load")
@@ -141,3 +200,25 @@ def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     printed = capsys.readouterr().out
     assert "373 6.4" in printed
     assert "reload-before-predict" in printed
+
+
+@pytest.mark.usefixtures("figures")
+def test_the_gallery_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib import pyplot as plt
+
+    monkeypatch.chdir(ROOT / "docs")
+    names: dict[str, object] = {}
+    cells = [
+        cell for cell in json.loads(Path("gallery.ipynb").read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
+    for cell in cells:
+        assert not cell["outputs"]
+        *lines, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(lines, []), "cell", "exec"), names)  # noqa: S102
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
+            # As Jupyter does with the last value of a cell.
+            getattr(value, "_repr_html_", value.__repr__)()
+        else:
+            exec(compile(ast.Module([last], []), "cell", "exec"), names)  # noqa: S102
+    assert len(plt.get_fignums()) == sum(".plot" in "".join(cell["source"]) for cell in cells) > 5

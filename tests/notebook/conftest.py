@@ -1,0 +1,16 @@
+"""Plots without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def figures() -> Iterator[None]:
+    """Figures in memory, let go of after the test."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    yield
+    pyplot.close("all")

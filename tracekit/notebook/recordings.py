@@ -1,0 +1,267 @@
+"""Recordings in a notebook, as frames.
+
+Every frame is a copy, so that changing one changes nothing else. Times are int64 ns since the start of the run; the
+columns are those of `tracekit.trace.events` unless a property says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from inspect import getdoc
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pandas as pd
+
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.why.choice import Choice
+from tracekit.api import Analysis, explain, judge, request_of, what_if_fixed
+from tracekit.errors import UsageError
+from tracekit.measured import told_apart
+from tracekit.notebook.page import framed, with_methods
+from tracekit.notebook.reports import NotebookReport, NotebookWhatIf, NotebookWhy, as_notebook_report
+from tracekit.render.blocks import Role
+from tracekit.request import shown_of_request
+from tracekit.trace.build import open_trace
+from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.frames import is_any
+from tracekit.units import format_count, format_names
+
+if TYPE_CHECKING:
+    from tracekit.notebook.trace_plots import TracePlots
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
+    from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadedTrace:
+    """One run of a recording, as frames."""
+
+    trace: Trace
+    """What the frames are copied from."""
+
+    @property
+    def activity(self) -> pd.DataFrame:
+        """Rows of the Activity lane: loads, compilations and predictions."""
+        return self.trace.activity.copy()
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """Rows of the Data lane: copies and conversions of inputs and outputs."""
+        return self.trace.data.copy()
+
+    @property
+    def compute(self) -> pd.DataFrame:
+        """Rows of the Compute lane: work on the CPU, and requests to the GPU and the Neural Engine."""
+        return self.trace.compute.copy()
+
+    @property
+    def neural_engine(self) -> pd.DataFrame:
+        """Executions on the Neural Engine."""
+        return self._on(Lane.NEURAL_ENGINE)
+
+    @property
+    def gpu(self) -> pd.DataFrame:
+        """Executions on the GPU, those of other processes too."""
+        return self._on(Lane.GPU)
+
+    @property
+    def predictions(self) -> pd.DataFrame:
+        """Predictions that the app made, and those of the stages of its pipelines (`level` is `sub`)."""
+        return self._of_kind(Kind.PREDICTION)
+
+    @property
+    def loads(self) -> pd.DataFrame:
+        """Loads of models."""
+        return self._of_kind(*LOAD_KINDS)
+
+    @property
+    def models(self) -> pd.DataFrame:
+        """One row per model, with the columns of `tracekit.trace.models`."""
+        return self.trace.models.copy()
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """What was recorded: `instrument`, `state`, `rows` (null where not recorded) and `conclusion`."""
+        rows = [(entry.instrument, str(entry.state), entry.rows, entry.conclusion) for entry in self.trace.coverage]
+        return pd.DataFrame(rows, columns=["instrument", "state", "rows", "conclusion"]).astype({"rows": "Int64"})
+
+    def context(self, name: str) -> pd.DataFrame:
+        """A frame beside the lanes, for example `thermal`, `hangs` or `signposts`.
+
+        Raises KeyError where its table was not recorded or could not be read.
+        """
+        return self.trace.context[name].copy()
+
+    @property
+    def samples(self) -> pd.DataFrame | None:
+        """Samples of running threads; None where none were recorded. Columns: `tracekit.trace.samples`."""
+        return None if self.trace.samples is None else self.trace.samples.copy()
+
+    @property
+    def stacks(self) -> pd.DataFrame | None:
+        """Frames of the distinct call stacks that `samples` refers to, innermost first."""
+        return None if self.trace.stacks is None else self.trace.stacks.copy()
+
+    @property
+    def core_ml_calls(self) -> pd.DataFrame | None:
+        """Calls of Core ML that samples lie in, and the code that made them; None where no samples were recorded."""
+        sites = call_sites(self.trace)
+        return None if sites is None else self.trace.activity.loc[sites.index].join(sites)
+
+    def breakdown(self) -> pd.DataFrame:
+        """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
+
+        The columns are those of `tracekit.analysis.breakdown.Breakdown`; null: not known, never zero.
+        """
+        return breakdown(self.trace).frame.copy()
+
+    def analyze(self, **options: Any) -> NotebookReport:
+        """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
+        request = request_of(**options)
+        shown = shown_of_request(self.trace, request)
+        return as_notebook_report(
+            Analysis(self.trace, shown, judge(self.trace, request, shown), functions=request.functions)
+        )
+
+    def why(
+        self,
+        model: str | None = None,
+        *,
+        slowest: int | None = None,
+        at_ns: int | None = None,
+        percentile: float | None = None,
+        over_ns: int | None = None,
+        **options: Any,
+    ) -> NotebookWhy:
+        """Why predictions were slow: by default the slowest one of the model with most time in predictions.
+
+        `model` is a name or pattern, `slowest` how many; or those in flight `at_ns`, the one at a `percentile`, those
+        `over_ns`. Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for
+        a model that the recording does not hold.
+        """
+        request = request_of(**options if model is None else {**options, "models": model})
+        return with_methods(NotebookWhy, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns)))
+
+    def whatif(self, *checks: str, **options: Any) -> NotebookWhatIf:
+        """What fixing the findings of these checks would bring, one check after another and all together; without
+        `checks`, those of all.
+
+        Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for a check
+        that found nothing.
+        """
+        return with_methods(NotebookWhatIf, what_if_fixed(self.trace, request_of(**options), checks))
+
+    @property
+    def plot(self) -> TracePlots:
+        """Plots of the recording, as axes of matplotlib: `plot.timeline()`, `latency()`, `distribution()` and
+        `breakdown()`. Raises `UsageError` where matplotlib is not installed."""
+        from tracekit.notebook.trace_plots import TracePlots
+
+        return TracePlots(self.trace)
+
+    def _on(self, lane: Lane) -> pd.DataFrame:
+        hardware = self.trace.hardware
+        return hardware[is_any(hardware["lane"], lane)].copy()
+
+    def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
+        activity = self.trace.activity
+        return activity[is_any(activity["kind"], *kinds)].copy()
+
+    def __repr__(self) -> str:
+        return repr(self.trace)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        from tracekit.documents.report import report_document
+        from tracekit.notebook.trace_plots import seen
+
+        # The lanes and the models alone: what is wrong is for `analyze` to say.
+        document = report_document(*seen(self.trace), show=("models", "coverage"))
+        return framed(replace(document, verdict="", tone=Role.PLAIN))
+
+
+def _of_all(name: str) -> property:
+    """The frame of all recordings."""
+
+    def frame(traces: LoadedTraces) -> pd.DataFrame:
+        return traces.frame(attrgetter(name))
+
+    return property(frame, doc=getdoc(getattr(LoadedTrace, name)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadedTraces:
+    """Several recordings: the same frames, with the rows of all. Their first column, `recording`, says of which one a
+    row is; index and `prediction` count within it."""
+
+    traces: Mapping[str, LoadedTrace]
+    """By the names that `recording` holds."""
+
+    def frame(self, of: Callable[[LoadedTrace], pd.DataFrame | None]) -> pd.DataFrame:
+        """Any frame, such as `lambda trace: trace.context("thermal")`; a recording without it (None) has no rows."""
+        known = {name: frame for name, trace in self.traces.items() if (frame := of(trace)) is not None}
+        whole = pd.concat([frame.assign(recording=name)[["recording", *frame]] for name, frame in known.items()])
+        # Categories differ between recordings, which would make objects of them.
+        named = {column for frame in known.values() for column in frame.select_dtypes("category")}
+        return whole.astype(dict.fromkeys(["recording", *named], "category"))
+
+    def breakdown(self) -> pd.DataFrame:
+        """Where the time of each of the apps' predictions went, in ns: `LoadedTrace.breakdown`."""
+        return self.frame(LoadedTrace.breakdown)
+
+    activity = _of_all("activity")
+    data = _of_all("data")
+    compute = _of_all("compute")
+    neural_engine = _of_all("neural_engine")
+    gpu = _of_all("gpu")
+    predictions = _of_all("predictions")
+    loads = _of_all("loads")
+    models = _of_all("models")
+    coverage = _of_all("coverage")
+
+    def __repr__(self) -> str:
+        return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"
+
+
+def read(
+    path: Paths,
+    *,
+    run: int | None = None,
+    reader: str = "auto",
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> LoadedTrace:
+    """Read a recording into frames. Parameters and errors are those of `tracekit.open_trace`."""
+    return LoadedTrace(open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress))
+
+
+def read_many(paths: Iterable[str | Path], **options: Any) -> LoadedTraces:
+    """Read several recordings into frames with a column `recording`: the name of the file, and as much of its path as
+    tells it from another one of that name. `options` are those of `read`.
+
+    Raises `UsageError` for a path that is given twice, since its rows would count twice.
+    """
+    given = [str(path) for path in paths]
+    names = told_apart([(Path(path).name, path) for path in given])
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{repeated[0]} is given twice; a recording counts once")
+    return LoadedTraces({name: read(path, **options) for name, path in zip(names, given, strict=True)})
+
+
+Values = TypeVar("Values", pd.DataFrame, pd.Series)
+_NS = re.compile("_ns(?=_|$)")
+
+
+def in_ms(values: Values) -> Values:
+    """A copy of a frame with each column in ns in ms (`duration_ns` becomes `duration_ms`), or of a column in ns. What
+    is null stays null."""
+    if isinstance(values, pd.Series):
+        return (values / 1e6).rename(_NS.sub("_ms", str(values.name)))
+    columns = {name: _NS.sub("_ms", name) for name in map(str, values) if _NS.search(name)}
+    return values.assign(**{name: values[name] / 1e6 for name in columns}).rename(columns=columns)

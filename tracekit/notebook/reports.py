@@ -1,0 +1,131 @@
+"""Reports in a notebook: with their forms at hand, as frames and as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, getdoc, signature
+from operator import attrgetter
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, cast
+
+import pandas as pd
+
+from tracekit.api import Analysis, analysis_of, request_of
+from tracekit.notebook.page import Page, with_methods
+from tracekit.report.report import DRAWN, Report
+from tracekit.report.whatif import Figures, WhatIf
+from tracekit.report.why import WhyReport
+
+if TYPE_CHECKING:
+    from tracekit.recording.open import Paths
+    from tracekit.render.blocks import Document
+    from tracekit.request import Request
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookReport(Page, Report):
+    """A report with its forms at hand."""
+
+    analysis: Analysis | None = field(default=None, compare=False, metadata=DRAWN)
+    """What the lanes of its page are drawn from."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
+        where they are unknown), `intervals` (rows of evidence), `summary`."""
+        rows = [
+            (
+                check.id,
+                check.outcome,
+                check.severity,
+                check.model,
+                pd.NA if check.own_savings_ns is None else check.own_savings_ns,
+                check.cost.share if check.cost and check.own_savings_ns is not None else float("nan"),
+                check.evidence_total,
+                check.summary,
+            )
+            for check in self.results
+        ]
+        names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
+        return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
+
+    _said_by = "report:report_document"
+    __repr__ = Report.__repr__
+
+    def _page(self) -> Document:
+        from tracekit.documents.report import report_document
+
+        return report_document(self, None if self.analysis is None else self.analysis.timeline())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookWhy(Page, WhyReport):
+    """Why predictions were slow, with its forms at hand."""
+
+    _said_by = "why:why_document"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per part: `model`, `prediction` (its label in `activity`), `duration_ns`, `usual_ns`, `cause`, `ns`,
+        `low_ns`, `high_ns`, `known`, `check` (null where no finding is about it). Parts of a prediction add up to
+        `duration_ns` less `usual_ns`."""
+        names = ["model", "prediction", "duration_ns", "usual_ns", "cause", "ns", "low_ns", "high_ns", "known", "check"]
+        rows = [
+            (
+                *(model.model, why.prediction, why.duration_ns, why.usual_ns, str(part.cause), part.ns, part.low_ns),
+                *(part.high_ns, str(part.known), findings.get(part.cause)),
+            )
+            for model in self.models
+            for why, findings in zip(model.predictions, model.findings, strict=True)
+            for part in why.parts
+        ]
+        return pd.DataFrame(rows, columns=names)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookWhatIf(Page, WhatIf):
+    """What fixing findings would bring, with its forms at hand."""
+
+    _said_by = "whatif:whatif_document"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,
+        and the fields of `Figures` before and after, as `median_ns_before` and `median_ns_after`."""
+        names, sides = [field.name for field in fields(Figures)], attrgetter("before", "after")
+        rows = [
+            (
+                replay.findings,
+                each.model,
+                each.saved_ns,
+                *(getattr(side, name) for name in names for side in sides(each)),
+            )
+            for replay in self.replays
+            for each in replay.models
+        ]
+        figures = [f"{name}_{side}" for name in names for side in ("before", "after")]
+        return pd.DataFrame(rows, columns=["findings", "model", "saved_ns", *figures])
+
+
+def as_notebook_report(analysis: Analysis) -> NotebookReport:
+    """The report of an analysis with its methods."""
+    return with_methods(NotebookReport, analysis.report, analysis=analysis)
+
+
+P = ParamSpec("P")
+
+
+def _reporting(request_of: Callable[P, Request]) -> Callable[Concatenate[Paths, P], NotebookReport]:
+    """A function that reads a recording and reports what is asked of it, with the parameters of a request."""
+
+    def analyze(path: Paths, *arguments: P.args, **options: P.kwargs) -> NotebookReport:
+        return as_notebook_report(analysis_of(path, request_of(*arguments, **options)))
+
+    asked = signature(request_of)
+    path = Parameter("path", Parameter.POSITIONAL_OR_KEYWORD, annotation="Paths")
+    named = asked.replace(parameters=[path, *asked.parameters.values()], return_annotation="NotebookReport")
+    vars(analyze)["__signature__"] = named
+    analyze.__doc__ = f"Read a recording, run the checks and report.\n\n{getdoc(request_of)}\n\n{getdoc(analysis_of)}"
+    # By its name the path can be given too.
+    return cast("Callable[Concatenate[Paths, P], NotebookReport]", analyze)
+
+
+analyze = _reporting(request_of)
+"""Reads a recording, runs the checks and reports."""

@@ -1,0 +1,226 @@
+"""Recordings side by side in a notebook, builds over time, and models: what the commands of these names say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from tracekit.api import request_of
+from tracekit.compare import comparison as comparing
+from tracekit.compare import history as following
+from tracekit.compare import matrix as listing
+from tracekit.compare.history_file import ENDING, read_history
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.errors import UsageError, unknown
+from tracekit.measured import measured_report, measured_trace, told_apart
+from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.read import read_subject
+from tracekit.model_files.versions import parse_target
+from tracekit.notebook.page import Page, with_methods
+from tracekit.notebook.recordings import LoadedTrace
+from tracekit.report.choice import matching_any
+from tracekit.report.model_report import ModelReport, model_report
+from tracekit.report.performance import InspectedPerformance, inspected_performance
+from tracekit.trace.build import open_trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tracekit.compare.measurements import Measurements
+    from tracekit.detectors.options import Settings
+    from tracekit.render.blocks import Document
+    from tracekit.request import Request
+
+    Given = str | Path | LoadedTrace
+    """A recording, or the JSON report that stands for it."""
+    Several = Given | Sequence[Given]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookComparison(Page, comparing.Comparison):
+    """What changed between two sides, with its forms at hand."""
+
+    _said_by = "comparison:comparison_document"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per model: `model`, `presence`, `answer`, `reason`, medians `before_ns` and `after_ns`, their `ratio`
+        with its 95% interval `low` to `high`, and `loads_before` and `loads_after` per recording. Null: not known."""
+        names = ("answer", "reason", "before_ns", "after_ns", "ratio", "low", "high")
+        rows = [
+            (one.name, one.presence, *(getattr(one.latency, name) for name in names), one.loads.before, one.loads.after)
+            for one in self.models
+        ]
+        return pd.DataFrame(rows, columns=["model", "presence", *names, "loads_before", "loads_after"])
+
+    def plot(self) -> Axes:
+        """Median latency of each model before and after, in ms, with the 95% interval of the change and the answer."""
+        from tracekit.notebook.several_plots import plot_comparison
+
+        return plot_comparison(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookMatrix(Page, listing.Matrix):
+    """Figures of models side by side, with their forms at hand."""
+
+    _said_by = "matrix:matrix_document"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per model and figure (`p50_ns`, `loads`, ...), one column per label. Null: not measured."""
+        index = pd.MultiIndex.from_tuples([(row.model, row.figure) for row in self.rows], names=["model", "figure"])
+        labels = [column.label for column in self.columns]
+        return pd.DataFrame([row.values for row in self.rows], index, labels, dtype=float)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookHistory(Page, following.History):
+    """Numbers of builds over time, with their forms at hand."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per series and build: `model`, `device`, `system`, `time`, `commit`, `recordings`, and the figures
+        (`p50_ns`, `findings`, ...). Null: not recorded, or too few values."""
+        rows = [
+            {
+                **{name: getattr(series, name) for name in ("model", "device", "system")},
+                "time": build.day,
+                "commit": build.commit,
+                "recordings": build.recordings,
+                **dict.fromkeys(following.FIGURES, float("nan")),
+                **{trend.figure: trend.values[at] for trend in series.trends},
+            }
+            for series in self.series
+            for at, build in enumerate(series.builds)
+        ]
+        return pd.DataFrame(rows)
+
+    def plot(self, figure: str = "p50_ns") -> list[Axes]:
+        """A figure of each model over builds, with what changed. Raises `UsageError` for one that no build has."""
+        from tracekit.notebook.several_plots import plot_history
+
+        return plot_history(self, figure)
+
+    def _document(self) -> Document:
+        from tracekit.documents.history import history_document
+
+        return history_document(self, "markdown")
+
+    def _page(self) -> Document:
+        from tracekit.documents.history import history_document
+
+        return history_document(self, "html", lambda _: "")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookModel(Page, ModelReport):
+    """A model file and the answers of its checks, with its forms at hand."""
+
+    _said_by = "model_file:model_file_document"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookPerformance(Page, InspectedPerformance):
+    """A performance report or compute plan, with its forms at hand."""
+
+    _said_by = "performance:performance_report_document"
+
+
+def compare(
+    before: Several, after: Several, *, renames: Mapping[str, str] | None = None, **options: Any
+) -> NotebookComparison:
+    """What changed from the recordings before to those after: one or several each, as paths of recordings or JSON
+    reports, or as what `read` gives. `renames` maps names of models before to those after; `options` are those of
+    `analyze`.
+
+    Raises `UnreadableRecording` for one that cannot be read, `UsageError` for one that is given twice on a side.
+    """
+    request = request_of(**options)
+    sides = [_measured(side, request) for side in (before, after)]
+    floors, notes = request.settings.floors, [note for side in sides for note in _notes(side)]
+    said = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
+    return with_methods(NotebookComparison, said)
+
+
+def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: Any) -> NotebookMatrix:
+    """The figures of many recordings side by side. `labels` are their columns, one for each or one for all, such as
+    `{device}`; recordings with the same one share a column. Further options are those of `analyze`."""
+    measured = _measured(recordings, request_of(**options))
+    wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
+    sources = listing.sources_of(measured)
+    return with_methods(NotebookMatrix, listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured)))
+
+
+def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:
+    """The numbers of builds over time, of recordings, JSON reports and history files (`.jsonl`). `commit` is that of
+    recordings that do not name theirs; further options are those of `analyze`."""
+    request, recorded, problems = request_of(**options), [], list[str]()
+    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    for path in given:
+        if path.suffix == ENDING:
+            lines, broken = read_history(path)
+            recorded += lines
+            problems += broken
+        else:
+            (measured,) = _measured(path, request)
+            problems += _notes([measured])
+            recorded.append(following.recorded_of(measured, path.stat().st_mtime, commit))
+    said = following.history_of(recorded, notes=problems)
+    if request.models:
+        names = sorted({series.model for series in said.series})
+        chosen = matching_any(names, request.models, lambda pattern: unknown("model", pattern, names))
+        said = replace(said, series=tuple(series for series in said.series if series.model in chosen))
+    return with_methods(NotebookHistory, said)
+
+
+def inspect(
+    path: str | Path,
+    *,
+    system: str | None = None,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    settings: Settings | None = None,
+    redact: bool = True,
+) -> NotebookModel | NotebookPerformance:
+    """What a model file says and what in it may cost time, or what a performance report says. `system` is the one that
+    the app has to run on (`iOS17`), `only` and `skip` are ids of checks, `settings` maps `check.option` to a value.
+
+    Raises `UnreadableModel` for a file that cannot be read, `UsageError` for a name or value that does not exist.
+    """
+    subject = read_subject(str(path))
+    if not isinstance(subject, ModelFile):
+        return with_methods(NotebookPerformance, inspected_performance(subject, redact=redact))
+    target = parse_target(system) if system else None
+    only, skip = ([names] if isinstance(names, str) else names for names in (only, skip))
+    answers = run_model_detectors(subject, target, only=only, skip=skip, settings=settings)
+    return with_methods(NotebookModel, model_report(subject, answers, target, redact=redact))
+
+
+def _measured(given: Several, request: Request) -> list[Measurements]:
+    """What is measured of recordings, told apart by their names. Raises `UsageError` for none."""
+    recordings = [given] if isinstance(given, str | Path | LoadedTrace) else list(given)
+    if not recordings:
+        raise UsageError("no recording is given")
+    measured = [_measure(recording, request) for recording in recordings]
+    paths = ("" if isinstance(one, LoadedTrace) else str(one) for one in recordings)
+    names = told_apart([(one.source, path or one.source) for one, path in zip(measured, paths, strict=True)])
+    return [replace(one, source=name) for one, name in zip(measured, names, strict=True)]
+
+
+def _measure(recording: Given, request: Request) -> Measurements:
+    if isinstance(recording, LoadedTrace):
+        return measured_trace(recording.trace, request)[0]
+    if Path(recording).suffix == ".json":
+        return measured_report(Path(recording), request)
+    trace = open_trace(
+        recording, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
+    )
+    return measured_trace(trace, request)[0]
+
+
+def _notes(measured: Sequence[Measurements]) -> list[str]:
+    """What could not be read, or is not measured, of each recording."""
+    clauses = [(one.source, clause) for one in measured for clause in (*one.unreadable, one.limited) if clause]
+    return [f"{source}: {clause}" for source, clause in clauses]

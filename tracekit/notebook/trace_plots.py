@@ -1,0 +1,253 @@
+"""Plots of a recording, of the same lanes and numbers as the pages of its report, redacted as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tracekit.analysis.quantities import MODEL
+from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
+from tracekit.errors import UsageError, unknown
+from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.stacking import stack
+from tracekit.notebook.drawing import color_of, entitle, ink_on, legend, logarithmic, new_axes
+from tracekit.report.build import build_report
+from tracekit.report.choice import matching_any
+from tracekit.report.time_breakdown import SHOWN, TITLE, each_first, is_inferred, parts_rows, shown_groups
+from tracekit.report.timeline import timeline_of
+from tracekit.trace.cache import cached
+from tracekit.units import format_count, format_error, format_time
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.arrays import CodeArray, FloatArray, IntArray
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import DrawnLane, Timeline
+    from tracekit.trace.trace import Trace
+
+MOST_ROWS = 4
+"""Rows of intervals that a lane has room for; where more overlap, they are thinner."""
+PIXELS = 2_000
+"""Pieces of the time that is seen: intervals that are shorter than one are drawn as one bar in it."""
+NAMED = 0.12
+"""Least share of the longest bar that a part has room for a label in."""
+
+
+@cached
+def seen(trace: Trace) -> tuple[Report, Timeline]:
+    """The facts of a recording without the answers of checks, and its lanes."""
+    return build_report(trace, (), functions=False), timeline_of(trace, (), functions=False)
+
+
+class TracePlots:
+    """Plots of one recording. In a notebook with `%matplotlib widget` all can be zoomed, and the timeline says what is
+    under the pointer."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def timeline(self, start_ms: float | None = None, end_ms: float | None = None) -> Axes:
+        """All lanes, or their part from `start_ms` to `end_ms`. A lane without events says why. O(intervals)."""
+        report, timeline = seen(self._trace)
+        low = timeline.start_ns if start_ms is None else start_ms * 1e6
+        high = timeline.end_ns if end_ms is None else end_ms * 1e6
+        if low >= high:
+            raise UsageError(f"the timeline would end before it begins: {low / 1e6:g} ms to {high / 1e6:g} ms")
+        lanes = _placed(timeline.lanes)
+        (axes,) = new_axes(0.7 + 0.3 * sum(lane.height for lane in lanes))
+        _draw_lanes(axes, lanes, timeline, (low / 1e9, high / 1e9))
+        entitle(axes, f"Timeline of {report.recording.source}")
+        return axes
+
+    def latency(self, model: str | None = None, *, budget_ms: float | None = None) -> list[Axes]:
+        """How long the predictions of each model took over time, in ms, with median and p95 and a budget. `model` is a
+        name or pattern; those with most time in predictions come first."""
+        models, (_, timeline) = self._models(model), seen(self._trace)
+        drawn = new_axes(2.6, len(models), sharex=True)
+        for axes, (calls, summary) in zip(drawn, models, strict=True):
+            for kind, (words, chosen) in _kinds(calls).items():
+                times, latencies = calls.starts[chosen] / 1e9, calls.durations[chosen] / 1e6
+                axes.plot(times, latencies, ".", color=color_of(kind), label=words, markersize=5)
+            axes.set(xlim=(timeline.start_ns / 1e9, timeline.end_ns / 1e9), ylabel="latency (ms)")
+            _describe(axes, "y", "Latency", calls, summary, budget_ms)
+        drawn[-1].set_xlabel("time (s)")
+        return drawn
+
+    def distribution(self, model: str | None = None, *, budget_ms: float | None = None) -> list[Axes]:
+        """How many predictions of each model took how long, with median and p95 and a budget. `model` is a name or
+        pattern; those with most time in predictions come first."""
+        models = self._models(model)
+        drawn = new_axes(2.6, len(models))
+        for axes, (calls, summary) in zip(drawn, models, strict=True):
+            scale, kinds = Scale.of(calls.durations), _kinds(calls)
+            edges = [scale.value(at / BINS) / 1e6 for at in range(BINS + 1)]
+            values = [calls.durations[chosen] / 1e6 for _, chosen in kinds.values()]
+            labels, colors = [words for words, _ in kinds.values()], [*map(color_of, kinds)]
+            axes.hist(values, edges, stacked=True, label=labels, color=colors)
+            axes.set(xlabel="latency (ms)", ylabel="predictions")
+            _describe(axes, "x", "Distribution of the latency", calls, summary, budget_ms)
+        return drawn
+
+    def breakdown(self, *, share: bool = False) -> Axes:
+        """Where the time of a prediction goes, for each model: the mean of all predictions, in ms or as a `share`."""
+        report, _ = seen(self._trace)
+        rows = parts_rows(report.models)
+        if not rows:
+            raise _without_predictions(report)
+        (axes,) = new_axes(1 + 0.45 * len(rows))
+        sizes = np.array([row.mean_ns / 100 if share else 1e6 for row in rows])
+        longest, lefts = max(row.mean_ns for row in rows), np.zeros(len(rows))
+        for group in shown_groups(rows):
+            parts = [next((part for part in row.slices if part.group == group), None) for row in rows]
+            widths, color = (
+                np.array([part.mean_ns if part else 0 for part in parts]),
+                color_of(f".{group_class(group)}"),
+            )
+            wide = widths / sizes > NAMED * (100 if share else longest / 1e6)
+            bars = axes.barh(range(len(rows)), widths / sizes, 0.62, lefts, color=color, label=group.name)
+            words = [part.words if part and room else "" for part, room in zip(parts, wide, strict=True)]
+            axes.bar_label(bars, words, label_type="center", fontsize=8, color=ink_on(color))
+            lefts += widths / sizes
+        axes.set_yticks(range(len(rows)), [row.name for row in rows])
+        axes.invert_yaxis()
+        axes.set_xlabel("share of time (%)" if share else "time per prediction (ms)")
+        legend(axes)
+        entitle(axes, TITLE, f"{report.recording.source} · mean of all predictions")
+        return axes
+
+    def _models(self, pattern: str | None) -> list[tuple[Calls, ModelSummary]]:
+        """Predictions with a known duration, by model. Raises `UsageError` where there are none."""
+        report, timeline = seen(self._trace)
+        calls = {each.model: each for each in calls_of(timeline)}
+        if not calls:
+            raise _without_predictions(report)
+        patterns = ["*"] if pattern is None else [pattern]
+        chosen = matching_any(calls, patterns, lambda name: unknown("model", name, sorted(calls)))
+        known = {summary.name: summary for summary in report.models}
+        ordered = sorted(chosen, key=lambda name: (-int(calls[name].durations.sum()), name))
+        return [(calls[name], known[name]) for name in ordered]
+
+
+def _without_predictions(report: Report) -> UsageError:
+    return UsageError(f"{report.recording.source} shows no prediction with a known duration; `coverage` says why")
+
+
+def _kinds(calls: Calls) -> dict[str, tuple[str, Any]]:
+    """Predictions by the class of their color, with what they are."""
+    kinds = {".warm": ("prediction", ~calls.cold), ".cold": ("first after a load", calls.cold)}
+    return {kind: (words, chosen) for kind, (words, chosen) in kinds.items() if chosen.any()}
+
+
+def _describe(
+    axes: Axes, along: Literal["x", "y"], what: str, calls: Calls, summary: ModelSummary, budget_ms: float | None
+) -> None:
+    """What stands beside latencies `along` an axis: title, scale, and lines at median, p95 and budget where known."""
+    words = [format_count(len(calls.durations), "prediction"), *each_first([summary])]
+    words += [f"inferred, {format_error(summary.resolution_ns)}"] if is_inferred(summary) else []
+    scale, line = Scale.of(calls.durations), axes.axhline if along == "y" else axes.axvline
+    entitle(axes, f"{what} of {calls.model}{scale.note}", " · ".join(words))
+    if scale.logarithmic:
+        logarithmic(axes, along)
+    elif along == "y":
+        axes.set_ylim(0, None)
+    for name, style in zip(SHOWN, ("-", "--"), strict=True):
+        if (value := summary.quantities.get(name)) is not None:
+            label = f"{MODEL[name].title} {format_time(value, summary.resolution_ns)}"
+            line(value / 1e6, color=color_of("text"), linestyle=style, linewidth=1, label=label)
+    if budget_ms is not None:
+        label = f"budget {format_time(budget_ms * 1e6)}"
+        line(budget_ms, color=color_of("critical"), linestyle=":", linewidth=1.5, label=label)
+    legend(axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A lane with its place: from `top` down, in units of a row."""
+
+    lane: DrawnLane
+    top: float
+    height: float
+    rows: IntArray
+    """Row of each interval in the lane, shape (n,)."""
+
+    @property
+    def middles(self) -> FloatArray:
+        """Where the middle of each interval is, shape (n,)."""
+        return self.top + (self.rows + 0.5) * self.height / max(self.lane.depth, 1)
+
+    def bars(self, low: float, high: float) -> tuple[FloatArray, CodeArray]:
+        """Corners of what is seen from `low` to `high` ns, (n, 4, 2) in s and rows, and categories. O(n log n)."""
+        lane, pixel = self.lane, (high - low) / PIXELS
+        inside = np.flatnonzero((lane.starts <= high) & (lane.ends >= low))
+        starts, ends = lane.starts[inside], lane.ends[inside]
+        short = ends - starts < pixel
+        columns = ((starts - low) // pixel).astype(np.int64)
+        keys = (columns * len(LOOKS) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
+        kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
+        left, middle = starts[kept] / 1e9, self.middles[inside][kept]
+        right = np.maximum(ends[kept], starts[kept] + pixel) / 1e9
+        half = 0.42 * self.height / max(lane.depth, 1)
+        x, y = (left, right, right, left), (middle - half, middle - half, middle + half, middle + half)
+        return np.stack([np.column_stack(x), np.column_stack(y)], axis=2), lane.categories[inside][kept]
+
+    def at(self, time_ns: float, y: float) -> int | None:
+        """Position of the interval at a place; None where there is none."""
+        row = int((y - self.top) / self.height * max(self.lane.depth, 1))
+        found = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
+        return int(found[-1]) if found.size else None
+
+
+def _placed(lanes: Sequence[DrawnLane]) -> list[_Placed]:
+    placed, top = [], 0.0
+    for lane in lanes:
+        height = float(min(max(lane.depth, 1), MOST_ROWS))
+        placed.append(_Placed(lane, top, height, stack(lane.starts, np.maximum(lane.ends, lane.starts + 1))))
+        top += height + 0.35
+    return placed
+
+
+def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s: tuple[float, float]) -> None:
+    """The lanes, drawn anew from all intervals whenever another part of them is seen."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Patch
+
+    colors = np.array([color_of(f"c-{category.name.lower().replace('_', '-')}") for category in LOOKS])
+    used = sorted({int(code) for lane in lanes for code in np.unique(lane.lane.categories)})
+    # The edges keep bars visible that are narrower than a pixel of the picture.
+    bars = axes.add_collection(PolyCollection([], linewidths=0.5, edgecolors="face", gid="intervals"), autolim=False)
+
+    def draw(_: Any = None) -> None:
+        low, high = axes.get_xlim()
+        drawn = [lane.bars(low * 1e9, high * 1e9) for lane in lanes]
+        bars.set_verts(np.concatenate([corners for corners, _ in drawn]))
+        bars.set_facecolor(colors[np.concatenate([categories for _, categories in drawn]).astype(np.int64)].tolist())
+
+    def words_at(x: float, y: float) -> str:
+        for placed in lanes:
+            lane = placed.lane
+            if placed.top <= y < placed.top + placed.height and (at := placed.at(x * 1e9, y)) is not None:
+                codes = (int(lane.labels[at]), int(lane.models[at]))
+                texts = [timeline.texts[code] for code in codes if code >= 0]
+                length = format_time(int(lane.ends[at] - lane.starts[at]))
+                return f"{lane.title}: {' · '.join([*texts, length])} at {lane.starts[at] / 1e9:.6f} s"
+        return f"{x:.6f} s"
+
+    axes.callbacks.connect("xlim_changed", draw)
+    axes.set_xlim(*seen_s)
+    axes.set_ylim(lanes[-1].top + lanes[-1].height + 0.2, -0.2)
+    axes.format_coord = words_at
+    axes.grid(visible=False, axis="y")
+    axes.set_yticks([lane.top + lane.height / 2 for lane in lanes], [lane.lane.title for lane in lanes])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("time (s)")
+    for placed in lanes:
+        if placed.lane.words:
+            place = (0.005, placed.top + placed.height / 2)
+            look: dict[str, Any] = {"fontsize": 8, "color": color_of("dim"), "va": "center"}
+            axes.annotate(placed.lane.words, place, xycoords=("axes fraction", "data"), **look)
+    legend(axes, handles=[Patch(color=colors[code], label=LOOKS[Category(code)].title) for code in used])
