@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from tracekit.query.views import VERSION, VIEWS, Column
+from tracekit.query.columns import Column
+from tracekit.query.views import VERSION, VIEWS
 
 PAGE = Path("docs/sql-views.md")
 
