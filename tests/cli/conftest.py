@@ -120,9 +120,8 @@ def tracekit(
     for module in (api, measured):
         monkeypatch.setattr(module, "judge", kept_report)
     monkeypatch.setattr(api, "run_detectors", kept_judgments)
-    for module in (timeline, measuring):
-        monkeypatch.setattr(module, "timeline_of", made_once(timeline_of))
-    for module in (measurements, measuring):
+    monkeypatch.setattr(timeline, "timeline_of", made_once(timeline_of))
+    for module in (measurements, measured):
         monkeypatch.setattr(module, "measure", made_once(measure))
 
     def call(*arguments: str | Path) -> Outcome:

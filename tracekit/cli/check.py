@@ -32,6 +32,7 @@ from tracekit.compare.renderers.workflow_commands import workflow_commands
 from tracekit.compare.settings import NAMES, Limit, line_of
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
+from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
@@ -180,6 +181,7 @@ class Outputs:
             emit(workflow_commands(gate, self._settings_file(), self._line), commands=True)
         data = {
             "json": lambda: to_json(gate),
+            "brief": lambda: brief_gate(gate, gate_document(gate)),
             "junit": lambda: render_junit(gate, "tracekit check"),
             "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
         }

@@ -15,6 +15,7 @@ from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.documents.brief import brief_comparison
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
@@ -45,7 +46,8 @@ def run(arguments: Namespace) -> ExitStatus:
         drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
         return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
 
-    deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
+    data = {"json": lambda: to_json(comparison), "brief": lambda: brief_comparison(comparison, document("text"))}
+    deliver(arguments, files, document, data)
     in_common = bool(comparison.compared)
     return status_of_all(measured) or (ExitStatus.DONE if in_common else ExitStatus.INCONCLUSIVE)
 
