@@ -264,6 +264,16 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
     return np.sort(np.concatenate([rows.line.label[rows.overlapping(windows)] for rows, windows in found]))
 
 
+def compiled_for(trace: Trace, explained: Why) -> IntArray:
+    """Positions in the context of a trace of the Metal pipelines that were compiled during a prediction, if that made
+    it slow. O(pipelines)."""
+    compiled = trace.context.get("metal_pipelines")
+    if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
+        return np.zeros(0, np.int64)
+    since = compiled["start_ns"].to_numpy() - explained.start_ns
+    return np.flatnonzero((since >= 0) & (since < explained.duration_ns))
+
+
 def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:
     """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual,
     and where the model has more predictions than are shown `of` it. O(n log n)."""
