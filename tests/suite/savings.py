@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
@@ -310,7 +310,7 @@ def while_the_app_draws(app: App) -> Thread:
 def behind_another_model(app: App) -> Thread:
     """Another model uses the Neural Engine at times, or never."""
     running, work = app.simulation.app, app.draws.integer(8, 20) * MS
-    period = app.draws.integer(30, 60) * MS
+    period = app.draws.integer(25, 45) * MS
     yield from running.load(app.model)
     if app.ill:
         other = Model("Background")
@@ -358,6 +358,19 @@ def held_up_now_and_then(app: App) -> Thread:
         yield from app.wait(index, begin)
         host = extra[index] if app.ill and index else 0
         yield from running.predict(app.model, app.step(index), inputs=2, host_ns=host)
+
+
+@problem("duplicate-instances", paces=("loop", "camera"))
+def several_instances(app: App) -> Thread:
+    """Calls go to two or three instances in turn, each with a load of its own, or to one."""
+    length, count = app.draws.integer(80, 500) * MS, app.draws.integer(2, 3)
+    instances = [replace(app.model, instance=number + 1) for number in range(count if app.ill else 1)]
+    for instance in instances:
+        yield from app.simulation.app.load(instance, app.draws.around(length, 60))
+    begin = app.simulation.app.now_ns
+    for index in range(len(app.work_ns)):
+        yield from app.wait(index, begin)
+        yield from app.simulation.app.predict(instances[index % len(instances)], app.step(index), inputs=2)
 
 
 class Key(NamedTuple):

@@ -14,10 +14,10 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.unit_timeline import UnitTimeline, calls_and_times, last_end_before
+from tracekit.analysis.unit_timeline import UnitTimeline, ready_for
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, positions_between
-from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -140,7 +140,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
         return Waits(unit, none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
     piece = np.flatnonzero(own)
     begin, reach, met = line.times.starts[piece], line.reach_before[piece], met[piece]
-    ready = _ready(trace, rows, piece, called[piece])
+    ready = ready_for(trace, rows.call[piece], begin, called[piece])
     delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
     met &= ~free
     # The first piece of a prediction has a longer way to the unit than those that follow.
@@ -153,19 +153,6 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
     return Waits(unit, rows.call[queued], times, _behind(rows, times, rows.model[queued]), surely[waited])
-
-
-def _ready(trace: Trace, rows: UnitRows, pieces: IntArray, called: IntArray) -> IntArray:
-    """Latest end of what the prediction of each piece did before it; its start where it did nothing."""
-    owner = np.append(top_predictions(trace.activity), -1)
-    did = []
-    for frame in (trace.data, trace.compute, trace.hardware):
-        executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        chosen = executed | is_any(frame["lane"], Lane.DATA)
-        prediction, starts, ends = calls_and_times(frame, chosen)
-        did.append((owner[prediction], starts, ends))
-    begin = rows.line.times.starts[pieces]
-    return np.minimum(last_end_before(did, rows.call[pieces], begin, called), begin)
 
 
 def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray) -> tuple[FloatArray, FloatArray]:
