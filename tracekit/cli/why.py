@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
     forms = {"json": lambda: to_json(report)}
-    path = arguments.path[0] if len(arguments.path) == 1 else ""
+    path = arguments.path[0] if len(arguments.path) == 1 and not files else ""
     deliver(arguments, files, lambda _: why_document(report, path), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
