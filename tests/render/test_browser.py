@@ -264,9 +264,9 @@ def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, An
     waits = engine[(engine["start_ns"] + engine["duration_ns"] > call.start_ns)].head(7)
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen
-    assert "What it waited for is outlined: 7 intervals" in chosen
+    assert "What is behind this is outlined: 7 intervals" in chosen
     for text, number in ((first, 1), (last, 7)):
-        assert f"Wait {number} of 7 of the prediction of {format_time(call.duration_ns)}" in text
+        assert f"Interval {number} of 7 behind the prediction of {format_time(call.duration_ns)}" in text
         assert f"start {moment(waits['start_ns'].iloc[number - 1])}" in text
 
 

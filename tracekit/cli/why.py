@@ -32,7 +32,8 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
     forms = {"json": lambda: to_json(report), "brief": lambda: brief_why(report, why_document(report))}
-    deliver(arguments, files, lambda _: why_document(report), forms, brief=brief_document(report))
+    path = arguments.path[0] if len(arguments.path) == 1 and not files else ""
+    deliver(arguments, files, lambda _: why_document(report, path), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from support.handover import trace_of
+from tracekit.analysis.queues import HANDOVER_NS, Behind, all_waits
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.queues import HANDOVER_NS, Behind, all_waits
 from tracekit.testing import Model, Process, Scenario
 
 MS = 1_000_000
@@ -15,7 +15,7 @@ NET, OTHER = Model("Net"), Model("Other")
 
 def waits_of(scenario: Scenario) -> dict[Behind, float]:
     """Time in ms that all predictions waited, by whom for."""
-    waits = all_waits(in_order(trace_of(scenario)))
+    waits = all_waits(in_order(trace_of(scenario))).values()
     total = np.sum([each.behind_ns.sum(axis=0) for each in waits], axis=0) if waits else np.zeros(3)
     for each in waits:
         assert (each.behind_ns.sum(axis=1) == each.times.durations).all()
