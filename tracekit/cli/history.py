@@ -40,8 +40,8 @@ def run(arguments: Namespace) -> ExitStatus:
     recordings, problems = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
         raise TracekitError(problems[-1])
-    for problem in problems if files else ():
-        # What is printed beside files is the verdict alone.
+    for problem in problems if files or arguments.format == "csv" else ():
+        # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
     history = history_of(recordings, notes=problems)
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
