@@ -169,7 +169,10 @@ def _bars(trend: Trend) -> str:
 
 def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:
     """Name and address of each build of each series, for the script of the page (`web/src/trends.ts`)."""
-    named = [[(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in each] for each in builds]
+    named = [
+        [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in each]
+        for each in builds
+    ]
     return tag("script", Html(page_json(named)), type="application/json", id="history-builds")
 
 

@@ -84,7 +84,7 @@ class ComparePane(ListPane[Compared]):
             if unfair:
                 about = f"not a fair comparison: {', '.join(one.what for one in unfair)} differ"
                 return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
-            about = "   median latency, whole recordings"
+            about = "   median warm latency, whole recordings"
             return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
