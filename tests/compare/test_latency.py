@@ -17,7 +17,8 @@ from support.simulated_latencies import (
     answers,
     latencies,
 )
-from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
+from tracekit.compare.doubts import Reason
+from tracekit.compare.latency import Answer, Floor, compare_latency, compare_p95
 
 
 @pytest.fixture

@@ -52,9 +52,9 @@ def read_history(name: str, *, is_new: bool = False) -> tuple[list[Recorded], li
     missing = f"begin it with `tracekit history RECORDING --add-to {name}`"
     if name.startswith(REF):
         for commit, text in noted(name):
-            for one in _recorded_in(text.splitlines(), Path(), f"{name}, note on {commit[:7]}", problems):
-                # Who asked for it may have written it in short.
-                recordings.append(replace(one, commit=commit))
+            lines = _recorded_in(text.splitlines(), Path(), f"{name}, note on {commit[:7]}", problems)
+            # Whoever added it may have named the commit in another way.
+            recordings += (replace(one, commit=commit) for one in lines)
         if not recordings and not problems and not is_new:
             raise TracekitError(f"no notes in {name}; fetch them with `git fetch origin {name}:{name}`, or {missing}")
         return recordings, problems

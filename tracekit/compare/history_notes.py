@@ -37,7 +37,7 @@ def add_note(ref: str, commit: str | None, line: str) -> None:
 
 def _git(*arguments: str, text: str = "") -> bytes:
     try:
-        done = subprocess.run(["git", *arguments], input=text.encode(), capture_output=True, check=False)
+        done = subprocess.run(["git", *arguments], input=text.encode(), capture_output=True, check=False)  # noqa: S603, S607 - a list, no shell
     except OSError as error:
         raise TracekitError(f"cannot run git: {error.strerror or error}") from None
     if done.returncode:

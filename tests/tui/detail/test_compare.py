@@ -189,7 +189,7 @@ async def test_the_answers_are_those_of_the_command(screen) -> None:
     await screen.press("8", *["u"] * 4)
     (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
     assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
-    assert "95% within these recordings" in screen.text()
+    assert "95% within recordings" in screen.text()
     await screen.press("u")
     assert "u: [findings]" in screen.text()
 
