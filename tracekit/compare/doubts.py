@@ -52,6 +52,11 @@ class Reason(StrEnum):
     """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 
 
+def hidden_by_shortness(predictions: int) -> float:
+    """How far a recording with so many predictions may be off by itself, as a difference of logarithms."""
+    return _HIDDEN / predictions**2 if predictions < LASTING else 0.0
+
+
 class Doubt(NamedTuple):
     """Why a change is not believed."""
 
@@ -64,9 +69,8 @@ class Doubt(NamedTuple):
 def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Doubt | None:
     """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
     level of one side that comes so near to one of the other may be the same, held for longer. O(n log n)."""
-    fewest, is_pair = min(len(values) for side in sides for values in side), max(map(len, sides)) == 1
-    hidden = _HIDDEN / fewest**2
-    if is_pair and fewest < LASTING and abs(change) < hidden:
+    is_pair = max(map(len, sides)) == 1
+    if is_pair and abs(change) < (hidden := hidden_by_shortness(min(len(side[0]) for side in sides))):
         return Doubt(Reason.SHORT, hidden)
     found = (
         (Reason.NOT_STEADY, [[_levels(values, math.exp(abs(change))) for values in side] for side in sides]),

@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.compare.doubts import LASTING, Reason, doubt_of
+from tracekit.compare.doubts import LASTING, Reason, doubt_of, hidden_by_shortness
 from tracekit.compare.resampling import block_length, effective_size, logs_of, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
@@ -162,7 +162,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor) -> La
     answer, reason = judge(change, width, limit)
     is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
-        answer, reason = Answer.INCONCLUSIVE, Reason.FEW
+        answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
     elif is_median and answer in CHANGED and (doubt := doubt_of([[before], [after]], change)):
         answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
     wanted = LASTING if reason is Reason.SHORT else None
