@@ -22,7 +22,8 @@ from tracekit.compare.findings import FindingStatus
 from tracekit.compare.gate import check
 from tracekit.compare.latency import Answer
 from tracekit.compare.matrix import matrix, sources_of
-from tracekit.compare.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements, measure
+from tracekit.compare.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements
+from tracekit.compare.measuring import measure
 from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.compare.storage import from_plain, to_plain
 from tracekit.compare.verdict import Verdict

@@ -27,7 +27,7 @@ from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
 from tracekit.compare.comparison import compare
 from tracekit.compare.history import history_of
-from tracekit.compare.measurements import measure
+from tracekit.compare.measuring import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.documents.lanes import Drawing, lanes_of_both

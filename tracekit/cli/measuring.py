@@ -15,7 +15,8 @@ from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
-from tracekit.compare.measurements import Measurements, check_models_known, measure, only_models
+from tracekit.compare.measurements import Measurements, only_models
+from tracekit.compare.measuring import check_models_known, measure
 from tracekit.compare.reports import load_report
 from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
