@@ -42,6 +42,7 @@ PARTS = 4
 """Most parts of a breakdown that are given in words."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
+UNNOTICED = "A difference in what was not recorded would go unnoticed."
 UNFAIR_NOTE = "these differ, and can change latency by themselves"
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
@@ -74,7 +75,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
-            section("Notes", items((*comparison.notes, _method(comparison))), name="notes"),
+            section("Notes", items((*comparison.notes, UNNOTICED, _method(comparison))), name="notes"),
         ),
     )
 
@@ -158,7 +159,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     """What the answers rest on, and what would go unnoticed."""
     before, after = len(comparison.before), len(comparison.after)
     if _is_pair(comparison):
-        yield "one recording per side, so run-to-run variation is unknown"
+        yield "one recording per side"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
     yield unknown_facts(comparison)
@@ -166,7 +167,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
 
 def unknown_facts(comparison: Comparison) -> str:
     """What could make the comparison unfair, and no recording shows."""
-    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would go unnoticed"
+    return f"not recorded: {', '.join(comparison.not_recorded)}"
 
 
 def parts(model: ModelComparison) -> str:

@@ -31,7 +31,7 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, unknown_facts(compared))
+    notes = () if compared is None else (*compared.notes, f"{unknown_facts(compared)}; a difference would go unnoticed")
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", _decided(gate) if gate.verdict in _EXPLAINED else summary(gate)),
