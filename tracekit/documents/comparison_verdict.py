@@ -48,7 +48,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
         yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
     if compared and (cause := _load_change(compared)):
         yield f"{_time(compared)}{cause}"
-    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE):
+    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE):
         if count := counts[status]:
             yield f"{format_count(count, 'finding')} {status}"
     for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
@@ -59,6 +59,8 @@ def _summary(comparison: Comparison) -> Iterator[str]:
                 which = f"all {which}"
             answers = {words.answer(one.latency) for one in answered}
             yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
+    if count := counts[FindingStatus.NOT_COMPARABLE]:
+        yield f"{format_count(count, 'finding')} {FindingStatus.NOT_COMPARABLE}"
 
 
 def _load_change(compared: Sequence[ModelComparison]) -> str:
