@@ -169,25 +169,19 @@ _LEAST_VARIANCE: Final = 1e-8
 
 
 def _digamma(x: float) -> float:
-    """Derivative of the logarithm of the gamma function (Abramowitz and Stegun, 6.3.5 and 6.3.18)."""
-    below = 0.0
-    while x < _LARGE:
-        below, x = below - 1 / x, x + 1
-    square = 1 / x**2
-    return below + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+    """Derivative of the logarithm of the gamma function, to five digits."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
 
 
 def _trigamma(x: float) -> float:
-    """Its derivative (the same, 6.4.6 and 6.4.12)."""
-    below = 0.0
-    while x < _LARGE:
-        below, x = below + 1 / x**2, x + 1
-    square = 1 / x**2
-    return below + 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square / 42))
+    """Its derivative."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - 2 * math.lgamma(x) + math.lgamma(x - step)) / step**2
 
 
-_LARGE: Final = 10.0
-"""From here on the series are exact to ten digits."""
+_STEP: Final = 1e-3
+"""Share of x: smaller ones lose digits of the second difference."""
 
 
 def _inverse_trigamma(value: float) -> float:
