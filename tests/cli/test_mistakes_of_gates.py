@@ -24,7 +24,7 @@ from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import Allowed, check
 from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
-from tracekit.compare.measurements import measure
+from tracekit.compare.measuring import measure
 from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.compare.verdict import Verdict
 from tracekit.documents.comparison import comparison_document

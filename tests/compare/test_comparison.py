@@ -9,8 +9,9 @@ import pytest
 
 from support.synthetic_measurements import DEVICE, model, of_models
 from tracekit.compare.comparison import compare, typical
+from tracekit.compare.doubts import Reason
 from tracekit.compare.findings import FindingStatus
-from tracekit.compare.latency import Answer, Reason
+from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError

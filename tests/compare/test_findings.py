@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tracekit.compare.findings import FindingStatus, finding_changes
-from tracekit.compare.measurements import CheckResult, Environment, Measurements, margin_of
+from tracekit.compare.measurements import CheckResult, Environment, Measurements
+from tracekit.compare.measuring import margin_of
 from tracekit.detectors.outcomes import Metric, above, below
 
 NOWHERE = Environment(None, None, None, None, None, None)

@@ -23,9 +23,9 @@ def same(one, other):
 def test_a_history_reads_as_it_was_written(tmp_path):
     path = tmp_path / "perf" / "history.jsonl"
     first, second = made(0, report="reports/a.json"), made(1, of_commit=None)
-    assert add_to_history(path, [first]) == 1
-    assert add_to_history(path, [first, second]) == 1
-    (one, other), problems = read_history(path)
+    assert add_to_history(str(path), [first]) == 1
+    assert add_to_history(str(path), [first, second]) == 1
+    (one, other), problems = read_history(str(path))
     assert problems == []
     assert same(one, first)
     assert same(other, second)
@@ -36,7 +36,7 @@ def test_a_history_reads_as_it_was_written(tmp_path):
 def test_lines_are_only_added_also_behind_one_without_an_end(tmp_path):
     path = tmp_path / "history.jsonl"
     path.write_text(line_of(made(0)).rstrip("\n"))
-    add_to_history(path, [made(1)])
+    add_to_history(str(path), [made(1)])
     assert path.read_text() == line_of(made(0)) + line_of(made(1))
 
 
@@ -56,10 +56,10 @@ def test_lines_are_only_added_also_behind_one_without_an_end(tmp_path):
 def test_a_broken_line_is_named_by_its_number_and_loses_no_other(tmp_path, line, words):
     path = tmp_path / "history.jsonl"
     path.write_text(line_of(made(0)) + line + line_of(made(2)))
-    recordings, (problem,) = read_history(path)
+    recordings, (problem,) = read_history(str(path))
     assert len(recordings) == 2
     assert problem.startswith("history.jsonl, line 2: ")
     assert words in problem
     with pytest.raises(TracekitError, match=r"nothing was added: .* line 2"):
-        add_to_history(path, [made(3)])
+        add_to_history(str(path), [made(3)])
     assert path.read_text() == line_of(made(0)) + line + line_of(made(2))

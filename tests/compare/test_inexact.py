@@ -16,12 +16,14 @@ from tracekit.api import judge
 from tracekit.compare.against_settings import limit_items
 from tracekit.compare.baseline import baseline_of
 from tracekit.compare.comparison import compare
+from tracekit.compare.doubts import Reason
 from tracekit.compare.figures import figures_of
 from tracekit.compare.findings import FindingStatus
 from tracekit.compare.gate import check
-from tracekit.compare.latency import Answer, Reason
+from tracekit.compare.latency import Answer
 from tracekit.compare.matrix import matrix, sources_of
-from tracekit.compare.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements, measure
+from tracekit.compare.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements
+from tracekit.compare.measuring import measure
 from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.compare.storage import from_plain, to_plain
 from tracekit.compare.verdict import Verdict

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,11 @@ from support.simulated_latencies import (
     TWO_LEVELS,
     Case,
     answers,
+    covered,
     latencies,
 )
-from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
+from tracekit.compare.doubts import Reason
+from tracekit.compare.latency import Answer, Floor, compare_latency, compare_p95
 
 
 @pytest.fixture
@@ -38,6 +42,13 @@ def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, 
     found = answers(case, count, pairs)
     # 20 of 200 pairs, and as much more of a few pairs as chance has.
     assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= pairs // 10 + (pairs < 200) * 2
+
+
+@pytest.mark.parametrize("case", TWO_LEVELS, ids=lambda case: case.name)
+@pytest.mark.parametrize("scale", [1.0, 1.1])
+def test_intervals_of_what_goes_between_levels_contain_the_change(case, scale, pairs):
+    # 90%, and as many fewer as chance has: without doubts about levels they are 73% to 82%.
+    assert covered(replace(case, scale=scale), 100, pairs) >= 0.9 - (pairs < 200) * 0.1
 
 
 def test_recordings_of_one_build_that_differ_are_called_changed_at_times(pairs):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from support.simulated_latencies import WARM_UP, Case, gate, latencies, of_unequal_lengths
-from tracekit.compare.latency import Answer, Floor, Reason
+from tracekit.compare.doubts import Reason
+from tracekit.compare.latency import Answer, Floor
 from tracekit.compare.non_inferiority import (
     Compared,
     _digamma,
@@ -86,11 +87,25 @@ def test_one_recording_a_side_is_judged_by_its_own_predictions():
     assert (short.passed, short.reason) == (None, Reason.SHORT)
 
 
+def test_a_model_with_one_recording_a_side_is_no_surer_than_those_with_several():
+    """Its predictions agree to the ns, and recordings of two other models differ by 5%."""
+    others = [Compared([constant(*(ns * np.exp(each))) for each in ((-0.05, 0.0, 0.05),) * 2], Floor(), is_fair=True)
+              for ns in (8e6, 9e6)]  # fmt: skip
+    one = Compared([constant(10_000_000), constant(11_200_000)], Floor(), is_fair=True)
+    alone, beside = hold([one])[0], hold([one, *others])[0]
+    assert alone.passed is False
+    assert (beside.passed, beside.reason) == (None, Reason.WIDE)
+    # t of 8 degrees of freedom at 0.05 / 3, times 0.05 sqrt(2), in logarithms.
+    assert math.log1p(beside.low) == pytest.approx(math.log(1.12) - 2.566 * 0.05 * math.sqrt(2), abs=0.01)
+
+
 def test_polygamma_functions_have_their_known_values():
-    assert _digamma(1) == pytest.approx(-0.5772156649015329, abs=1e-9)
-    assert _trigamma(1) == pytest.approx(math.pi**2 / 6, abs=1e-9)
-    assert _trigamma(0.5) == pytest.approx(math.pi**2 / 2, abs=1e-9)
+    assert _digamma(1) == pytest.approx(-0.5772156649015329, rel=1e-5)
+    assert _trigamma(1) == pytest.approx(math.pi**2 / 6, rel=1e-5)
+    assert _trigamma(0.5) == pytest.approx(math.pi**2 / 2, rel=1e-5)
     assert _inverse_trigamma(_trigamma(3.7)) == pytest.approx(3.7, rel=1e-6)
+    # It falls as 1 / x.
+    assert _trigamma(1e5) == pytest.approx(1e-5, rel=1e-4)
 
 
 def test_variances_that_chance_explains_are_one_and_others_keep_what_is_theirs():

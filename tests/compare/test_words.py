@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tracekit.compare import words
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.compare.doubts import Reason
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, LatencyChange
 
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:

@@ -23,8 +23,9 @@ from support.samples import SAMPLES
 from tracekit.analysis.quantities import MODEL
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import check
-from tracekit.compare.matrix import labels_of, matrix, source_of_report, sources_of
-from tracekit.compare.measurements import measure
+from tracekit.compare.matrix import matrix, source_of_report, sources_of
+from tracekit.compare.matrix_labels import labels_of
+from tracekit.compare.measuring import measure
 from tracekit.compare.settings import CheckSettings, Limit
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document

@@ -14,7 +14,7 @@ from support.forms import html_page, long_text, markdown, short_text
 from support.gates import GATE
 from tracekit.compare.comparison import compare
 from tracekit.compare.gate import gate_of
-from tracekit.compare.measurements import measure
+from tracekit.compare.measuring import measure
 from tracekit.compare.verdict import Item, Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document

@@ -13,7 +13,8 @@ from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
-from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
+from tracekit.compare.matrix import matrix, source_of_report, sources_of
+from tracekit.compare.matrix_labels import expanded_labels, labels_of
 from tracekit.compare.renderers.matrix_csv import render_csv
 from tracekit.documents.brief import brief_comparison
 from tracekit.documents.comparison import comparison_document

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tracekit.compare.settings import Floors
 
 
+_SETTING = ("history",)
+
+
 def history_items(history: History, newest: Sequence[Recorded], floors: Floors) -> Iterator[Item]:
     """An item for each figure that became worse by more than is allowed, and one for the others of each model."""
     latest = sorted(history.series, key=lambda one: one.builds[-1].time)
@@ -34,7 +37,7 @@ def _items(series: Series, allow: float) -> Iterator[Item]:
             continue
         if worse > allow:
             about = f"{trend.figure}:{series.model}"
-            yield Item(Verdict.FAILED, "history", series.model, text, about, (), worse, allow)
+            yield Item(Verdict.FAILED, "history", series.model, text, about, _SETTING, worse, allow)
         elif worse:
             said.append(text)
         else:
@@ -42,8 +45,8 @@ def _items(series: Series, allow: float) -> Iterator[Item]:
     builds = format_count(len(series.builds), "build")
     said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
     if said:
-        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said))
+        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, _SETTING)
     if not series.judged:
         because = f" ({series.begins})" if series.begins else ""
         text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"
-        yield Item(Verdict.NOT_COUNTED, "history", series.model, text)
+        yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, _SETTING)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.compare.doubts import Reason
 from tracekit.compare.findings import FindingChange, finding_changes
-from tracekit.compare.latency import METHOD_VERSION, Answer, Reason
+from tracekit.compare.latency import METHOD_VERSION, Answer
 from tracekit.compare.measurements import Environment, Measurements, of_model
 from tracekit.compare.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.compare.settings import Floors

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 from tracekit.compare.history import FIGURES, Recorded, utc
+from tracekit.compare.history_notes import REF, add_note, noted
 from tracekit.errors import TracekitError
 
 ENDING = ".jsonl"
@@ -36,50 +38,73 @@ def _brief(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
-def read_history(path: Path) -> tuple[list[Recorded], list[str]]:
-    """The recordings of a history, and a sentence for each line that cannot be read, with its number. Raises
-    `TracekitError` where the file cannot be read at all. O(bytes)."""
+def is_history(path: str) -> bool:
+    """Whether this names a history: a file, or notes of git."""
+    return path.endswith(ENDING) or path.startswith(REF)
+
+
+def read_history(name: str, *, is_new: bool = False) -> tuple[list[Recorded], list[str]]:
+    """The recordings of a history, which is a file or a ref of git notes, and a sentence for each line that cannot be
+    read, with its number. Raises `TracekitError` where it cannot be read at all, or is not there; with `is_new` it is
+    empty then. O(bytes)."""
+    recordings: list[Recorded] = []
+    problems: list[str] = []
+    missing = f"begin it with `tracekit history RECORDING --add-to {name}`"
+    if name.startswith(REF):
+        for commit, text in noted(name):
+            lines = _recorded_in(text.splitlines(), Path(), f"{name}, note on {commit[:7]}", problems)
+            # Whoever added it may have named the commit in another way.
+            recordings += (replace(one, commit=commit) for one in lines)
+        if not recordings and not problems and not is_new:
+            raise TracekitError(f"no notes in {name}; fetch them with `git fetch origin {name}:{name}`, or {missing}")
+        return recordings, problems
+    path = Path(name)
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            recordings, problems = [], []
-            for number, line in enumerate(file, 1):
-                try:
-                    if line.strip():
-                        recordings.append(_recorded(line, path.parent))
-                except ValueError as error:
-                    problems.append(f"{path.name}, line {number}: {error}")
+            recordings += _recorded_in(file, path.parent, path.name, problems)
     except FileNotFoundError:
-        raise TracekitError(
-            f"{path}: no such file or directory; begin it with `tracekit history RECORDING --add-to {path}`"
-        ) from None
+        if not is_new:
+            raise TracekitError(f"{path}: no such file or directory; {missing}") from None
     except OSError as error:
         raise TracekitError(f"cannot read the history {path}: {error.strerror or error}") from None
     return recordings, problems
 
 
-def add_to_history(path: Path, recordings: Iterable[Recorded]) -> int:
-    """Add recordings that are not in a history yet, in a new file where there is none. Returns how many were added.
+def _recorded_in(lines: Iterable[str], folder: Path, name: str, problems: list[str]) -> Iterator[Recorded]:
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                yield _recorded(line, folder)
+        except ValueError as error:
+            problems.append(f"{name}, line {number}: {error}")
+
+
+def add_to_history(name: str, recordings: Iterable[Recorded]) -> int:
+    """Add recordings that are not in a history yet, in a new one where there is none. Returns how many were added.
     Raises `TracekitError` where a line cannot be read: what it was is first to be known."""
-    known: set[str | None] = set()
-    if path.exists():
-        earlier, problems = read_history(path)
-        if problems:
-            raise TracekitError(f"nothing was added: {problems[0]}")
-        known = {one.identity for one in earlier}
-    lines = []
+    path, in_notes = Path(name), name.startswith(REF)
+    earlier, problems = read_history(name, is_new=True)
+    if problems:
+        raise TracekitError(f"nothing was added: {problems[0]}")
+    known = {one.identity for one in earlier}
+    added = []
     for one in recordings:
         if one.identity is None or one.identity not in known:
             known.add(one.identity)
-            lines.append(line_of(one))
+            added.append(one)
+    if in_notes:
+        for one in added:
+            add_note(name, one.commit, line_of(one))
+        return len(added)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # An editor may have left out the end of the last line.
         cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
         with path.open("a", encoding="ascii", newline="\n") as file:
-            file.write("\n" * cut_off + "".join(lines))
+            file.write("\n" * cut_off + "".join(map(line_of, added)))
     except OSError as error:
         raise TracekitError(f"cannot write {path}: {error.strerror or error}") from None
-    return len(lines)
+    return len(added)
 
 
 def _recorded(line: str, folder: Path) -> Recorded:

@@ -13,10 +13,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
+from tracekit.compare.doubts import LASTING, Reason, doubt_of, hidden_by_shortness
+from tracekit.compare.resampling import block_length, effective_size, logs_of, median_error, quantile_error
 from tracekit.compare.student import half_width, welch
 
 METHOD_VERSION = 2
@@ -41,43 +41,6 @@ class Answer(StrEnum):
 
 
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
-_NEAR = 0.5
-"""Share of a change that may lie between two levels that are taken for one (heuristic)."""
-_LONG = 0.2
-"""Share of a recording that shows a level of its own (heuristic)."""
-_VISIT = 5
-"""Predictions in a row that show one, at least; of a longer recording a tenth (heuristic)."""
-_SURE = 3.0
-"""Standard errors beyond which it is not by chance (heuristic)."""
-LASTING = 50
-"""Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
-_HIDDEN = 110.0
-"""By this over the square of its predictions, as a difference of logarithms, a shorter recording may be slower by
-itself: a third with 20, twice as slow with 12 (by simulation)."""
-
-
-class Reason(StrEnum):
-    """Why an answer is inconclusive."""
-
-    MISSING = "missing"
-    """One side has no warm prediction of the model."""
-    FEW = "few"
-    """Fewer predictions than `MIN_PREDICTIONS`, or worth fewer than `MIN_EFFECTIVE` independent ones."""
-    WIDE = "wide"
-    """The interval reaches beyond the floor, and does not exclude that nothing changed."""
-    SMALL = "small"
-    """Changed for certain, but whether by more than the floor is open."""
-    NOT_STEADY = "not steady"
-    """One recording itself moves by as much as the two differ."""
-    INEXACT = "inexact"
-    """Call stacks do not show calls this short exactly enough."""
-    MODES = "modes"
-    """Latencies gather around several values, one of which the other side has too: their median may jump between them.
-    """
-    SHORT = "short"
-    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
-    UNEQUAL = "unequal"
-    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +162,9 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor) -> La
     answer, reason = judge(change, width, limit)
     is_median = level == 0.5
     if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
-        answer, reason = Answer.INCONCLUSIVE, Reason.FEW
+        answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
     elif is_median and answer in CHANGED and (doubt := doubt_of([[before], [after]], change)):
-        answer, reason = Answer.INCONCLUSIVE, doubt
+        answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
     wanted = LASTING if reason is Reason.SHORT else None
     if is_median and reason in (Reason.FEW, Reason.WIDE):
         wanted = _predictions_needed(counts, effective, width, limit)
@@ -218,7 +181,7 @@ def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
     if quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
-        answer, reason = Answer.INCONCLUSIVE, doubt
+        answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
     return _change(answer, reason, values, (change, width, limit), sides)
 
 
@@ -231,56 +194,6 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
     return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
-def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> Reason | None:
-    """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
-    level of one side that comes so near to one of the other may be the same, held for longer. O(n log n)."""
-    fewest = min(len(values) for side in sides for values in side)
-    if max(map(len, sides)) == 1 and fewest < LASTING and abs(change) < _HIDDEN / fewest**2:
-        return Reason.SHORT
-
-    def may_be_same(levels: Sequence[Sequence[FloatArray]]) -> bool:
-        before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
-        several = any(len(own) > 1 for side in levels for own in side)
-        return several and bool(np.abs(np.subtract.outer(before, after)).min() < _NEAR * abs(change))
-
-    if may_be_same([[_levels(values, math.exp(abs(change))) for values in side] for side in sides]):
-        return Reason.NOT_STEADY
-    if may_be_same([[modes(values).centers_ns for values in side] for side in sides]):
-        return Reason.MODES
-    if max(map(len, sides)) == 1:
-        before, after = (logs_of(side[0]) for side in sides)
-        for one, other in ((before, after), (after, before)):
-            if _visits(one, float(np.median(other)), abs(change)):
-                return Reason.NOT_STEADY
-    return None
-
-
-def _visits(logs: FloatArray, level: float, change: float) -> bool:
-    """Whether some predictions in a row come near to a level, and farther than chance brings them."""
-    length = max(_VISIT, len(logs) // 10)
-    if len(logs) <= length:
-        return False
-    distance = np.abs(logs - np.median(logs))
-    # From the median absolute deviation of normal values to the standard error of the median of so many.
-    noise = float(np.median(distance)) / 0.6745 * 1.2533 / math.sqrt(effective_size(logs) / len(logs) * length)
-    medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
-    far = np.abs(medians - np.median(logs)) > _SURE * noise
-    return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
-
-
-def _levels(values: IntArray, ratio: float) -> FloatArray:
-    """What the median of a recording is in long parts of it, between which it shifts by as much, and without any one
-    of its parts."""
-    segments = change_point_segments(values, min_ratio=ratio)
-    levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
-    if len(segments) > 1:
-        # What is left must be long enough, too.
-        parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
-        others = (values[parts != part] for part in range(len(segments)))
-        levels += [float(np.median(rest)) for rest in others if len(rest) >= _LONG * len(values)]
-    return np.array(levels)
-
-
 def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
     """Predictions a side with which the interval would lie within the floor: n (half width / floor)²."""
     rows = max(
@@ -288,11 +201,6 @@ def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float],
         for count, worth in zip(counts, effective, strict=True)
     )
     return math.ceil(max(rows, max(counts) * (width / floor) ** 2))
-
-
-def logs_of(values: IntArray) -> FloatArray:
-    """Logarithms of latencies in ns: shape (n,)."""
-    return np.log(np.maximum(values, 1).astype(np.float64))
 
 
 def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:

@@ -10,16 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tracekit.arrays import IntArray
-from tracekit.compare.latency import (
-    MIN_PREDICTIONS,
-    Answer,
-    Floor,
-    LatencyChange,
-    Reason,
-    compare_latency,
-    compare_p95,
-    judge,
-)
+from tracekit.compare.doubts import Reason
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, LatencyChange, compare_latency, compare_p95, judge
 from tracekit.compare.measurements import Inexact, ModelMeasurements, Parts, least_exact
 from tracekit.compare.student import half_width, welch
 from tracekit.report.time_breakdown import GROUPS

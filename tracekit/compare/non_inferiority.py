@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.compare.latency import MIN_EFFECTIVE, Floor, Reason, doubt_of, estimate_of, logs_of
+from tracekit.compare.doubts import Reason, doubt_of
+from tracekit.compare.latency import MIN_EFFECTIVE, Floor, estimate_of
 from tracekit.compare.models import LARGEST_ERROR
-from tracekit.compare.resampling import effective_size
+from tracekit.compare.resampling import effective_size, logs_of
 from tracekit.compare.student import joint_error, t_quantile
 
 LEVEL: Final = 0.05
@@ -70,20 +71,19 @@ def hold(models: Sequence[Compared]) -> list[Held | None]:
     known = [index for index, model in enumerate(models) if all(model.sides)]
     centers = [[np.array([np.median(logs_of(one)) for one in side]) for side in models[index].sides] for index in known]
     degrees = np.array([sum(map(len, sides)) - 2 for sides in centers], np.float64)
-    several = np.flatnonzero(degrees > 0)
     squares = np.array([sum(float(((side - side.mean()) ** 2).sum()) for side in sides) for sides in centers])
-    variances, joint = np.zeros(len(known)), degrees.copy()
-    variances[several], joint[several] = moderated_variances(squares[several], degrees[several])
+    shared = moderated_variances(squares, degrees) if degrees.any() else None
     result: list[Held | None] = [None] * len(models)
     for place, index in enumerate(known):
-        sides = centers[place]
-        if degrees[place]:
-            error = math.sqrt(variances[place] * sum(1 / len(side) for side in sides))
-            result[index] = _held(models[index], sides, error, float(joint[place]), len(known))
-        else:
+        sides, error, free = centers[place], 0.0, 0.0
+        if shared is not None:
+            error = math.sqrt(shared[0][place] * sum(1 / len(side) for side in sides))
+            free = float(shared[1][place])
+        if not degrees[place]:
+            # What its predictions say of it is the least that recordings of it differ by.
             ends = [estimate_of(logs_of(side[0])) for side in models[index].sides]
-            error, free = joint_error([end.error for end in ends], [end.degrees for end in ends])
-            result[index] = _held(models[index], sides, error, free, len(known))
+            error, free = max((error, free), joint_error([end.error for end in ends], [end.degrees for end in ends]))
+        result[index] = _held(models[index], sides, error, free, len(known))
     return result
 
 
@@ -96,8 +96,8 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
     reason = Reason.WIDE if passed is None else None
     if passed is not None and not model.is_fair:
         reason = Reason.UNEQUAL
-    elif passed is False:
-        reason = doubt_of(model.sides, change)
+    elif passed is False and (doubt := doubt_of(model.sides, change)):
+        reason, low, high = doubt.reason, min(low, change - doubt.width), max(high, change + doubt.width)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
     elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
@@ -145,22 +145,23 @@ def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recording
 
 def moderated_variances(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Variances of several models with their degrees of freedom, each drawn towards what all have in common, the more
-    the less they differ: shape (models,) each, both ways. `squares` are sums of squares.
+    the less they differ: shape (models,) each, both ways. `squares` are sums of squares. A model without degrees of
+    freedom has what all have in common; any model must have some.
 
     Smyth, "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular Biology 3
     (2004). A single model keeps its own.
     """
-    own = np.maximum(squares / degrees, _LEAST_VARIANCE)
-    if len(own) < 2:
-        return own, degrees
-    logs = np.log(own) - np.array([_digamma(each / 2) - math.log(each / 2) for each in degrees])
-    beyond = float(logs.var(ddof=1)) - float(np.mean([_trigamma(each / 2) for each in degrees]))
+    free = degrees[degrees > 0]
+    own = np.maximum(squares[degrees > 0] / free, _LEAST_VARIANCE)
+    logs = np.log(own) - np.array([_digamma(each / 2) - math.log(each / 2) for each in free])
+    beyond = float(logs.var(ddof=1)) - float(np.mean([_trigamma(each / 2) for each in free])) if len(free) > 1 else 0.0
     if beyond <= 0:
-        return np.full(len(own), squares.sum() / degrees.sum()).clip(_LEAST_VARIANCE), np.full(len(own), degrees.sum())
+        pooled = max(float(squares.sum() / free.sum()), _LEAST_VARIANCE)
+        return np.full(len(degrees), pooled), np.full(len(degrees), free.sum())
     prior = 2 * _inverse_trigamma(beyond)
     common = math.exp(float(logs.mean()) + _digamma(prior / 2) - math.log(prior / 2))
-    joint = np.minimum(degrees + prior, degrees.sum())
-    return (prior * common + degrees * own) / (prior + degrees), joint
+    variances = (prior * common + np.maximum(squares, _LEAST_VARIANCE * degrees)) / (prior + degrees)
+    return variances, np.minimum(degrees + prior, free.sum())
 
 
 _LEAST_VARIANCE: Final = 1e-8
@@ -168,25 +169,19 @@ _LEAST_VARIANCE: Final = 1e-8
 
 
 def _digamma(x: float) -> float:
-    """Derivative of the logarithm of the gamma function (Abramowitz and Stegun, 6.3.5 and 6.3.18)."""
-    below = 0.0
-    while x < _LARGE:
-        below, x = below - 1 / x, x + 1
-    square = 1 / x**2
-    return below + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+    """Derivative of the logarithm of the gamma function, to five digits."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
 
 
 def _trigamma(x: float) -> float:
-    """Its derivative (the same, 6.4.6 and 6.4.12)."""
-    below = 0.0
-    while x < _LARGE:
-        below, x = below + 1 / x**2, x + 1
-    square = 1 / x**2
-    return below + 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square / 42))
+    """Its derivative."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - 2 * math.lgamma(x) + math.lgamma(x - step)) / step**2
 
 
-_LARGE: Final = 10.0
-"""From here on the series are exact to ten digits."""
+_STEP: Final = 1e-3
+"""Share of x: smaller ones lose digits of the second difference."""
 
 
 def _inverse_trigamma(value: float) -> float:

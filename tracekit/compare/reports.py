@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracekit.compare.latency import METHOD_VERSION
-from tracekit.compare.measurements import Measurements, check_models_known, limits_in, margin_of
+from tracekit.compare.measuring import check_models_known, limits_in, margin_of
 from tracekit.compare.storage import MalformedError, from_plain, model_to_plain, read_json
 from tracekit.detectors.outcomes import Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.report.report import SCHEMA_VERSION, TableInfo
 from tracekit.trace.coverage import unreadable_tables
+
+if TYPE_CHECKING:
+    from tracekit.compare.measurements import Measurements
 
 MAX_BYTES = 256 << 20
 """Of a report; one on an hour with 100,000 predictions has a few MB."""

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from tracekit.analysis.latency import ranks
-from tracekit.arrays import FloatArray
+from tracekit.arrays import FloatArray, IntArray
 
 RESAMPLES = 2_000
 """Draws for a standard error, which they settle to 1.6% of itself."""
@@ -26,6 +26,11 @@ BATCHES = 100
 
 MAX_PICKED = 2_000_000
 """Sums of blocks that are held at once."""
+
+
+def logs_of(values: IntArray) -> FloatArray:
+    """Logarithms of latencies in ns: shape (n,)."""
+    return np.log(np.maximum(values, 1).astype(np.float64))
 
 
 def block_length(values: FloatArray) -> int:

@@ -65,7 +65,10 @@ SUPPRESSION = {
     "expires": Key("2027-01-31", "counts again from this date, and this entry fails"),
 }
 """A finding that does not count, for a time."""
-CHECK_KEYS = {"baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here")}
+CHECK_KEYS = {
+    "baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here"),
+    "history": Key('"perf/history.jsonl"', "a history to be the newest build of; a path from here, or git notes"),
+}
 """What `tracekit check` takes beside tables."""
 _KEYS = (*CHECK_KEYS, "findings", "limits", "suppress")
 
@@ -124,6 +127,7 @@ class CheckSettings:
     """What is checked. Empty: nothing is set."""
 
     baseline: str | None = None
+    history: str | None = None
     findings: Mapping[str, int] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
@@ -155,9 +159,9 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     """The table `check` of a file of settings; `checks` are the ids there are. Raises `UsageError` with the key."""
     settings = _table(table, "check")
     check_keys(settings, _KEYS, "check.")
-    baseline = settings.get("baseline")
-    if baseline is not None and not isinstance(baseline, str):
-        raise UsageError("'check.baseline': must be the path of a file")
+    for key in CHECK_KEYS:
+        if not isinstance(settings.get(key, ""), str):
+            raise UsageError(f"'check.{key}': must be the path of a file")
     limits = [
         _limit(pattern, name, value)
         for pattern, entries in _table(settings.get("limits", {}), "check.limits").items()
@@ -167,7 +171,8 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     if not isinstance(suppressed, list):
         raise UsageError("'check.suppress': write [[check.suppress]] before each")
     return CheckSettings(
-        baseline,
+        settings.get("baseline"),
+        settings.get("history"),
         _findings(_table(settings.get("findings", {}), "check.findings")),
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.compare.latency import CHANGED, LASTING, MIN_P95, MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.compare.doubts import LASTING, Reason
+from tracekit.compare.latency import CHANGED, MIN_P95, MIN_PREDICTIONS, Answer, LatencyChange
 from tracekit.compare.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT

@@ -81,7 +81,7 @@ def judge_session(session: Session) -> Session:
 def compare_sessions(before: Session, after: Session) -> Comparison:
     """What changed between two recordings that were judged, as `tracekit compare` says it."""
     from tracekit.compare.comparison import compare
-    from tracekit.compare.measurements import measure
+    from tracekit.compare.measuring import measure
 
     sides = []
     for session in (before, after):

@@ -108,8 +108,12 @@ def flame_payload(flame: Flame, source: str) -> tuple[str, str]:
 
 
 def _packed(meta: dict[str, Any], pieces: list[bytes]) -> tuple[str, str]:
-    text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
-    return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
+    return page_json(meta), b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
+
+
+def page_json(value: Any) -> str:
+    """JSON that can stand in an element of a page: nothing in it ends the element."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
 
 
 def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:

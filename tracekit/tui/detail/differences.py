@@ -72,7 +72,7 @@ ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
     ListColumn("before", lambda row: duration(row.latency.before_ns), lambda row: row.latency.before_ns, drop=1),
     ListColumn("after", lambda row: duration(row.latency.after_ns), lambda row: row.latency.after_ns, drop=1),
     ListColumn("change", lambda row: words.percent_change(row.latency.ratio), lambda row: row.latency.ratio),
-    ListColumn("95% interval", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
+    ListColumn("95% within recordings", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
     ListColumn("why", lambda row: words.reason(row.latency), words=True, drop=3, ordered=False),
 )
 
