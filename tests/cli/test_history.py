@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from support.made_histories import commit, recorded
-from tracekit.compare.history_file import add_to_history, read_history
+from tracekit.comparison.history_file import add_to_history, read_history
 
 MODEL = "SharpenFilter"
 FLOAT16 = 8_676_500

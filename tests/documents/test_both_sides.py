@@ -9,9 +9,9 @@ import pytest
 from lxml import html
 
 from support.analyses import kept_analysis
-from tracekit.compare import words
-from tracekit.compare.comparison import compare
-from tracekit.compare.measuring import measure
+from tracekit.comparison import words
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document, facts, parts
 from tracekit.documents.comparison_verdict import summary
 from tracekit.documents.lanes import Drawing, lanes_of_both

@@ -10,10 +10,10 @@ from lxml import html
 from rich.cells import cell_len
 
 from support.synthetic_measurements import model, of_models, recording
-from tracekit.compare import words
-from tracekit.compare.comparison import compare
-from tracekit.compare.models import Presence
-from tracekit.compare.words import percent_change
+from tracekit.comparison import words
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.models import Presence
+from tracekit.comparison.words import percent_change
 from tracekit.documents.comparison import comparison_document, parts
 from tracekit.render.forms import render
 

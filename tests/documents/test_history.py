@@ -11,7 +11,7 @@ import pytest
 
 from support.made_histories import latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
-from tracekit.compare.history import history_of
+from tracekit.comparison.history import history_of
 from tracekit.documents.history import history_document
 from tracekit.render.forms import render
 

@@ -25,9 +25,9 @@ from support.made_histories import FIRST, commit, recorded
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
-from tracekit.compare.comparison import compare
-from tracekit.compare.history import history_of
-from tracekit.compare.measuring import measure
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.history import history_of
+from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.documents.lanes import Drawing, lanes_of_both

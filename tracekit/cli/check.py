@@ -20,18 +20,18 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
-from tracekit.compare.against_baseline import check_anchor
-from tracekit.compare.against_history import history_items
-from tracekit.compare.baseline import baseline_of, load_baseline, to_text
-from tracekit.compare.gate import Allowed, Gate, check, gate_of
-from tracekit.compare.history import history_of, recorded_of
-from tracekit.compare.history_file import read_history
-from tracekit.compare.history_notes import REF
-from tracekit.compare.renderers.junit import render_junit
-from tracekit.compare.renderers.sarif import render_sarif
-from tracekit.compare.renderers.workflow_commands import workflow_commands
-from tracekit.compare.settings import CHECK_KEYS, NAMES, Limit, line_of
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.against_baseline import check_anchor
+from tracekit.comparison.against_history import history_items
+from tracekit.comparison.baseline import baseline_of, load_baseline, to_text
+from tracekit.comparison.gate import Allowed, Gate, check, gate_of
+from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history_file import read_history
+from tracekit.comparison.history_notes import REF
+from tracekit.comparison.renderers.junit import render_junit
+from tracekit.comparison.renderers.sarif import render_sarif
+from tracekit.comparison.renderers.workflow_commands import workflow_commands
+from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
+from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
 from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import gate_document, one_line
@@ -41,7 +41,7 @@ from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
     from tracekit.config import Config
     from tracekit.request import Request
 

@@ -12,10 +12,10 @@ from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import compare, typical
-from tracekit.compare.matrix import matrix, source_of_report, sources_of
-from tracekit.compare.matrix_labels import expanded_labels, labels_of
-from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.comparison.comparison import compare, typical
+from tracekit.comparison.matrix import matrix, source_of_report, sources_of
+from tracekit.comparison.matrix_labels import expanded_labels, labels_of
+from tracekit.comparison.renderers.matrix_csv import render_csv
 from tracekit.documents.brief import brief_comparison
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both

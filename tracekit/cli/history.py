@@ -19,10 +19,10 @@ from tracekit.cli.measuring import measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import request_from
-from tracekit.compare.history import history_of, recorded_of
-from tracekit.compare.history_file import ENDING, add_to_history, is_history, read_history
-from tracekit.compare.history_notes import REF
-from tracekit.compare.renderers.history_csv import render_history_csv
+from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history_file import ENDING, add_to_history, is_history, read_history
+from tracekit.comparison.history_notes import REF
+from tracekit.comparison.renderers.history_csv import render_history_csv
 from tracekit.documents.history import history_document
 from tracekit.errors import TracekitError, unknown
 from tracekit.report.choice import matching_any, plain
@@ -30,7 +30,7 @@ from tracekit.report.serialize import to_json
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.history import History, Recorded
+    from tracekit.comparison.history import History, Recorded
 
 
 def run(arguments: Namespace) -> ExitStatus:

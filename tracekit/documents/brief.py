@@ -16,8 +16,8 @@ from tracekit.report.call_sites import line_of
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.gate import Gate
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.gate import Gate
     from tracekit.report.model_report import ModelReport
     from tracekit.report.report import Answer, Report, Result
     from tracekit.report.why import WhyReport

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
-from tracekit.compare import words
-from tracekit.compare.latency import MIN_P95, Answer, LatencyChange
-from tracekit.compare.models import Basis, ModelComparison, Pair, PartChange
+from tracekit.comparison import words
+from tracekit.comparison.latency import MIN_P95, Answer, LatencyChange
+from tracekit.comparison.models import Basis, ModelComparison, Pair, PartChange
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.compare import words
-from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import CHANGED, Answer, LatencyChange
-from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
+from tracekit.comparison import words
+from tracekit.comparison.findings import FindingChange, FindingStatus
+from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
+from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import (
     Figure,
@@ -28,7 +28,7 @@ from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
 
 TONES: dict[str, Role] = {
     **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),

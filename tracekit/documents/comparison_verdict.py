@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.compare import words
-from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import CHANGED, Answer
+from tracekit.comparison import words
+from tracekit.comparison.findings import FindingChange, FindingStatus
+from tracekit.comparison.latency import CHANGED, Answer
 from tracekit.documents.compared_figures import (
     Figure,
     durations_of,
@@ -20,8 +20,8 @@ from tracekit.documents.compared_figures import (
 from tracekit.units import format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.models import ModelComparison
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.models import ModelComparison
 
 CHANGES = 3
 """Most models of one answer that the verdict names."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
 from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.gate import Gate
+    from tracekit.comparison.gate import Gate
 
 TONES = {
     Verdict.ERROR: Role.BAD,

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from tracekit.characters import visible
-from tracekit.compare.change_points import MIN_BUILDS
-from tracekit.compare.history import FIGURES, NEWEST, Build, History, Series, Trend
-from tracekit.compare.history_words import change_words, day_words, moved_words
+from tracekit.comparison.change_points import MIN_BUILDS
+from tracekit.comparison.history import FIGURES, NEWEST, Build, History, Series, Trend
+from tracekit.comparison.history_words import change_words, day_words, moved_words
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,

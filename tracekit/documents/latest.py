@@ -13,8 +13,8 @@ from tracekit.report.groups import findings
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.measurements import Measurements
     from tracekit.report.report import RecordingInfo, Report
 
 MODELS = 3

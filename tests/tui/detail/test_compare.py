@@ -11,7 +11,7 @@ import pytest
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.compare.comparison import EnvironmentDifference
+from tracekit.comparison.comparison import EnvironmentDifference
 from tracekit.render.blocks import Role, Span, plain
 from tracekit.tui.detail.columns import column_widths, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, differences, recorded_lanes
-from tracekit.compare.findings import FindingChange
-from tracekit.compare.models import ModelComparison
+from tracekit.comparison.findings import FindingChange
+from tracekit.comparison.models import ModelComparison
 from tracekit.report.formatting import duration
 from tracekit.tui.detail.differences import ANSWER_COLUMNS, FINDING_COLUMNS, number_columns
 from tracekit.tui.detail.listing import ListPane, full_list_words
