@@ -26,7 +26,7 @@ from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import finding_here, findings_of, range_end
-from tracekit.tui.state import Area, State
+from tracekit.tui.state import NOTHING, Area, State
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
 
@@ -249,9 +249,8 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
     yield "w s", "Zoom", "zoom_in"
     if events:
         yield "n", "Next event", "next_event"
-    calls = state.session.calls
-    if waits is None and (state.selection.prediction is not None or (calls is not None and calls.index.size)):
-        yield "W", "Why slow", "why"
+    if state.selection.prediction is not None and waits is None:
+        yield "W", "Why", "why"
     event = state.selection.event
     if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
         yield "F", "Its finding", "to_finding"
@@ -259,6 +258,9 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "c", "Clear filter", "clear_filter"
     elif events:
         yield "/", "Filter", "filter"
+    calls = state.session.calls
+    if len(state.sessions) == 1 and state.selection == NOTHING and calls is not None and len(calls):
+        yield "W", "Why slow", "why"
     if lists:
         yield "y", "Copy row", "copy_row"
     if check is not None and state.pane == "findings":
