@@ -169,8 +169,10 @@ def terminal_problem() -> str:
     stream = standard_output()
     if os.environ.get("TERM") == "dumb":
         return "this one cannot move its cursor (TERM is dumb)"
-    if stream is not None and codecs.lookup(stream.encoding).name != "utf-8":
-        return f"this one takes no Unicode ({stream.encoding}); LC_ALL=C.UTF-8 or PYTHONUTF8=1 may change that"
+    # Tests and embedders may have put another kind of object there.
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    if codecs.lookup(encoding).name != "utf-8":
+        return f"this one takes no Unicode ({encoding}); LC_ALL=C.UTF-8 or PYTHONUTF8=1 may change that"
     return ""
 
 
