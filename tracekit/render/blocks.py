@@ -93,6 +93,8 @@ class Table(Generic[Row]):
     """Whether text shows each row as an entry, since its cells are long."""
     brief: int | None = None
     """Rows of the short text; None for all of them."""
+    instead: Items | None = None
+    """What text shows in place of rows that say much the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,10 @@ class State:
     @property
     def inspector_selection(self) -> Selection:
         """What the inspector shows: the selection, else the first row of the list on screen."""
-        if self.selection == NOTHING and self.pane == "findings":
+        report = self.session.report
+        # What cannot be judged has its reason in the first finding, if there is one.
+        has_reason = report is not None and report.summary.findings > 0 and not report.summary.evaluated
+        if self.selection == NOTHING and (self.pane == "findings" or (self.pane == "facts" and has_reason)):
             return Selection(finding=FindingRef(0))
         if self.selection == NOTHING and self.first is not None and self.first[0] == self.pane:
             return self.first[1]
