@@ -176,7 +176,7 @@ def _section(block: blocks.Section) -> Html | None:
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if block.folded:
         inner = join((note, *body))
-        return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
+        return tag("details", tag("summary", visible(block.title)), inner) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 

@@ -107,7 +107,7 @@ seen.driven.noted = noted;
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     return (await page.getAttribute("canvas.lanes", "aria-label")).match(/[\d:.]+ to [\d:.]+/)[0];
   };
-  const panel = async () => (await page.innerText(".panel")).replaceAll(/\s+/g, " ");
+  const panel = async () => (await page.locator(".panel, .range").allInnerTexts()).join(" ").replaceAll(/\s+/g, " ");
   const steps = {};
   const step = async (name, action) => {
     await action();
@@ -214,7 +214,8 @@ seen.driven.noted = noted;
     await page.waitForSelector(".statistics");
     await page.waitForFunction(() => !document.querySelector(".selected"));
   });
-  const activity = 26 + 72 + 22 + 11;
+  // Below the axis, strips of two findings and of slow predictions, of predictions, and a title.
+  const activity = 26 + 54 + 72 + 22 + 11;
   await step("clicked", async () => page.mouse.click(...(await at(0.5, activity))));
   await step("double click", async () => page.mouse.dblclick(...(await at(0.5, activity))));
   await page.mouse.move(...(await at(0.5, activity)));
