@@ -24,19 +24,20 @@ export function answer(meta: Meta, all: readonly Rows[], show: (match: Match) =>
   for (const drawing of document.querySelectorAll<SVGElement>(".plot svg[data-model]")) {
     const model = meta.texts.indexOf(drawing.dataset.model ?? "");
     const { flags, models } = all[lane];
-    const calls = Array.from(flags.keys()).filter((row) => flags[row] & CALL && models[row] === model);
+    let found: number[] | null = null;
+    const calls = (): number[] => (found ??= Array.from(flags.keys()).filter((row) => flags[row] & CALL && models[row] === model));
     follow(drawing, all[lane], calls, (row) => show({ lane, row }));
   }
 }
 
-function follow(drawing: SVGElement, rows: Rows, calls: number[], show: (row: number) => void): void {
+function follow(drawing: SVGElement, rows: Rows, calls: () => number[], show: (row: number) => void): void {
   const tip = el("div", { class: "tip", hidden: true });
   const dot = el("div", { class: "dot", hidden: true });
   drawing.after(tip, dot);
   const find = drawing.dataset.bins ? inBin : nearest;
   const under = (event: MouseEvent): Found | null => {
     const box = drawing.getBoundingClientRect();
-    return find(drawing, axesOf(drawing, box), rows, calls, event.clientX - box.left, event.clientY - box.top);
+    return find(drawing, axesOf(drawing, box), rows, calls(), event.clientX - box.left, event.clientY - box.top);
   };
   drawing.addEventListener("pointermove", (event) => {
     const found = under(event);
