@@ -15,6 +15,7 @@ from tracekit.cli.requests import request_from
 from tracekit.compare.comparison import compare, typical
 from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.documents.compared_pictures import pictures_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
@@ -43,7 +44,11 @@ def run(arguments: Namespace) -> ExitStatus:
 
     def document(name: str) -> Document:
         drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
-        return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
+        if name != "html":
+            return comparison_document(comparison)
+        return comparison_document(
+            comparison, lanes_of_both(comparison, drawn), models=pictures_of_both(comparison, drawn)
+        )
 
     deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
     in_common = bool(comparison.compared)

@@ -45,7 +45,7 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
         title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
         rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
-    return _svg(rectangles, "0 0 100 10", words, class_="parts")
+    return drawing(rectangles, "0 0 100 10", words, class_="parts")
 
 
 def group_class(group: Group) -> str:
@@ -157,10 +157,10 @@ def _distribution(drawn: Drawn) -> Html:
         at = BINS * float(scale(np.array([ns]))[0])
         bars.append(tag("path", d=f"M{at:.2f} 0V100", class_=f"level {kind}"))
     label = f"Distribution of the latency of {calls.model}"
-    drawing = _svg(bars, f"0 0 {BINS} 100", label, facts={"data_bins": BINS, **drawn.facts()})
-    x = map(_axis_time, (scale.low, scale.value(0.5), scale.high))
+    chart = drawing(bars, f"0 0 {BINS} 100", label, facts={"data_bins": BINS, **drawn.facts()})
+    x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
     y_axis = (format_count(top, "prediction"), "0")
-    return _figure(f"How long predictions took{scale.note}", drawing, y_axis, x, "x-broken" if scale.is_broken else "")
+    return figure(f"How long predictions took{scale.note}", chart, y_axis, x, "x-broken" if scale.is_broken else "")
 
 
 def _over_time(drawn: Drawn, start_ns: int, end_ns: int, most: int) -> Html:
@@ -173,14 +173,15 @@ def _over_time(drawn: Drawn, start_ns: int, end_ns: int, most: int) -> Html:
     for kind, ns in drawn.lines.items():
         marks.append(tag("path", d=f"M0 {100 - 100 * float(scale(np.array([ns]))[0]):.2f}H100", class_=f"level {kind}"))
     label = f"Latency of {calls.model} over time"
-    drawing = _svg(marks, "0 0 100 100", label, facts={"data_from": start_ns, "data_to": end_ns, **drawn.facts()})
+    chart = drawing(marks, "0 0 100 100", label, facts={"data_from": start_ns, "data_to": end_ns, **drawn.facts()})
     times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
     title = f"When they ran{' (shortest to longest of each moment)' if joined else ''}{scale.note}"
-    y_axis = map(_axis_time, (scale.high, scale.low))
-    return _figure(title, drawing, y_axis, times, "y-broken" if scale.is_broken else "")
+    y_axis = map(axis_time, (scale.high, scale.low))
+    return figure(title, chart, y_axis, times, "y-broken" if scale.is_broken else "")
 
 
-def _axis_time(ns: float) -> str:
+def axis_time(ns: float) -> str:
+    """A duration on an axis."""
     return format_time(ns) if ns else "0"
 
 
@@ -208,7 +209,7 @@ def _ranges(x: FloatArray, y: FloatArray, pieces: int) -> list[Html]:
     return [tag("path", d="".join(spans), class_="span"), tag("path", d="".join(middles), class_="dots warm")]
 
 
-def _svg(
+def drawing(
     marks: Iterable[Html],
     box: str,
     label: str,
@@ -220,17 +221,17 @@ def _svg(
     return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape, **(facts or {}))
 
 
-def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str], looks: str = "") -> Html:
+def figure(title: str, chart: Html, y: Iterable[str], x: Iterable[str], looks: str = "") -> Html:
     """A drawing with what its axes say, from the top and from the left."""
     axes = {"y": y, "x": x}.items()
     beside, below = (tag("div", *(tag("span", text) for text in texts), class_=axis) for axis, texts in axes)
-    plot = tag("div", drawing, class_=f"plot {looks}".strip())
+    plot = tag("div", chart, class_=f"plot {looks}".strip())
     return tag("figure", tag("figcaption", title), beside, plot, below, class_="chart")
 
 
 def latency_section(report: Report, timeline: Timeline) -> Section | None:
     """How long the predictions of each model took, and when; None without predictions."""
-    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    calls = sorted(calls_of(timeline), key=lambda each: -int(each.durations.sum()))
     if not calls:
         return None
     known = {model.name: model for model in report.models}
@@ -270,7 +271,7 @@ def _budget(model: str, report: Report) -> float | None:
     return next((metric.value for metric in metrics if metric.name == "budget"), None)
 
 
-def _calls(timeline: Timeline) -> Iterator[Calls]:
+def calls_of(timeline: Timeline) -> Iterator[Calls]:
     """Predictions of the lanes with a known duration, by model."""
     for lane in timeline.lanes:
         called = np.flatnonzero(lane.calls)
