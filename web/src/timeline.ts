@@ -38,7 +38,7 @@ export class Timeline {
   private readonly viewport = el("div", { class: "viewport" });
   private readonly spacer = el("div");
   private readonly tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  private readonly panel = el("aside", { class: "panel", "aria-live": "polite", "aria-label": "Details", tabindex: 0 });
+  private readonly panel = el("aside", { class: "panel", "aria-live": "polite", tabindex: 0 });
   private readonly statistics = el("div", { class: "range", "aria-live": "polite" });
   private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
   private readonly keys = help();
@@ -47,6 +47,8 @@ export class Timeline {
   private twin: Timeline | null = null;
   private isPending = false;
   private printing = 0;
+  /** Pixels of the lanes that are seen at a time. */
+  private tall = 0;
   private listTimer = 0;
 
   constructor(
@@ -82,6 +84,7 @@ export class Timeline {
       match: (by) => this.go(nextMatch(this.scene, by)),
     });
     this.viewport.append(this.canvas, this.spacer);
+    this.panel.setAttribute("aria-label", `Details of ${meta.source}`);
     this.inView.addEventListener("toggle", () => this.listView());
     const stage = el("div", { class: "stage" }, this.viewport, this.tip);
     const drawing = el("div", { class: "drawing" }, this.overview, stage, this.legend());
@@ -144,14 +147,15 @@ export class Timeline {
     const { lanes, calls, strips, pinned } = this.scene;
     const { lines, height } = layoutOf(lanes, calls.starts.length > 0, strips.length, (lane) => pinned.has(keyOf(lane)));
     this.scene.lines = lines;
-    this.viewport.style.height = `${Math.min(height + RULER, TALLEST)}px`;
+    this.tall = Math.min(height + RULER, TALLEST);
+    this.viewport.style.height = `${this.tall}px`;
+    this.spacer.style.height = `${height + RULER - this.tall}px`;
     this.resize();
-    this.spacer.style.height = `${Math.max(height + RULER - this.viewport.clientHeight, 0)}px`;
   }
 
   private resize(): void {
     const width = this.printing || this.viewport.clientWidth;
-    const height = this.viewport.clientHeight;
+    const height = this.tall;
     const gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
     Object.assign(this.scene, { width, height, gutter, scroll: this.viewport.scrollTop });
     sized(this.canvas, width, height, this.printing > 0);
@@ -293,7 +297,7 @@ export class Timeline {
     const lane = this.scene.places.lane[match.lane][match.row];
     const line = lines.find((each) => each.kind === "lane" && each.lane === lane);
     if (!line || line.pinned) return;
-    const room = this.viewport.clientHeight - RULER;
+    const room = this.tall - RULER;
     const top = topOf(line, scroll);
     if (top < 0 || top + line.height > room) this.viewport.scrollTop = Math.max(line.y - room / 3, 0);
   }
