@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_models import median, median_ns
 from tracekit.grouping import grouped
@@ -29,7 +30,10 @@ def tiles(report: Report) -> Figure | None:
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
     predicting = [model for model in models if model.prediction is not None]
-    whose = predicting[0].name if len(predicting) == 1 else f"{format_count(len(predicting), 'model')}"
+    whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
+    predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
+    if not any(map(_per_second, predicting)):
+        whose += f", {predictions}"
     loads = [model.load for model in models if model.load is not None and model.load.count]
     yield _tile("median latency", _range(predicting, median, median_ns), whose, "p50_ns")
     yield _tile("p95 latency", _range(predicting, _p95, lambda model: model.quantities.get("p95_ns")), whose, "p95_ns")
@@ -37,7 +41,6 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         total = sum(load.total_ns for load in loads)
         each = f", {format_time(total / count)} each" if count > 1 else ""
         yield _tile("load time", format_time(total), format_count(count, "load") + each)
-    predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
     yield _tile("predictions per second", _range(predicting, _rate, _per_second), f"while active; {predictions}")
     yield _units(predicting)
     if report.summary.savings_ns:

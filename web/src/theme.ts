@@ -40,7 +40,7 @@ export function themeOf(names: readonly string[]): Theme {
     raised: color("raised"),
     accent: color("link"),
     mark: color("mark"),
-    tones: Object.fromEntries(["critical", "high", "medium", "low"].map((name) => [name, color(name)])),
+    tones: Object.fromEntries(["critical", "high", "medium", "low", "inconclusive"].map((name) => [name, color(name)])),
     calls: color("c-prediction"),
     callsInk: inkOn(color("c-prediction")),
   };

@@ -21,7 +21,7 @@ from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.report.call_sites import caller_words
 from tracekit.report.call_tree import MAX_LEVELS
 from tracekit.report.formatting import visible
-from tracekit.report.groups import Group
+from tracekit.report.groups import INCONCLUSIVE, Group, explains
 from tracekit.trace.events import BOUNDS, Lane, Origin
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.units import format_error, format_time
@@ -210,7 +210,8 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
         if drawn:
             total = sum(check.evidence_total for check, _ in drawn)
             head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
-            head["severity"] = Group(tuple(check for check, _ in drawn)).severity
+            group = Group(tuple(check for check, _ in drawn))
+            head["severity"] = INCONCLUSIVE if explains(group.first, report.summary) else group.severity
             findings.append(head | _evidence([marked for _, marked in drawn], pieces))
     return findings
 
