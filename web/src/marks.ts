@@ -31,14 +31,7 @@ export function shade(context: CanvasRenderingContext2D, scene: Scene): void {
 }
 
 /** Marks below the axis, bands of some opacity over all lanes, and outlines of the bars themselves. */
-export function marks(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  marked: Marks & Covering,
-  opacity: number,
-  thick: number,
-  isOn: IsOn,
-): void {
+export function marks(context: CanvasRenderingContext2D, scene: Scene, marked: Marks & Covering, opacity: number, thick: number, isOn: IsOn): void {
   const { view, theme } = scene;
   context.fillStyle = theme.mark;
   for (const [left, right] of bands(marked.covered, view, scene.width - scene.gutter)) {

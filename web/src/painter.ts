@@ -23,7 +23,11 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
   const pinned = scene.lines.filter((line) => line.pinned);
   const below = RULER + pinned.reduce((sum, line) => sum + line.height, 0);
   part(context, scene, inSight(scene), below, height);
-  if (pinned.length) part(context, scene, pinned, RULER, below);
+  if (pinned.length) {
+    part(context, scene, pinned, RULER, below);
+    context.fillStyle = theme.dim;
+    context.fillRect(0, below - 1, width, 1);
+  }
   ruler(context, scene);
 }
 
@@ -109,15 +113,7 @@ function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top:
   });
 }
 
-function box(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  rows: Rows,
-  at: number,
-  left: number,
-  right: number,
-  y: number,
-): void {
+function box(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, at: number, left: number, right: number, y: number): void {
   const category = rows.categories[at];
   // A gap of a pixel keeps neighbors apart.
   const wide = right - left > 3 ? right - left - 1 : right - left;
@@ -134,15 +130,7 @@ function box(
 }
 
 /** The bar of what was not recorded itself: pale and outlined, with paler ends where it may have been on or not. */
-function hollow(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  rows: Rows,
-  at: number,
-  left: number,
-  right: number,
-  y: number,
-): void {
+function hollow(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, at: number, left: number, right: number, y: number): void {
   const { inferred } = rows;
   // Hardware does not show when a call began and ended, so there are no ends to draw.
   const ends = inferred && !(inferred.flags[at] & HARDWARE) ? inferred : null;

@@ -31,7 +31,10 @@ export function title(context: CanvasRenderingContext2D, scene: Scene, line: Lin
   context.fillRect(0, y + line.height - 0.5, scene.width, 0.5);
   context.fillStyle = theme.text;
   if (line.kind === "lane") {
-    const name = `${line.pinned ? "\u21a5 " : ""}${scene.lanes[line.lane].title}`;
+    const { title, section } = scene.lanes[line.lane];
+    // Away from its section, a lane says whose it is where others have its title.
+    const whose = scene.lanes.some((each) => each.title === title && each.section !== section) ? ` \u00b7 ${section}` : "";
+    const name = line.pinned ? `\u21a5 ${title}${whose}` : title;
     context.fillText(fitted(context, name, gutter - 12), 8, y + Math.min(line.height, ROW + PAD) / 2);
   } else if (line.kind === "strip") {
     const { title, severity } = scene.strips[line.strip];
