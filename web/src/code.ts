@@ -19,7 +19,14 @@ export function prepareCode(block: HTMLPreElement): void {
     last = found.index + found[0].length;
   }
   code.replaceChildren(...pieces, source.slice(last));
-  const copy = button("Copy", () => void navigator.clipboard.writeText(source).then(() => said("Copied"), () => said("Select it to copy")));
+  const copy = button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(source);
+      said("Copied");
+    } catch {
+      said("Select it to copy");
+    }
+  });
   const said = (words: string): void => {
     copy.textContent = words;
     setTimeout(() => (copy.textContent = "Copy"), 2_000);
