@@ -113,7 +113,8 @@ def collected(trace, report):
     side_by_side = matrix(sources, labels_of(sources, [None]))
     numbers.add("matrix", ((row.figure, row.model, row.values[0]) for row in side_by_side.rows))
     page = html.fromstring(render(matrix_document(side_by_side), "html", width=100))
-    numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.getparent().xpath("td[1]")[0].text_content()))
+    models = "preceding::th[@scope='rowgroup'][1]"
+    numbers.add("matrix, HTML", shown_in(page, lambda cell: cell.xpath(models)[0].text_content()))
     compared = compare([measured], [measured])
     # Each table stands below "All figures of MODEL".
     page = html.fromstring(render(comparison_document(compared), "html", width=100))

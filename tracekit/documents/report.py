@@ -46,12 +46,14 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     if timeline is not None:
         # Most reports are text, which draws nothing.
         from tracekit.documents.lanes import lanes_section
+        from tracekit.documents.tiles import tiles
 
-        drawn = (lanes_section(report, timeline), latency_section(report, timeline))
+        drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
     coverage = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
+        *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
@@ -60,7 +62,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_models.loads_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
-        *(("models", block) for block in drawn),
+        ("models", latency_section(report, timeline) if timeline is not None else None),
         ("findings", checks.not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_code.code_section(report.code, flame)),

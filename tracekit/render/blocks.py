@@ -152,8 +152,6 @@ class Section:
     folded: bool = False
     name: str = ""
     """Id of the section in a page; empty where nothing leads to it."""
-    opened: bool = False
-    """Whether a page opens it at first although it is folded."""
     stays: bool = False
     """Whether a form with a greatest length never leaves it out."""
     has_names: bool = False
