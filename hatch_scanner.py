@@ -64,7 +64,8 @@ def compiled(root: Path) -> Path | None:
         MODULE,
         sources=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.c"))],
         depends=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.h"))],
-        extra_compile_args=["/std:c11"] if os.name == "nt" else ["-std=c11", "-O3", "-fvisibility=hidden"],
+        # Without debugging data, which names the folder of the build: two builds of a source are the same to the byte.
+        extra_compile_args=["/std:c11"] if os.name == "nt" else ["-std=c11", "-O3", "-fvisibility=hidden", "-g0"],
         py_limited_api=True,
         # A compiler that is missing or fails is a warning.
         optional=True,

@@ -1,4 +1,4 @@
-"""The version of what is built: from the tag of a checkout or of an archive of one, else as `tracekit/_version.py` says."""
+"""The version of what is built: from the tag of a checkout or an archive, else what `tracekit/_version.py` says."""
 
 from __future__ import annotations
 
