@@ -38,6 +38,7 @@ TESTING = {
     "contents.py",
     "export_xml.py",
     "machines.py",
+    "read_rows.py",
     "recorder.py",
     "rng.py",
     "rows.py",

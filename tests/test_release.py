@@ -1,4 +1,4 @@
-"""What makes a release: its workflows keep the rules that keep it trustworthy, and its scripts say no where they must."""
+"""Workflows keep the rules that make a release trustworthy, and its scripts say no where they must."""
 
 from __future__ import annotations
 
