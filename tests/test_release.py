@@ -83,6 +83,18 @@ def test_every_wheel_of_the_project_is_built_and_tried_with_every_python_outside
     assert set(RELEASE) - set(without_checkout) == {"sdist"}
 
 
+def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():
+    forms = {
+        path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()
+    }
+    contact = forms.pop("config")
+    assert contact["contact_links"][0]["url"].endswith("/security/advisories/new")
+    for name, form in forms.items():
+        assert {"name", "description", "body"} <= set(form), name
+        assert "analyze run.trace -o findings.zip" in str(form), name
+        assert [part["id"] for part in form["body"] if part["type"] != "markdown"][-1] == "archive"
+
+
 @pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_workflows_are_workflows(path):
