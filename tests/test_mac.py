@@ -63,7 +63,7 @@ def test_the_script_records_reads_and_judges(standin, standin_log, bundles: Path
     judge = [sys.executable, str(MAC / "judge.py"), str(folder), str(plan)]
     judged = subprocess.run(judge, capture_output=True, text=True, check=False, timeout=60)
     assert judged.returncode == 1
-    assert [line for line in judged.stdout.splitlines() if line.startswith("- ")] == [
+    assert [line for line in judged.stdout.partition("```")[0].splitlines() if line.startswith("- ")] == [
         "- reload: 20 loads and 20 predictions, but the program made 20 loads and 21 predictions",
         "- reload: concurrent-predictions was planted and not found",
         "- reload: xctrace: finds [], native: ['reload-before-predict']",

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tracekit
+
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in PATHS}
@@ -129,7 +131,7 @@ def test_the_formula_names_the_release_and_the_sum_of_its_file(tmp_path):
 
 def test_what_is_tried_is_what_was_installed():
     with pytest.raises(AssertionError, match="not what is installed"):
-        script("release/try_wheel.py").main(ROOT, pure=False)
+        script("release/try_wheel.py").main(Path(tracekit.__file__).parents[1], pure=False)
 
 
 WITHOUT_POSIX = """
