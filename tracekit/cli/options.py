@@ -224,6 +224,7 @@ OPTIONS: dict[str, Option] = {
     "json": Option("same as --format json", dest="format", default=None, const="json"),
     "quiet": Option("brief result, no progress or notes", short="-q"),
     "verbose": Option("full report, plus read statistics", short="-v"),
+    "rows": Option("add Core ML's rows, without names, to an archive"),
     "list": Option("list what there is, write nothing"),
     "show": Option(f"only {','.join(PARTS)}", "PARTS", type=_parts, many="extend"),
     "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),

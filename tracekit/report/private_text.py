@@ -147,7 +147,7 @@ def _pattern_of(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
 
 def alias_names(names: Iterable[str], noun: str) -> dict[str, str]:
     """`process A` to `process Z`, then `process AA`, in alphabetical order of the names."""
-    return {name: f"{noun} {_ordinal_letters(index)}" for index, name in enumerate(sorted(set(names)))}
+    return {name: f"{noun} {ordinal_letters(index)}" for index, name in enumerate(sorted(set(names)))}
 
 
 def alias_foreign_models(models: Iterable[str]) -> dict[str, str]:
@@ -172,7 +172,7 @@ def without_functions(report: Report) -> Report:
     return map_strings(report, change)
 
 
-def _ordinal_letters(index: int) -> str:
+def ordinal_letters(index: int) -> str:
     """0 is A, 25 is Z, 26 is AA."""
     letters = ""
     index += 1
