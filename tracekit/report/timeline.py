@@ -20,7 +20,7 @@ from tracekit.analysis.why.parts import differences
 from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
-from tracekit.lanes.lanes import Grouping, LaneRows, Reason, lanes_of, main_thread
+from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.why import AS_USUAL
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events
+    from tracekit.lanes.layout import LaneRows
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace

@@ -20,7 +20,7 @@ from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import Machine, Process
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
-from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import LoggedRow, Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
@@ -28,6 +28,7 @@ from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
 __all__ = [
     "App",
     "Draws",
+    "LoggedRow",
     "Machine",
     "Model",
     "PointRow",
