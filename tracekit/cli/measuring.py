@@ -129,7 +129,12 @@ def _is_empty_folder(path: Path) -> bool:
 
 def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
     trace = open_trace(
-        where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
+        where,
+        run=request.run,
+        reader=request.reader,
+        xctrace=request.xctrace,
+        progress=request.progress,
+        units=request.settings.units,
     )
     shown = shown_of_request(trace, request)
     if request.part is not None and shown is not None and not shown.rows["activity"].any():
