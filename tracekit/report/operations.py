@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.analysis.operations import Operation, Part
 from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import word_list
+from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
 
@@ -34,6 +36,12 @@ PART_NOTES: Final = {
     Part.GPU: "GPU at work: whether the app waited for it shows only with call stacks",
 }
 """What a part does not say."""
+
+
+def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
+    """The operations as `operation A`, `operation B`, ... in place of the names that the app gave them."""
+    aliases = alias_names([each.name for each in operations], "operation")
+    return tuple(replace(each, name=aliases[each.name]) for each in operations)
 
 
 def what_ran(runtimes: Sequence[RuntimeSummary], operations: Sequence[Operation]) -> str:

@@ -29,14 +29,13 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
 from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one
 from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.units import format_count
@@ -276,7 +275,7 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _stacked(parts: Sequence[pd.Series]) -> object:
     if isinstance(parts[0].dtype, pd.CategoricalDtype):
-        return union_categoricals([categorical(part) for part in parts])
+        return joined_categories([categorical(part) for part in parts])
     return pd.concat(parts, ignore_index=True).array
 
 
