@@ -108,6 +108,13 @@ def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...
     return tuple(sorted(found, key=lambda each: (-(each.statistics.total_ns if each.statistics else 0), each.name)))
 
 
+def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
+    """Start and duration of the target's signposts of a name that have an end, in order of time. O(n)."""
+    frame = trace.context["signposts"]
+    own = _of_target(trace, frame) & is_any(frame["name"], name)
+    return frame[["start_ns", "duration_ns"]][own].reset_index(drop=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Sampled:
     """What is known of threads that began operations."""

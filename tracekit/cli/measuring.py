@@ -137,7 +137,8 @@ def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_
         units=request.settings.units,
     )
     shown = shown_of_request(trace, request)
-    if request.part is not None and shown is not None and not shown.rows["activity"].any():
+    nothing = shown is not None and shown.operation is None and not shown.rows["activity"].any()
+    if request.part is not None and nothing:
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     report = judge(trace, request, shown)
     check_models_known(report.tables)

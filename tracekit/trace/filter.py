@@ -42,6 +42,8 @@ class Shown:
     """Base names that were chosen; None where models were not chosen by name."""
     ranges: Intervals | None = None
     """Ranges of time, sorted, none touching another; None where none was chosen."""
+    operation: str | None = None
+    """Name of the app's signposts that the ranges are of; None where they are of none."""
     foreign: bool = False
     """Whether it is a process whose models the recording does not hold, because its Core ML rows are another's."""
     notes: tuple[str, ...] = ()
