@@ -1,7 +1,6 @@
 """What of a recording is shown: what the user asks for by name, and no more than a report holds.
 
-An error about a name that the recording does not hold offers those it holds, without what a report leaves out: all
-names of signposts, for one.
+An error about a name that the recording does not hold offers those it holds, without what a report leaves out.
 
 Detectors judge a whole recording. An answer about something that is not shown is left out, or said to be about
 something else. None is ever made from less than the whole recording, so that a choice can hide a finding and never turn
