@@ -47,6 +47,8 @@ class Part(StrEnum):
     NOT_VISIBLE = "not_visible"
 
 
+MOST: Final = 100
+"""Operations of a report: more names than an app has for what its users wait for. Our judgment."""
 SHOWN: Final = ("predictions", "p50_ns", "p95_ns")
 """Quantities of an operation, by the ids of `quantities.MODEL`: `predictions` counts it."""
 
@@ -89,7 +91,7 @@ class Operation:
 
 
 def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...]:
-    """Operations of the target, those that last longest first. `shown`: what counts; None for all.
+    """Operations of the target, those that last longest first, at most `MOST`. `shown`: what counts; None for all.
     O(n log n) for each thread that began any."""
     frame = trace.phases
     if frame.empty:
@@ -98,6 +100,8 @@ def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...
     if shown is not None:
         chosen &= shown.context[PHASES]
     rows = frame[chosen]
+    longest = rows["duration_ns"].groupby(rows["name"], observed=True).sum().sort_values(ascending=False, kind="stable")
+    rows = rows[rows["name"].isin(longest.index[:MOST]).to_numpy()]
     ended = rows[is_any(rows["form"], INTERVAL)].reset_index(drop=True)
     windows = Intervals(ended["start_ns"].to_numpy(), (ended["start_ns"] + ended["duration_ns"]).to_numpy(np.int64))
     pieces, sampled = _parts(trace, or_minus_one(ended["tid"]), windows)
@@ -122,6 +126,10 @@ class _Sampled:
     has: BoolArray
     """Shape (operations,): samples show when its thread ran."""
     period_ns: int
+    outside: pd.DataFrame
+    """Samples outside of Core ML and other runtimes."""
+    frame: IntArray
+    """Shape (of them,): row of `Trace.stacks` of the innermost code of the app; -1 for none."""
 
 
 def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, IntArray], _Sampled]:
@@ -152,7 +160,7 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, 
         Part.GPU: np.where(has, 0, on_gpu),
         Part.NOT_RUNNING: np.where(has, rest, 0),
         Part.NOT_VISIBLE: np.where(has, 0, rest),
-    }, _Sampled(has, period_ns)
+    }, _Sampled(has, period_ns, *_in_app(trace, others))
 
 
 def _core_ml(trace: Trace) -> Intervals:
@@ -198,7 +206,9 @@ def _operation(
     own = windows.where(at)
     statistics = duration_statistics(own.starts, own.durations)
     parts = tuple(_told(pieces, at, statistics, sampled.period_ns)) if statistics is not None else ()
-    place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own) if sampled.has[at].any() else (None, 0.0)
+    place, place_share = None, 0.0
+    if sampled.has[at].any():
+        place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, sampled)
     durations = (np.rint(own.durations / RESOLUTION_NS) * RESOLUTION_NS).astype(np.int64)
     none = durations[:0]
     known = quantities_of(Sample(len(at), durations, np.zeros(len(at), np.bool_), none, none))
@@ -228,21 +238,24 @@ def _told(
             yield OperationPart(str(part), total, total / count, total / (statistics.total_ns or 1), inexact)
 
 
-def _place(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[Place | None, float]:
-    """The function of the app that most samples of its threads are in outside of Core ML and other runtimes, and the
-    share of these samples in it."""
+def _in_app(trace: Trace, elsewhere: Intervals) -> tuple[pd.DataFrame, IntArray]:
+    """Samples outside of Core ML and other runtimes, and the innermost code of the app in each; -1 for none."""
     sampled = trace.sampled
     if sampled is None or sampled.samples.empty or sampled.stacks.empty:
-        return None, 0.0
-    samples = sampled.samples
+        return pd.DataFrame({"time_ns": np.zeros(0, np.int64), "tid": pd.array([], "Int64")}), np.zeros(0, np.int64)
     # A sample stands for the time before it.
-    time = samples["time_ns"].to_numpy() - 1
-    elsewhere = _core_ml(trace).joined(_of_runtimes(trace)).union()
-    inside = np.isin(or_minus_one(samples["tid"]), np.unique(tid)) & in_ranges(windows.union(), time)
-    inside &= ~in_ranges(elsewhere, time) & samples["stack"].notna().to_numpy()
-    rows = samples[inside]
-    frame = innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
-    sites = between_sites(trace, rows[frame >= 0], frame[frame >= 0])
+    outside = ~in_ranges(elsewhere, sampled.samples["time_ns"].to_numpy() - 1)
+    rows = sampled.samples[outside & sampled.samples["stack"].notna().to_numpy()]
+    return rows, innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
+
+
+def _place(trace: Trace, tid: IntArray, windows: Intervals, sampled: _Sampled) -> tuple[Place | None, float]:
+    """The function of the app that most samples of its threads are in, and the share of these samples in it."""
+    rows, frame = sampled.outside, sampled.frame
+    inside = np.isin(or_minus_one(rows["tid"]), np.unique(tid))
+    inside &= in_ranges(windows.union(), rows["time_ns"].to_numpy() - 1)
+    known = inside & (frame >= 0)
+    sites = between_sites(trace, rows[known], frame[known])
     if not sites or sites[0].function is None:
         return None, 0.0
-    return Place(sites[0].function, sites[0].file, sites[0].line), sites[0].samples / len(rows)
+    return Place(sites[0].function, sites[0].file, sites[0].line), sites[0].samples / int(inside.sum())
