@@ -36,7 +36,11 @@ class InMemory:
 
 def recording(table: Table, target: Process) -> InMemory:
     """A recording that holds only this table."""
-    run = Run(1, Target(kind="attached", process=target), tables=(TableEntry(table.schema, table.state, table.rows),))
+    run = Run(
+        number=1,
+        target=Target(kind="attached", process=target),
+        tables=(TableEntry(table.schema, table.state, table.rows),),
+    )
     return InMemory(Contents("in memory", "xctrace export XML", True, (run,)), run, table)
 
 
