@@ -196,7 +196,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
         return ExitStatus.UNUSABLE
     if tell_unreadable(report.recording.source, report.tables):
         return ExitStatus.UNUSABLE
-    if not report.summary.evaluated:
+    if not report.summary.says:
         return ExitStatus.INCONCLUSIVE
     severities = () if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     reached = [check for check in report.results if check.severity in severities]

@@ -19,6 +19,7 @@ from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.request import ALL, Request
+from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
@@ -200,8 +201,8 @@ class Session:
         """Where a row lies; an instant is 1 ns long."""
         frame = self.frame(ref.frame)
         start = int(frame["start_ns"].to_numpy()[ref.index])
-        length = int(frame["duration_ns"].to_numpy()[ref.index]) if "duration_ns" in frame else 0
-        return Span(start, max(length, 1))
+        end = int(ends_of(frame.iloc[[ref.index]], self.trace.run.duration_ns or 0)[0])
+        return Span(start, max(end - start, 1))
 
     def check(self, ref: FindingRef) -> Result | None:
         """The check that a `FindingRef` names; None while the report is not there."""
