@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
 
 TEXT, NUMBER, REAL, FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
@@ -260,3 +261,23 @@ CONTEXT: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("processes", "Processes", "processes that ran", ("process VARCHAR the process", "pid BIGINT id of the process")),
 )
 """Name, instrument, rows and columns of the views of context frames."""
+
+PHASES = columns_of(
+    *INTERVAL,
+    "form VARCHAR `interval`, `open` for one without an end, or `point`",
+    "runtime VARCHAR runtime that logged it; null for operations of the app",
+    "phase VARCHAR what it is, in one vocabulary for all runtimes; `operation` for those of the app",
+    "lane VARCHAR lane that it stands on",
+    "name VARCHAR name of the signpost",
+    *PROCESS,
+    *THREAD,
+)
+OPERATIONS = columns_of(
+    "operation VARCHAR name of the app's own signpost",
+    "count BIGINT those with an end",
+    "total_ns BIGINT their time together",
+    "p50_ns DOUBLE median",
+    "p95_ns DOUBLE p95",
+    "unfinished BIGINT those without an end",
+    *(f"{part}_ns BIGINT time of all in this part" for part in Part),
+)

@@ -22,10 +22,24 @@ from tracekit.trace.samples import SYSTEM
 if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
-OF_REPORT: Final = ("models", "findings", "checks", "evidence", "recording")
+OF_REPORT: Final = ("models", "operations", "findings", "checks", "evidence", "recording")
 """Views of a report, which is redacted itself."""
 SAFE: Final = frozenset(
-    ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table", "state", "hang_type", "severity")
+    (
+        "lane",
+        "form",
+        "runtime",
+        "phase",
+        "kind",
+        "level",
+        "compute_unit",
+        "attribution",
+        "origin",
+        "source_table",
+        "state",
+        "hang_type",
+        "severity",
+    )
 ) | frozenset(("owner", "instrument", "tables", "gpu", "model_level", "event_type", "color"))
 """Columns of words that Apple or tracekit writes."""
 TEXTS: Final = frozenset(

@@ -15,6 +15,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.operations import Part
 from tracekit.intervals import Intervals
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column, columns_of
@@ -129,6 +130,27 @@ def _models(source: Source) -> pd.DataFrame:
     return _typed(rows, of.MODELS)
 
 
+def _phases(source: Source) -> pd.DataFrame:
+    frame = source.trace.phases
+    return frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"])[[column.name for column in of.PHASES]]
+
+
+def _operations(source: Source) -> pd.DataFrame:
+    rows = []
+    for each in source.report().operations:
+        known = each.statistics
+        parts = {part.part: part.total_ns for part in each.parts}
+        rows.append(
+            (
+                *(each.name, 0 if known is None else known.count, 0 if known is None else known.total_ns),
+                *(each.quantities.get(name) for name in ("p50_ns", "p95_ns")),
+                each.unfinished,
+                *(parts.get(part, 0) for part in Part),
+            )
+        )
+    return _typed(rows, of.OPERATIONS)
+
+
 def _found(source: Source) -> list[Result]:
     return [result for result in source.report().results if result.outcome == "finding"]
 
@@ -239,6 +261,8 @@ VIEWS: Mapping[str, View] = {
             View(name, holds, columns_of(*lines), _context(name, columns_of(*lines)), (instrument,))
             for name, instrument, holds, lines in of.CONTEXT
         ),
+        View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
+        View("operations", "operations of the app: its own signposts", of.OPERATIONS, _operations, ("Signposts",)),
         View("recording", "the recording itself: one row", of.RECORDING, _recording),
         View("coverage", "what was recorded, by instrument", of.COVERAGE, _coverage),
     )
