@@ -20,7 +20,7 @@ from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.selection import ModelChecks, choose
 from tracekit.errors import UsageError, unknown
-from tracekit.trace.runtimes.phases import ALL_OWN, Units
+from tracekit.trace.runtimes.units import ALL_OWN, Units
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),

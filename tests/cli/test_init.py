@@ -122,6 +122,6 @@ def test_names_of_models_are_no_toml(tracekit, tmp_path: Path) -> None:
 def test_the_workflow_uses_what_the_guide_uses(tracekit) -> None:
     tracekit("init")
     used = re.findall(r"uses: .*", WORKFLOW.read_text("utf-8"))
-    guide = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "action.md").read_text("utf-8")
     assert len(used) == 2
     assert all(line in guide for line in used)

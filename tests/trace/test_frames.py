@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.frames import _union, is_any, reorder, sort_order, texts_in
+from tracekit.trace.frames import is_any, joined_categories, reorder, sort_order, texts_in
 
 PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6), min_size=2, max_size=4)
 
@@ -18,7 +18,7 @@ def test_categoricals_are_united_as_pandas_does(parts):
         pd.Categorical(values, categories=pd.Index(dict.fromkeys(v for v in values if v is not None), dtype=object))
         for values in parts
     ]
-    united, expected = _union(columns), union_categoricals(columns)
+    united, expected = joined_categories(columns), union_categoricals(columns)
     assert list(united.categories) == list(expected.categories)
     assert united.codes.tolist() == expected.codes.tolist()
 

@@ -29,7 +29,8 @@ from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
-from tracekit.trace.runtimes.phases import ALL_OWN, FRAMES, PHASES, Units, bind_phases
+from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
+from tracekit.trace.runtimes.units import ALL_OWN, Units
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace

@@ -108,7 +108,7 @@ _COLORS: dict[Category, tuple[str, str, str, str]] = {
     Category.FADED: ("#3a3a3a", "#d0d0d0", sixteen.GRAY, sixteen.GRAY),
     Category.INFERRED: ("#c4dcec", "#61788b", sixteen.CYAN, sixteen.CYAN),
     Category.PHASE: ("#8fc9a5", "#2f7d6b", sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.OPERATION: ("#d9b27c", "#7a5a1e", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.OPERATION: ("#c99a90", "#7a4a3f", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
 }
 """Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
 white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the

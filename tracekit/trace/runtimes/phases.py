@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Final
 
 import numpy as np
@@ -38,6 +37,7 @@ from tracekit.trace.context import sorted_by_start
 from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one
 from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
+from tracekit.trace.runtimes.units import Units
 from tracekit.units import format_count
 
 PHASES: Final = "phases"
@@ -48,8 +48,6 @@ OPERATION: Final = "operation"
 """Phase of what the app itself logs."""
 MESSAGES: Final = ("start_message", "end_message", "message")
 """Columns of signposts that may hold what a user wrote."""
-_SYSTEM: Final = "com.apple."
-"""Subsystems of Apple begin so: what they log is no operation of the app."""
 UNKNOWN: Final = "unknown"
 """Phase of a signpost of a runtime whose name is not known."""
 FRAMES: Final = {"signposts": INTERVAL, "open_signposts": OPEN, "signpost_events": POINT, "points_of_interest": POINT}
@@ -58,28 +56,6 @@ _AS_RECORDED: Final = ("name", "subsystem", "category", "process", "pid", "threa
 _SHOWN_NAMES: Final = 3
 _LARGEST: Final = 2.0**53
 """What a number of a message may be: beyond, not every whole number is one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """Which signposts are operations of the app. By default all that the target logs itself."""
-
-    only: tuple[str, ...] = ()
-    """Shell patterns of names; empty: all that the target logs outside of Apple's subsystems."""
-    skip: tuple[str, ...] = ()
-    """Shell patterns of names that are none."""
-
-    def choose(self, subsystem: str, name: str) -> bool:
-        """Whether signposts of a name are operations."""
-        if any(fnmatchcase(name, pattern) for pattern in self.skip):
-            return False
-        if self.only:
-            return any(fnmatchcase(name, pattern) for pattern in self.only)
-        return not subsystem.startswith(_SYSTEM)
-
-
-ALL_OWN: Final = Units()
-"""What counts where nothing is set."""
 
 
 @dataclass(frozen=True, slots=True)
