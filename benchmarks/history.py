@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tracekit.compare.history import Recorded
-from tracekit.compare.history_file import line_of
+from tracekit.comparison.history import Recorded
+from tracekit.comparison.history_file import line_of
 
 FORMS = ("text", "markdown", "html", "csv", "json")
 

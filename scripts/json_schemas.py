@@ -27,7 +27,7 @@ from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
 from tracekit.analysis.quantities import MODEL
 from tracekit.analysis.why.parts import Layer
-from tracekit.compare.history import FIGURES, History
+from tracekit.comparison.history import FIGURES, History
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm
 from tracekit.recording.table import TableState

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tracekit.query.views import VERSION, VIEWS, Column
+from tracekit.query.views import VERSION, VIEWS
+
+if TYPE_CHECKING:
+    from tracekit.query.columns import Column
 
 PAGE = Path("docs/sql-views.md")
 

@@ -24,7 +24,7 @@ from support.models import build
 from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
 from tracekit.api import judge
-from tracekit.compare.measurements import measure
+from tracekit.comparison.measuring import measure
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_model
 from tracekit.testing import write_export

@@ -74,8 +74,8 @@ class Analysis:
 
     def measured_report(self) -> Report:
         """The report with all that a comparison needs, so that it can stand for the recording. O(n log n)."""
-        from tracekit.compare.measurements import measure
-        from tracekit.compare.reports import to_report
+        from tracekit.comparison.measuring import measure
+        from tracekit.comparison.reports import to_report
 
         return replace(self.report, measurements=to_report(measure(self.trace, self.report, self.shown)))
 

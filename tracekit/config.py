@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tracekit.compare.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
+from tracekit.comparison.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
 from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, judge
-from tracekit.compare.measurements import Measurements, check_models_known, measure, only_models
-from tracekit.compare.reports import load_report
+from tracekit.comparison.measurements import Measurements, only_models
+from tracekit.comparison.measuring import check_models_known, measure
+from tracekit.comparison.reports import load_report
 from tracekit.errors import UsageError
 from tracekit.request import Request, shown_of_request
 

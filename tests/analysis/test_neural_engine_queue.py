@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis import neural_engine_queue
+from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
 from tracekit.analysis.neural_engine_queue import engine_waits
 
@@ -17,8 +17,9 @@ NANOSECOND = 1
 @pytest.fixture
 def no_slack(monkeypatch):
     """Times of a few ns, too few to tell how long a hand-over takes, or the way to a free engine."""
-    monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 0)
-    monkeypatch.setattr(neural_engine_queue, "MIN_FREE", 100)
+    monkeypatch.setattr(queues, "_handover_ns", lambda *_: 0)
+    monkeypatch.setattr(queues, "HANDOVER_NS", 0)
+    monkeypatch.setattr(queues, "MIN_FREE", 100)
 
 
 def serial(lengths):
@@ -84,7 +85,8 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     st.integers(0, 12),
 )
 def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, trace_of, monkeypatch, lengths, ahead):
-    monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 3)
+    monkeypatch.setattr(queues, "_handover_ns", lambda *_: 3)
+    monkeypatch.setattr(queues, "HANDOVER_NS", 3)
     rows = serial(lengths)
     hardware = frame(
         *[(start, end) for start, end, _ in rows],
@@ -158,7 +160,7 @@ def test_the_usual_order_is_that_of_most_predictions(frame):
 
 
 def handover(behind, delay):
-    return neural_engine_queue._handover_ns(np.array(behind, np.int64), np.array(delay, np.int64))
+    return queues._handover_ns(np.array(behind, np.int64), np.array(delay, np.int64))
 
 
 @pytest.mark.parametrize("median_us", [20, 100, 200, 300, 500])
@@ -174,7 +176,7 @@ def test_ends_of_other_work_that_are_spread_evenly_show_no_handover():
     rng = np.random.default_rng(3)
     delay = rng.integers(1_000_000, 5_000_000, 60)
     lured = sum(handover((delay * rng.random(60)).astype(int), delay) > 0 for _ in range(200))
-    assert lured <= 200 * neural_engine_queue.CHANCE * 1.8
+    assert lured <= 200 * queues.CHANCE * 1.8
 
 
 def test_one_meeting_shows_no_handover():

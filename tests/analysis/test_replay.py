@@ -33,7 +33,17 @@ def schedules(draw):
     call = np.array([draw(st.integers(-1, len(calls) - 1)) for _ in rows], np.intp)
     group = np.array([draw(st.integers(0, 2)) for _ in rows], np.int64)
     pieces = Intervals(begin, begin + length)
-    return schedule_of(Intervals(starts, ends), previous, from_start, anchored, pieces, unit, call, group)
+    return schedule_of(
+        Intervals(starts, ends),
+        previous,
+        from_start,
+        anchored,
+        pieces,
+        unit,
+        call,
+        group,
+        np.zeros(len(rows), np.int64),
+    )
 
 
 def times(schedule: Schedule) -> list[tuple[int, int]]:
@@ -72,7 +82,17 @@ def chains(draw):
     anchored = np.array([draw(st.booleans()) for _ in calls], np.bool_)
     no_call = np.zeros(len(calls), np.bool_)
     work, before = Intervals(begin, begin + length), np.arange(-1, len(calls) - 1)
-    schedule = schedule_of(Intervals(starts, ends), before, no_call, anchored, work, unit, call, 2 * call + unit)
+    schedule = schedule_of(
+        Intervals(starts, ends),
+        before,
+        no_call,
+        anchored,
+        work,
+        unit,
+        call,
+        2 * call + unit,
+        np.zeros(len(work), np.int64),
+    )
     some = np.array([draw(st.booleans()) for _ in calls], np.bool_)
     most = np.array([draw(st.integers(0, 40)) for _ in calls], np.int64)
     fixes = {
@@ -110,6 +130,7 @@ def made(calls, pieces=(), previous=None, anchored=()):
         zeros,
         call,
         group,
+        zeros,
     )
 
 

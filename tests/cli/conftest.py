@@ -15,8 +15,8 @@ import pytest
 from tracekit import api, measured, open_trace, request
 from tracekit.cli import measuring, stacks
 from tracekit.cli.main import main
-from tracekit.compare import measurements
-from tracekit.compare.measurements import measure
+from tracekit.comparison import measuring as measuring_models
+from tracekit.comparison.measuring import measure
 from tracekit.detectors.framework import AnyDetector, Judgment
 from tracekit.recording.xctrace.reader_selection import usable_tool
 from tracekit.report import timeline
@@ -120,9 +120,8 @@ def tracekit(
     for module in (api, measured):
         monkeypatch.setattr(module, "judge", kept_report)
     monkeypatch.setattr(api, "run_detectors", kept_judgments)
-    for module in (timeline, measuring):
-        monkeypatch.setattr(module, "timeline_of", made_once(timeline_of))
-    for module in (measurements, measuring):
+    monkeypatch.setattr(timeline, "timeline_of", made_once(timeline_of))
+    for module in (measuring_models, measured):
         monkeypatch.setattr(module, "measure", made_once(measure))
 
     def call(*arguments: str | Path) -> Outcome:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import jsonschema
 import numpy as np
 import pytest
 
 from support.made_histories import commit, recorded
-from tracekit.compare.history_file import add_to_history, read_history
+from tracekit.comparison.history_file import add_to_history, read_history
 
 MODEL = "SharpenFilter"
 FLOAT16 = 8_676_500
@@ -27,7 +29,7 @@ def history(path, medians, system="iOS 18.5 (22F76)"):
     noise = np.exp(generator.normal(size=len(medians)) * 0.005)
     builds = (recorded(at, {MODEL: {"p50_ns": round(median * noise[at])}}, system=system)
               for at, median in enumerate(medians))  # fmt: skip
-    add_to_history(path, builds)
+    add_to_history(str(path), builds)
     return path
 
 
@@ -40,13 +42,13 @@ def test_reports_carry_their_commit_into_a_file_that_the_gate_reads(tracekit, sa
     assert added.err == "tracekit: added 2 recordings to perf/history.jsonl\n"
     again = tracekit("history", samples / "sharpen_8bit.trace", "reports", "--add-to", "perf/history.jsonl")
     assert again.err == "tracekit: added 0 recordings to perf/history.jsonl (3 in it already)\n"
-    recordings, _ = read_history(in_folder / "perf" / "history.jsonl")
+    recordings, _ = read_history("perf/history.jsonl")
     assert [one.commit for one in recordings] == ["aaaa111", "bbbb222"]
     assert [round(one.models[MODEL][0] / 1e6, 2) for one in recordings] == [12.44, 8.68]
     assert recordings[0].findings == {MODEL: ("excess-data-copies", "float-conversion")}
     page = tracekit("history", "reports", "-o", "page.html", "--jobs", "2")
     assert page.out == "Too few builds to find changes: 8 of one device and system are needed.\n"
-    assert 'href="reports/aaaa111.html"' in (in_folder / "page.html").read_text("utf-8")
+    assert '"reports/aaaa111.html"' in (in_folder / "page.html").read_text("utf-8")
 
 
 def test_every_form_says_the_same_step(tracekit, in_folder):
@@ -78,6 +80,57 @@ def test_the_gate_fails_for_what_adds_up(tracekit, samples, in_folder):
     unknown = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", other)
     assert "not counted" in unknown.out
     assert "system changed from iOS 17.0 to iOS 18.5 (22F76)" in " ".join(unknown.out.split())
+
+
+def test_a_young_history_passes_and_says_that_nothing_was_counted(tracekit, samples, in_folder):
+    path = history(in_folder / "h.jsonl", [FLOAT16] * 6)
+    (in_folder / "tracekit.toml").write_text('[check]\nhistory = "h.jsonl"\n')
+    young = tracekit("check", samples / "sharpen_float16.trace")
+    said = f"tracekit check: passed: 1 not counted: {MODEL} history: 7 builds; a change can be found from 8 on"
+    assert (young.status, said in " ".join(young.out.split())) == (0, True)
+    add_to_history(str(path), [recorded(6, {MODEL: {"p50_ns": FLOAT16}})])
+    old = tracekit("check", samples / "sharpen_float16.trace")
+    assert (old.status, old.out.startswith("tracekit check: 1 passed\n")) == (0, True)
+    (in_folder / "tracekit.toml").write_text('[check]\nhistory = "gone.jsonl"\n')
+    gone = tracekit("check", samples / "sharpen_float16.trace")
+    assert (gone.status, "no such file or directory; begin it with" in " ".join(gone.out.split())) == (2, True)
+    (in_folder / "tracekit.toml").write_text("[check]\nhistory = 3\n")
+    assert "'check.history': must be the path of a file" in tracekit("check", samples / "sharpen_float16.trace").out
+
+
+def git(*arguments):
+    names = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    return subprocess.run(["git", *names, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_git_notes_are_a_history(tracekit, samples, in_folder, monkeypatch):
+    ref = "refs/notes/tracekit"
+    assert "git: not a git repository" in tracekit("history", ref).err
+    for variable in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{variable}_NAME", "A")
+        monkeypatch.setenv(f"{variable}_EMAIL", "a@example.com")
+    git("init", "-q")
+    missing = tracekit("history", ref)
+    assert (missing.status, f"git fetch origin {ref}:{ref}" in missing.err) == (2, True)
+    commits = []
+    for name in ("sharpen_8bit", "sharpen_float16"):
+        git("commit", "-q", "--allow-empty", "-m", name)
+        commits.append(git("rev-parse", "HEAD"))
+        added = tracekit("history", samples / f"{name}.trace", "--commit", "HEAD", "--add-to", ref)
+        assert (added.status, added.err) == (0, f"tracekit: added 1 recording to {ref}\n")
+    again = tracekit("history", samples / "sharpen_8bit.trace", "--commit", "HEAD", "--add-to", ref)
+    assert "added 0 recordings" in again.err
+    assert "--commit" in tracekit("history", samples / "captions_concurrent.trace", "--add-to", ref).err
+    builds = json.loads(tracekit("history", ref, "--json").out)["series"][0]["builds"]
+    assert {build["commit"] for build in builds} == set(commits)
+    checked = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", ref)
+    assert (checked.status, "2 builds" in checked.out) == (0, True)
+    unknown = tracekit("history", samples / "captions_concurrent.trace", "--commit", "0000000", "--add-to", ref)
+    assert (unknown.status, "git: " in unknown.err) == (2, True)
+    git("notes", f"--ref={ref}", "append", "-m", "=======", commits[0])
+    broken = tracekit("history", ref)
+    assert f"{ref}, note on {commits[0][:7]}, line 3: a mark of a merge conflict" in " ".join(broken.out.split())
 
 
 def test_a_broken_line_is_said_by_both(tracekit, samples, in_folder):
@@ -121,6 +174,6 @@ def test_a_history_file_is_known_by_its_name(tracekit, samples, in_folder):
 
 def test_series_that_ended_are_printed_where_asked(tracekit, in_folder):
     path = history(in_folder / "h.jsonl", [8e6] * 20)
-    add_to_history(path, [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
+    add_to_history(str(path), [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
     assert "more: -v" in tracekit("history", path).out
     assert "EARLIER SERIES" in tracekit("history", path, "-v").out

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, SUPPRESSION
+from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, SUPPRESSION
 from tracekit.config import KEYS, KEYS_OF_MODELS, load_config
 from tracekit.detectors.plugins import listed_detectors
 from tracekit.testing import Model, Process, Scenario, write_export

@@ -20,13 +20,13 @@ from support.handover import trace_of
 from support.simulated_latencies import Case, latencies
 from support.synthetic_measurements import CASE, DEVICE, model, of_models, recording, recordings
 from tracekit.api import judge
-from tracekit.compare.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
-from tracekit.compare.comparison import compare
-from tracekit.compare.gate import Allowed, check
-from tracekit.compare.latency import METHOD_VERSION, Answer, compare_latency
-from tracekit.compare.measurements import measure
-from tracekit.compare.settings import CheckSettings, Limit
-from tracekit.compare.verdict import Verdict
+from tracekit.comparison.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.gate import Allowed, check
+from tracekit.comparison.latency import METHOD_VERSION, Answer, compare_latency
+from tracekit.comparison.measuring import measure
+from tracekit.comparison.settings import CheckSettings, Limit
+from tracekit.comparison.verdict import Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
 from tracekit.documents.lanes import Drawing, lanes_of_both

@@ -135,11 +135,12 @@ def test_a_scheduler_that_goes_is_one_sentence(capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_a_cluster_and_processes_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, cluster):
+@pytest.mark.parametrize("command", ["matrix", "history"])
+def test_a_cluster_and_processes_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, cluster, command):
     before, after = sorted(reports.iterdir())
     paths = [before, tmp_path / "gone.json", after]
     outcomes = [
-        tracekit("matrix", "--format", "csv", *paths, "--no-config", *workers)
+        tracekit(command, "--format", "csv", *paths, "--no-config", *workers)
         for workers in ((), ("--dask", cluster), ("--jobs", 2))
     ]
     assert {outcome.status for outcome in outcomes} == {2}

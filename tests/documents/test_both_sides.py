@@ -9,10 +9,11 @@ import pytest
 from lxml import html
 
 from support.analyses import kept_analysis
-from tracekit.compare import words
-from tracekit.compare.comparison import compare
-from tracekit.compare.measurements import measure
-from tracekit.documents.comparison import comparison_document, facts, parts, summary
+from tracekit.comparison import words
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.measuring import measure
+from tracekit.documents.comparison import comparison_document, facts, parts
+from tracekit.documents.comparison_verdict import summary
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.render.forms import render
 from tracekit.trace.events import Kind

@@ -10,10 +10,10 @@ from lxml import html
 from rich.cells import cell_len
 
 from support.synthetic_measurements import model, of_models, recording
-from tracekit.compare import words
-from tracekit.compare.comparison import compare
-from tracekit.compare.models import Presence
-from tracekit.compare.words import percent_change
+from tracekit.comparison import words
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.models import Presence
+from tracekit.comparison.words import percent_change
 from tracekit.documents.comparison import comparison_document, parts
 from tracekit.render.forms import render
 
@@ -47,8 +47,14 @@ def test_the_verdict_is_first_and_says_what_improved(measured):
     assert "SharpenFilter  improved by 30%" in text
     assert "data −3.61 ms" in text
     assert "cause: fixed: excess-data-copies, float-conversion; data −3.61 ms," in " ".join(text.split())
-    unknown = "variation is unknown; not recorded: thermal state, low power mode; a difference would go unnoticed"
+    unknown = "one recording per side; not recorded: thermal state, low power mode"
     assert unknown in " ".join(text.split())
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_verdict_cause_and_certainty_take_four_lines(measured, pair):
+    lines = text_of(compare([measured(pair[0])], [measured(pair[1])]), 100).splitlines()
+    assert next(at for at, line in enumerate(lines) if line.startswith("before:")) <= 4
 
 
 def test_loads_of_all_models_are_added_up(measured):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import pytest
 
 from support.made_histories import latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
-from tracekit.compare.history import history_of
+from tracekit.comparison.history import history_of
 from tracekit.documents.history import history_document
 from tracekit.render.forms import render
 
@@ -72,18 +73,34 @@ def test_too_few_builds_are_no_verdict():
     assert "steady" not in text
 
 
-def test_the_page_leads_to_reports_says_what_builds_are_and_runs_nothing(worse):
+def test_the_page_has_what_its_script_says_of_builds_and_where_they_lead(worse):
     page = said(worse, "html", link=lambda path: path.replace(" ", "%20"))
-    assert 'href="reports/a%20b.json"' in page
+    names = json.loads(re.search(r'id="history-builds">(.*?)</script>', page)[1])
+    assert names == [[[f"{one.time[:10]} {one.commit[:12]}", "reports/a%20b.json"] for one in worse]]
     # Once in the table of all models and once below.
-    assert page.count("<title>2026-08-04 0000000") == 2
-    assert "script-src &#x27;none&#x27;" in page or "script-src 'none'" in page
-    assert said(worse, "html", link=lambda _: "").count("href=") == 0
+    values = re.findall(r'data-values="(.*?)"', page)
+    assert len(values) == 2
+    medians = [float(value.removesuffix(" ms")) for value in values[0].split("|")]
+    assert medians == pytest.approx([one.models["Sharpen"][0] / 1e6 for one in worse], abs=0.051)
+
+
+def test_a_page_of_20_models_and_120_builds_is_small():
+    generator = np.random.default_rng(1)
+    values = 8e6 * np.exp(generator.normal(size=(120, 20, 5)) * 0.01)
+    figures = ("p50_ns", "p95_ns", "load_ns", "cold_load_ns", "predictions_per_second")
+    shares = {"ane": 0.98, "gpu": 0.01, "cpu": 0.01, "findings": 2.0}
+    recordings = []
+    for at, build in enumerate(values.tolist()):
+        own = [dict(zip(figures, of_model, strict=True)) | shares for of_model in build]
+        models = {f"Model {number}": each for number, each in enumerate(own)}
+        recordings.append(recorded(at, models, report=f"reports/{at:07d}.html"))
+    assert len(said(recordings, "html").encode()) < 1_500_000
 
 
 def test_the_page_joins_builds_and_says_so():
     page = said(latencies(logs(600)), "html")
-    assert page.count("median of 4 builds up to") == 2 * 150
+    assert page.count('data-joined="median of 4 builds up to "') == 2
+    assert [values.count("|") for values in re.findall(r'data-values="(.*?)"', page)] == [149, 149]
 
 
 def test_a_name_acts_nowhere():

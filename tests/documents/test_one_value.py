@@ -21,11 +21,12 @@ from support.forms import html_page, markdown, short_text
 from support.performance_reports import whole_report
 from support.samples import SAMPLES
 from tracekit.analysis.quantities import MODEL
-from tracekit.compare.comparison import compare
-from tracekit.compare.gate import check
-from tracekit.compare.matrix import labels_of, matrix, source_of_report, sources_of
-from tracekit.compare.measurements import measure
-from tracekit.compare.settings import CheckSettings, Limit
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.gate import check
+from tracekit.comparison.matrix import matrix, source_of_report, sources_of
+from tracekit.comparison.matrix_labels import labels_of
+from tracekit.comparison.measuring import measure
+from tracekit.comparison.settings import CheckSettings, Limit
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document
 from tracekit.documents.performance import performance_report_document

@@ -12,10 +12,10 @@ from lxml import html
 from support.analyses import kept_analysis
 from support.forms import html_page, long_text, markdown, short_text
 from support.gates import GATE
-from tracekit.compare.comparison import compare
-from tracekit.compare.gate import gate_of
-from tracekit.compare.measurements import measure
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.gate import gate_of
+from tracekit.comparison.measuring import measure
+from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
 from tracekit.documents.report import summary_document

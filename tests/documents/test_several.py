@@ -38,7 +38,7 @@ def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
     assert reload.split()[-3:] == ["6.3", "s", "reload-before-predict"]
     assert "no findings" in fixed
     assert "2 findings (high)" in sharpen
-    assert "  0.51 s  " in sharpen
+    assert "  0.59 s  " in sharpen
     assert "inconclusive" in blind
     assert "gone\ufffd[2J.trace" in gone
     assert "gone.trace: no such file" in gone

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ import pytest
 
 from support.analyses import kept_analysis
 from support.forms import html_page
+from support.made_histories import FIRST, commit, recorded
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
-from tracekit.compare.comparison import compare
-from tracekit.compare.measurements import measure
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.history import history_of
+from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document
+from tracekit.documents.history import history_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
@@ -264,9 +268,9 @@ def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, An
     waits = engine[(engine["start_ns"] + engine["duration_ns"] > call.start_ns)].head(7)
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen
-    assert "What it waited for is outlined: 7 intervals" in chosen
+    assert "What is behind this is outlined: 7 intervals" in chosen
     for text, number in ((first, 1), (last, 7)):
-        assert f"Wait {number} of 7 of the prediction of {format_time(call.duration_ns)}" in text
+        assert f"Interval {number} of 7 behind the prediction of {format_time(call.duration_ns)}" in text
         assert f"start {moment(waits['start_ns'].iloc[number - 1])}" in text
 
 
@@ -326,6 +330,21 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
         spans.append(before[1] - before[0])
     # A zoom of either changes both.
     assert spans[0] > spans[1] > spans[2]
+
+
+def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("A report", "utf-8")
+    medians = np.linspace(8e6, 12e6, 41).round()
+    recordings = [recorded(at, {"Net": {"p50_ns": ns}}, report="report.html") for at, ns in enumerate(medians.tolist())]
+    page = tmp_path / "history.html"
+    page.write_text(html_of(history_document(history_of(recordings), "html")), "utf-8")
+    command = ["node", str(WEB / "test/history.mjs"), str(CHROMIUM), str(page), "0.5"]
+    seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert (seen["complaints"], seen["before"], seen["visible"], seen["left"]) == ([], False, True, False)
+    named = {at: f"{FIRST + timedelta(days=at):%Y-%m-%d} {commit(at)[:12]}" for at in (20, 39, 40)}
+    assert seen["pointed"] == f"{named[20]}: 10.00 ms"
+    assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.00 ms", f"{named[39]}: 11.90 ms")
+    assert seen["address"].endswith("/report.html")
 
 
 def seconds(moment: str) -> float:

@@ -16,7 +16,7 @@ from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain, what_if_fixed
-from tracekit.compare import history
+from tracekit.comparison import history
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of

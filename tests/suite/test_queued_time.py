@@ -6,7 +6,11 @@ import pytest
 
 from suite.frame import load
 from support.handover import trace_of
+from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.why.explain import QUEUES
+from tracekit.analysis.why.order import in_order
+from tracekit.analysis.why.parts import CAUSES, differences
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.views import model_views
@@ -30,6 +34,15 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
         queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
         assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()
         assert (frame.loc[inferred > 0, "unaccounted_ns"] <= (frame["duration_ns"] - inferred)[inferred > 0]).all()
+
+
+def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
+    trace = trace_of(SAMPLES["captions_concurrent"]())
+    found = differences(trace)["CaptionEncoder"]
+    queues = found.parts_ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - found.unclear_ns
+    parts = breakdown(in_order(trace)).of(found.calls.index).frame
+    assert queues.max() > 80 * MS
+    assert (parts["ane_queue_ns"].fillna(0) == queues).all()
 
 
 def test_the_finding_and_the_breakdown_name_the_same_queue():

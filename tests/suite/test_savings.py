@@ -8,9 +8,8 @@ from suite.savings import PROBLEMS, Compared, Key, app_of, compared, keys, of_sa
 from tracekit.detectors.fixes import FIXES, UNKNOWN
 from tracekit.detectors.registry import DETECTORS
 
-KNOWN = {Key("excess-data-copies", 2), Key("new-shape-spike", 0)}
-"""What is off by more than a tenth today: nearly all copies hide behind another model; and the fastest predictions are
-those of the smaller shape. A line goes with its fault."""
+KNOWN = {Key("new-shape-spike", 0)}
+"""What is off by more than a tenth today: the fastest predictions are those of the smaller shape."""
 
 
 @pytest.mark.parametrize("check", PROBLEMS)
@@ -32,8 +31,9 @@ def test_both_sides_of_a_pair_do_the_same_work(check):
 
 def test_what_is_said_comes_true_of_the_apps_of_wwdc22():
     assert {ill: ratio for ill, _, ratio in of_samples()} == {
-        # 27 of 89 ms went in the published measurement, 26 of which were copies.
-        "sharpen_8bit": pytest.approx(27 / 26, abs=0.01),
+        # 27 of 89 ms went in the published measurement, 26 of which were copies: more goes than these, though the
+        # engine takes 0.5 of 7.6 ms longer.
+        "sharpen_8bit": pytest.approx(0.9, abs=0.03),
         "style_transfer_reload": pytest.approx(1, abs=0.001),
     }
 

@@ -11,7 +11,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 SLOW = (
     "cli",
-    "compare/test_latency.py",
+    "comparison/test_latency.py",
     "detectors/test_plugins.py",
     "report/viewers/test_lane_columns.py",
     "documents/test_pictures.py",

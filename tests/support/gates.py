@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tracekit.compare.figures import Figure, ModelFigures
-from tracekit.compare.gate import Gate
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.figures import Figure, ModelFigures
+from tracekit.comparison.gate import Gate
+from tracekit.comparison.verdict import Item, Verdict
 
 P50 = ("limits", "Net*", "p50")
 GATE = Gate(

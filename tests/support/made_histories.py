@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.history import FIGURES, Recorded
+from tracekit.comparison.history import FIGURES, Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

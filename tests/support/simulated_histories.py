@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.compare.change_points import MIN_BUILDS, Change, changes_in
-from tracekit.compare.history import NEWEST
+from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
+from tracekit.comparison.history import NEWEST
 
 STEADY_BUILDS = 200
 

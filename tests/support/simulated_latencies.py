@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tracekit.compare.latency import CHANGED, Answer, Floor, LatencyChange, compare_latency
-from tracekit.compare.measurements import ModelMeasurements
-from tracekit.compare.models import compare_model
-from tracekit.compare.non_inferiority import Compared, hold
+from tracekit.comparison.latency import CHANGED, Answer, Floor, LatencyChange, compare_latency
+from tracekit.comparison.measurements import ModelMeasurements
+from tracekit.comparison.models import compare_model
+from tracekit.comparison.non_inferiority import Compared, hold
 
 PAGE = Path("docs/error-rates.md")
 TYPICAL_NS = 10_000_000

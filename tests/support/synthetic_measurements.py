@@ -9,7 +9,7 @@ import numpy as np
 
 from support.simulated_latencies import Case, latencies
 from tracekit.analysis.quantities import RESOLUTION_NS
-from tracekit.compare.measurements import CheckResult, Environment, Measurements, ModelMeasurements
+from tracekit.comparison.measurements import CheckResult, Environment, Measurements, ModelMeasurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ import pytest
 
 from tracekit.analysis.comparison import Measure
 from tracekit.api import judge, request_of
-from tracekit.compare.latency import Answer
-from tracekit.compare.models import Pair
+from tracekit.comparison.latency import Answer
+from tracekit.comparison.models import Pair
 from tracekit.render.blocks import Role
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrow, only_range
 from tracekit.tui.detail.compare import ComparePane

@@ -114,18 +114,20 @@ def schedule_of(
     unit: IntArray,
     call: IndexArray,
     group: IntArray,
+    ready: IntArray,
 ) -> Schedule:
     """The schedule that recorded times show; the arguments as in `Schedule`.
 
-    `group`: shape (pieces,), from 0 on, the same for pieces that usually take the same time to be handed over. A piece
-    that does not lie in its call counts as work of others. O((n + m) log (n + m)).
+    `group`: shape (pieces,), from 0 on, the same for pieces that usually take the same time to be handed over once the
+    call was `ready`: shape (pieces,), when it had done what rows show of it before, such as copies. A piece that does
+    not lie in its call counts as work of others. O((n + m) log (n + m)).
     """
     starts, ends = _at(calls.starts, call, 0), _at(calls.ends, call, 0)
     call = np.where((pieces.starts >= starts) & (pieces.ends <= ends), call, -1)
     after, last = _order_in_calls(pieces, call, calls)
     since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, starts))
     free, ended = _busy_until(pieces, unit)
-    ready = _handed_over(pieces, unit, call, group, since, ended)
+    ready = _handed_over(pieces, unit, call, group, np.clip(ready, since, pieces.starts), ended)
     reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
     return Schedule(
         calls=calls,

@@ -21,6 +21,8 @@ from tracekit.analysis.idle import (
 )
 from tracekit.analysis.replay import Schedule, schedule_of
 from tracekit.analysis.throughput import burst_numbers
+from tracekit.analysis.unit_timeline import ready_for
+from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
@@ -67,7 +69,9 @@ def recorded_schedule(trace: Trace) -> Recorded:
     beats, paced = _beats(calls, thread, model)
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
-    pieces = rows_where(trace.hardware, is_any(trace.hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
+    # Of several calls in flight, units work in the order of submission.
+    hardware = in_order(trace).hardware
+    pieces = rows_where(hardware, is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
     # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
     pieces = pieces[(pieces["duration_ns"].to_numpy() > 0) & (not trace.inferred)]
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
@@ -77,7 +81,9 @@ def recorded_schedule(trace: Trace) -> Recorded:
     named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
     number = pd.Series(call).groupby(call).cumcount().clip(upper=99).to_numpy()
     group = pd.factorize((named * 100 + number) * 8 + unit)[0].astype(np.int64)
-    schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group)
+    called = np.append(calls.index.to_numpy(np.int64), -1)
+    ready = ready_for(trace, called[call], work.starts, np.append(times.starts, 0)[call])
+    schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group, ready)
     return Recorded(schedule, calls, model, pieces, user, paced)
 
 
@@ -156,31 +162,10 @@ def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
 
 
 def _call_of_pieces(trace: Trace, calls: pd.DataFrame, pieces: pd.DataFrame) -> IndexArray:
-    """Shape (pieces,): position of the call that each piece belongs to, -1 for none.
-
-    Of a piece that lies in several calls of its model, units work in the order of the calls: it belongs to the one that
-    ends first after it.
-    """
-    linked = or_minus_one(pieces["prediction"])
-    owner = top_predictions(trace.activity)
-    top = np.where(linked >= 0, owner[np.maximum(linked, 0)], -1) if len(owner) else linked
-    call: IndexArray = np.where(top >= 0, calls.index.get_indexer(pd.Index(top)), -1)
-    times, spans = Intervals.from_rows(pieces), Intervals.from_rows(calls)
-    predicted = is_any(calls["kind"], Kind.PREDICTION)
-    names = calls["model"].astype("object").to_numpy()
-    for column in ("model", "parent_model"):
-        cells = pieces[column].astype("object")
-        for name in cells[call < 0].dropna().unique():
-            own = np.flatnonzero(predicted & (names == name))
-            open_rows = np.flatnonzero((call < 0) & (cells == name).to_numpy(dtype=bool))
-            if not len(own):
-                continue
-            own = own[np.argsort(spans.ends[own], kind="stable")]
-            place = np.searchsorted(spans.ends[own], times.ends[open_rows])
-            meant = own[np.minimum(place, len(own) - 1)]
-            fits = (place < len(own)) & (spans.starts[meant] <= times.starts[open_rows])
-            call[open_rows[fits]] = meant[fits]
-    return call
+    """Shape (pieces,): position of the call that each piece belongs to, -1 for none."""
+    owner = np.append(top_predictions(trace.activity), -1)
+    found: IndexArray = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
+    return found
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,10 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, running_end
-from tracekit.trace.frames import or_minus_one
+from tracekit.trace.events import Kind, Lane
+from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.linking import top_predictions
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,25 +49,23 @@ class UnitTimeline:
         return Intervals(starts, ends)
 
 
-def calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Prediction (-1 for none), start and end of the chosen rows."""
-    times = Intervals.from_rows(rows).where(chosen)
-    return or_minus_one(rows["prediction"])[chosen], times.starts, times.ends
-
-
-def last_end_before(
-    rows: Sequence[tuple[IntArray, IntArray, IntArray]], prediction: IntArray, start: IntArray, began: IntArray
-) -> IntArray:
-    """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
-    that prediction that started before it. O(n log n)."""
-    count = len(prediction)
-    owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
-    ours = np.isin(owner, prediction)
-    group = np.concatenate((prediction, owner[ours]))
-    time = np.concatenate((start, row_start[ours]))
-    end = np.concatenate((began, row_end[ours]))
-    is_row = np.arange(len(group)) >= count
+def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
+    """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
+    it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
+    owner = np.append(top_predictions(trace.activity), -1)
+    did = []
+    for frame in (trace.data, trace.compute, trace.hardware):
+        executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
+        chosen = executed | is_any(frame["lane"], Lane.DATA)
+        times = Intervals.from_rows(frame).where(chosen)
+        did.append((owner[or_minus_one(frame["prediction"])[chosen]], times.starts, times.ends))
+    of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
+    ours = np.isin(of_row, prediction)
+    group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
+    end = np.concatenate((called, row_end[ours]))
+    is_row = np.arange(len(group)) >= len(prediction)
     order = np.lexsort((is_row, time, group))
     latest = np.empty_like(end)
     latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
-    return latest[:count]
+    ready: IntArray = np.minimum(latest[: len(prediction)], begin)
+    return ready

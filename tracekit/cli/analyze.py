@@ -23,6 +23,7 @@ from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.detectors.pages import Pattern
+from tracekit.documents.brief import brief_report
 from tracekit.documents.report import PARTS, report_document, report_file, summary_document
 from tracekit.documents.several import Analyzed, several_document
 from tracekit.errors import TracekitError, UsageError
@@ -61,7 +62,10 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     forms = {arguments.format, *files.values()}
     report = analysis.measured_report() if "json" in forms else analysis.report
     timeline = analysis.timeline() if forms & {"html", ARCHIVE} else None
-    data: dict[str, Callable[[], str | bytes]] = {"json": lambda: to_json(report)}
+    data: dict[str, Callable[[], str | bytes]] = {
+        "json": lambda: to_json(report),
+        "brief": lambda: brief_report(report),
+    }
     if ARCHIVE in forms and timeline is not None:
         # Most reports go into no archive.
         from tracekit.cli.archive import archive_of, listing, zip_of

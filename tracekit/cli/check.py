@@ -20,18 +20,20 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
-from tracekit.compare.against_baseline import check_anchor
-from tracekit.compare.against_history import history_items
-from tracekit.compare.baseline import baseline_of, load_baseline, to_text
-from tracekit.compare.gate import Allowed, Gate, check, gate_of
-from tracekit.compare.history import history_of, recorded_of
-from tracekit.compare.history_file import read_history
-from tracekit.compare.renderers.junit import render_junit
-from tracekit.compare.renderers.sarif import render_sarif
-from tracekit.compare.renderers.workflow_commands import workflow_commands
-from tracekit.compare.settings import NAMES, Limit, line_of
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.against_baseline import check_anchor
+from tracekit.comparison.against_history import history_items
+from tracekit.comparison.baseline import baseline_of, load_baseline, to_text
+from tracekit.comparison.gate import Allowed, Gate, check, gate_of
+from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history_file import read_history
+from tracekit.comparison.history_notes import REF
+from tracekit.comparison.renderers.junit import render_junit
+from tracekit.comparison.renderers.sarif import render_sarif
+from tracekit.comparison.renderers.workflow_commands import workflow_commands
+from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
+from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document
+from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
@@ -39,7 +41,7 @@ from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
     from tracekit.config import Config
     from tracekit.request import Request
 
@@ -125,11 +127,12 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
 
 
 def _history_items(arguments: Namespace, request: Request, recordings: Sequence[Measurements]) -> list[Item]:
-    """Items about the history of `--history`, in which the recordings are the newest build."""
-    if arguments.history is None:
+    """Items about the history, in which the recordings are the newest build."""
+    name = arguments.history or _beside(request.settings, request.settings.check.history)
+    if name is None:
         return []
     try:
-        earlier, broken = read_history(Path(arguments.history))
+        earlier, broken = read_history(name)
     except TracekitError as error:
         return [_problem("history", str(error))]
     newest = [recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp()) for recording in recordings]
@@ -140,7 +143,7 @@ def _history_items(arguments: Namespace, request: Request, recordings: Sequence[
 def _problem(subject: str, text: str) -> Item:
     """An item about what cannot be used. What leaves the machine names no user."""
     words = plain(text)
-    setting = ("baseline",) if subject == "baseline" else ()
+    setting = (subject,) if subject in CHECK_KEYS else ()
     return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
@@ -150,11 +153,15 @@ def _gate_of_problem(subject: str, text: str) -> Gate:
 
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
     """The file of the baseline: the one of the settings is relative to their file."""
-    if arguments.baseline is not None:
-        return Path(arguments.baseline)
-    if settings.check.baseline is None:
-        return None
-    return (Path() if settings.path is None else settings.path.parent) / settings.check.baseline
+    name = arguments.baseline or _beside(settings, settings.check.baseline)
+    return None if name is None else Path(name)
+
+
+def _beside(settings: Config, name: str | None) -> str | None:
+    """The path of a file that the settings name, which is relative to theirs; git notes have none."""
+    if name is None or settings.path is None or name.startswith(REF):
+        return name
+    return str(settings.path.parent / name)
 
 
 class Outputs:
@@ -180,6 +187,7 @@ class Outputs:
             emit(workflow_commands(gate, self._settings_file(), self._line), commands=True)
         data = {
             "json": lambda: to_json(gate),
+            "brief": lambda: brief_gate(gate, gate_document(gate)),
             "junit": lambda: render_junit(gate, "tracekit check"),
             "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
         }

@@ -8,6 +8,8 @@ from tracekit.render.forms import REPORT_FORMS
 
 TABLE_FORMATS = ("csv", "jsonl", "parquet", "xml")
 """As `tracekit.recording.writing.FORMATS` has them."""
+BRIEF = "brief"
+"""JSON of at most 8 kB, for programs with little room."""
 GITHUB = "github"
 """Text with workflow commands, for the log of an action."""
 SHELLS = ("bash", "zsh", "fish")
@@ -95,7 +97,7 @@ COMMANDS = (
         f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort commit jobs "
         f"{_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
-        REPORT_FORMS,
+        (*REPORT_FORMS, BRIEF),
         files=("zip",),
         status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
     ),
@@ -125,7 +127,7 @@ COMMANDS = (
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run",
-        REPORT_FORMS,
+        (*REPORT_FORMS, BRIEF),
         status="0 compared, even if slower; 2 error, 3 no model in common",
     ),
     Command(
@@ -144,7 +146,7 @@ COMMANDS = (
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         "tracekit.cli.check:run",
-        (*REPORT_FORMS, "junit", "sarif", GITHUB),
+        (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
         status="0 passed, 1 failed, 2 error, 3 inconclusive",
     ),
     Command(
@@ -167,7 +169,7 @@ COMMANDS = (
         "output open format json verbose quiet system unit only skip",
         f"set {_SETTINGS} no-redact",
         "tracekit.cli.inspect:run",
-        REPORT_FORMS,
+        (*REPORT_FORMS, BRIEF),
     ),
     Command(
         "fix",
@@ -204,7 +206,7 @@ COMMANDS = (
         "model slowest at percentile over output format json verbose quiet",
         f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.why:run",
-        REPORT_FORMS,
+        (*REPORT_FORMS, BRIEF),
         status="3 too few predictions to compare",
     ),
     Command(

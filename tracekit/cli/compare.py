@@ -12,9 +12,11 @@ from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import compare, typical
-from tracekit.compare.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
-from tracekit.compare.renderers.matrix_csv import render_csv
+from tracekit.comparison.comparison import compare, typical
+from tracekit.comparison.matrix import matrix, source_of_report, sources_of
+from tracekit.comparison.matrix_labels import expanded_labels, labels_of
+from tracekit.comparison.renderers.matrix_csv import render_csv
+from tracekit.documents.brief import brief_comparison
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
@@ -45,7 +47,8 @@ def run(arguments: Namespace) -> ExitStatus:
         drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
         return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
 
-    deliver(arguments, files, document, {"json": lambda: to_json(comparison)})
+    data = {"json": lambda: to_json(comparison), "brief": lambda: brief_comparison(comparison, document("text"))}
+    deliver(arguments, files, document, data)
     in_common = bool(comparison.compared)
     return status_of_all(measured) or (ExitStatus.DONE if in_common else ExitStatus.INCONCLUSIVE)
 

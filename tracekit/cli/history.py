@@ -19,9 +19,10 @@ from tracekit.cli.measuring import measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import request_from
-from tracekit.compare.history import history_of, recorded_of
-from tracekit.compare.history_file import ENDING, add_to_history, read_history
-from tracekit.compare.renderers.history_csv import render_history_csv
+from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history_file import ENDING, add_to_history, is_history, read_history
+from tracekit.comparison.history_notes import REF
+from tracekit.comparison.renderers.history_csv import render_history_csv
 from tracekit.documents.history import history_document
 from tracekit.errors import TracekitError, unknown
 from tracekit.report.choice import matching_any, plain
@@ -29,19 +30,19 @@ from tracekit.report.serialize import to_json
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.history import History, Recorded
+    from tracekit.comparison.history import History, Recorded
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Show the series, or add the recordings to a file."""
     files = files_of(arguments, arguments.path)
     if arguments.add_to is not None:
-        return _add(arguments, Path(arguments.add_to))
+        return _add(arguments, arguments.add_to)
     recordings, problems = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
         raise TracekitError(problems[-1])
-    for problem in problems if files else ():
-        # What is printed beside files is the verdict alone.
+    for problem in problems if files or arguments.format == "csv" else ():
+        # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
     history = history_of(recordings, notes=problems)
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
@@ -58,22 +59,24 @@ def _json_of(history: History) -> str:
     return f'{before}"series": [\n{listed}\n  ]{after}' if listed else f'{before}"series": []{after}'
 
 
-def _add(arguments: Namespace, path: Path) -> ExitStatus:
-    """Add to the file what is not in it; nothing, unless all could be read."""
+def _add(arguments: Namespace, name: str) -> ExitStatus:
+    """Add to the file, or to notes, what is not there; nothing, unless all could be read."""
     refuse(arguments, "output open format json", "is for what is shown; --add-to only adds")
-    check_output(path, arguments.path)
-    if path.suffix != ENDING:
+    in_notes, folder = name.startswith(REF), Path(name).parent
+    if not in_notes:
+        check_output(Path(name), arguments.path)
+    if not is_history(name):
         # It could not be told from a recording later.
-        raise TracekitError(f"{path}: the name of a history file ends in {ENDING}")
+        raise TracekitError(f"{name}: the name of a history file ends in {ENDING}, that of git notes begins with {REF}")
     recordings, problems = _recorded_in(arguments.path, arguments)
     if problems:
         raise TracekitError(problems[0])
     # A path that leads out of the folder may name a user.
-    kept = [replace(one, report=_address(one.report, path.parent, path.parent)) for one in recordings]
-    added = add_to_history(path, kept)
+    kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
+    added = add_to_history(name, kept)
     if not arguments.quiet:
         known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
-        narrate(f"tracekit: added {format_count(added, 'recording')} to {path}{known}")
+        narrate(f"tracekit: added {format_count(added, 'recording')} to {name}{known}")
     return ExitStatus.DONE
 
 
@@ -97,11 +100,11 @@ def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recor
     be read. Raises `TracekitError` for a history file that is not there."""
     recordings, problems = [], []
     for path in paths:
-        if path.endswith(ENDING):
-            lines, broken = read_history(Path(path))
+        if is_history(path):
+            lines, broken = read_history(path)
             recordings += lines
             problems += broken
-    others = recordings_in(*(path for path in paths if not path.endswith(ENDING)))
+    others = recordings_in(*(path for path in paths if not is_history(path)))
     for entry in measure_all(others, arguments, request_from(arguments)) if others else ():
         problems += map(plain, entry.problems)
         if entry.measurements is not None:

@@ -16,8 +16,8 @@ from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.requests import request_from
-from tracekit.compare.figures import Figure, ModelFigures, figures_of, missing, with_basis
-from tracekit.compare.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
+from tracekit.comparison.figures import Figure, ModelFigures, figures_of, missing, with_basis
+from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
 from tracekit.config import KEYS, KEYS_OF_MODELS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
@@ -27,7 +27,7 @@ from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}

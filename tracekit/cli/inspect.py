@@ -13,6 +13,7 @@ from tracekit.cli.options import UNITS, refuse
 from tracekit.cli.reading import config_of
 from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.documents.brief import brief_model_file
 from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
@@ -53,7 +54,10 @@ def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) 
     is_public = not arguments.redact or without_private(arguments.path) == arguments.path
     path = arguments.path if is_public else model.source
     commands = {judgment.detector.id: fix_command(judgment.detector.id, model, path) for judgment in judgments}
-    data = {"json": lambda: to_json(report)}
+    data = {
+        "json": lambda: to_json(report),
+        "brief": lambda: brief_model_file(report, model_file_document(report, commands), commands),
+    }
     deliver(arguments, files, lambda _: model_file_document(report, commands), data, brief=summary(report))
     return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE
 

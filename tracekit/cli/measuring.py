@@ -23,7 +23,7 @@ from tracekit.report.choice import matching_any, plain
 from tracekit.trace.build import open_trace
 
 if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
     from tracekit.request import Request

@@ -19,7 +19,7 @@ from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
-from tracekit.compare.comparison import Comparison, compare, same_recording
+from tracekit.comparison.comparison import Comparison, compare, same_recording
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -28,7 +28,7 @@ from tracekit.render.text import styled_line
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
 
     Mark = tuple[int, ...]
     """What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""

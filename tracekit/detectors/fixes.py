@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
 FAST = 0.1
 """Share of the predictions that are at least as fast as those that a fix could bring others to."""
+
+REQUESTS = (Kind.ANE_REQUEST, Kind.GPU_REQUEST)
+"""Rows that lie around what was asked for."""
 
 SLOW = 1.2
 """Times the usual latency from which a prediction is slow."""
@@ -47,24 +51,41 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     return replace(_nothing(recorded), gone=_shown(recorded.calls, finding))
 
 
+def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The rows of the data lane that the finding shows, and the time between two of them in which the model did
+    nothing else: then it prepares the next."""
+    chosen = _shown(trace.data, finding)
+    gaps, rest = gaps_between(trace.data[chosen]), (trace.data[~chosen], trace.compute, trace.hardware)
+    worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]
+    busy = Intervals.from_rows(*(rows_where(*each) for each in zip(rest, worked, strict=True)))
+    idle = gaps.idle_ns(busy.starts, busy.ends) == gaps.end_ns - gaps.start_ns
+    times = Intervals.from_rows(trace.data[chosen]).joined(Intervals(gaps.start_ns, gaps.end_ns).where(idle))
+    linked = np.append(or_minus_one(trace.data["prediction"])[chosen], gaps.prediction[idle])
+    return _without_times(trace, recorded, times, linked)
+
+
 def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows."""
-    return _without_rows(trace, recorded, trace.data[_shown(trace.data, finding)])
+    return _without_rows(trace, recorded, _shown(trace.data, finding))
 
 
 def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
     kinds = trace.data["kind"][_shown(trace.data, finding)].unique()
     model = is_any(trace.data["model"], finding.model or "")
-    return _without_rows(trace, recorded, trace.data[model & is_any(trace.data["kind"], *kinds)])
+    return _without_rows(trace, recorded, model & is_any(trace.data["kind"], *kinds))
 
 
-def _without_rows(trace: Trace, recorded: Recorded, rows: pd.DataFrame) -> Changes:
-    linked = or_minus_one(rows["prediction"])
-    owner = top_predictions(trace.activity)
-    call = recorded.calls.index.get_indexer(pd.Index(owner[np.maximum(linked, 0)]))
-    known = (linked >= 0) & (call >= 0)
-    return replace(_nothing(recorded), own=Intervals.from_rows(rows).where(known), own_call=call[known])
+def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
+    rows = rows_where(trace.data, chosen)
+    return _without_times(trace, recorded, Intervals.from_rows(rows), or_minus_one(rows["prediction"]))
+
+
+def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
+    """Own time of the predictions that times are linked to; -1: to none."""
+    owner = np.append(top_predictions(trace.activity), -1)
+    call = recorded.calls.index.get_indexer(pd.Index(owner[linked]))
+    return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 
 
 def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -151,8 +172,11 @@ FIXES: dict[str, Fix] = {
     "cold-load": _LOADED_AHEAD,
     "slow-load": _LOADED_AHEAD,
     "unused-load": Fix(_calls, "The model is not loaded."),
+    "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),
     "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
-    "excess-data-copies": Fix(_data_rows, "All copies and conversions go, as with buffers that are used in place."),
+    "excess-data-copies": Fix(
+        _copies, "All copies and conversions go, with the time between them, as with buffers that are used in place."
+    ),
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
     "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest tenth of the others."),
@@ -176,18 +200,16 @@ FIXES: dict[str, Fix] = {
 """What can be replayed, by id of the check."""
 
 _ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
-_LONGER_CALLS = "a recording does not show how long slow predictions would take otherwise"
 _SAMPLES = "call stacks do not show how long the work would take otherwise"
 UNKNOWN: dict[str, str] = {
     "compute-unit-ping-pong": _ANOTHER_UNIT,
     "neural-engine-fragmentation": "a recording does not show how long one segment would take",
     "unexpected-device": _ANOTHER_UNIT,
-    "growing-latency": _LONGER_CALLS,
-    "shape-switching": _LONGER_CALLS,
+    "growing-latency": "a recording does not show how long predictions would take if they did not grow",
+    "shape-switching": "a recording does not show which inputs could be smaller",
     "thermal-throttling": "a recording does not show how fast a cooler device would be",
     "missed-deadline": "it says how often predictions are late; other findings say why",
     "cpu-contention": "cores share their time, and a recording does not show how",
-    "duplicate-instances": "it frees memory; how long the loads of one instance take is not recorded",
     "main-thread-work": "the work moves to another thread and takes as long",
     "load-on-main-thread": "the load moves to another thread and takes as long",
     "serialized-specialization": "a recording does not show how long these loads would take side by side",

@@ -128,18 +128,17 @@ class Replays:
         if changes.ahead[mine].any():
             spent = self._from_first_to_last(int(about[0]), after)[0]
             share, of = saved / max(spent, 1), "the time from first to last prediction"
-        given = finding.cost or Cost(0, 0.0, "")
+        basis = f"Replayed without what the fix takes away. {FIXES[name].assumed}"
+        given = replace(finding.cost or Cost(0, 0.0, ""), basis=basis, each=each)
         if changes.in_flight[mine].any() and not changes.ahead[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
-            return replace(finding, cost=replace(given, each=each), savings_ns=0)
+            return replace(finding, cost=given, savings_ns=0)
         cost = replace(
             given,
             ns=saved,
             share=min(share, 1.0),
-            basis=f"Replayed without what the fix takes away. {FIXES[name].assumed}",
             of=of,
             longest_wait_ns=min(given.longest_wait_ns, saved),
-            each=each,
         )
         return replace(finding, cost=cost, savings_ns=saved)
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.comparison import LABELS
-from tracekit.compare.figures import names_of
-from tracekit.compare.measurements import Environment, of_model
-from tracekit.compare.non_inferiority import outlook
+from tracekit.comparison.comparison import LABELS
+from tracekit.comparison.figures import names_of
+from tracekit.comparison.measurements import Environment, of_model
+from tracekit.comparison.non_inferiority import outlook
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Column, Document, Paragraph, Role, present, table
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from tracekit.compare.baseline import Baseline
-    from tracekit.compare.settings import Floors
+    from tracekit.comparison.baseline import Baseline
+    from tracekit.comparison.settings import Floors
 
 
 def baseline_document(baseline: Baseline, floors: Floors) -> Document:

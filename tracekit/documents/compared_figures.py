@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
-from tracekit.compare import words
-from tracekit.compare.latency import MIN_P95, Answer, LatencyChange
-from tracekit.compare.models import Basis, ModelComparison, Pair, PartChange
+from tracekit.comparison import words
+from tracekit.comparison.latency import MIN_P95, Answer, LatencyChange
+from tracekit.comparison.models import Basis, ModelComparison, Pair, PartChange
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
@@ -192,3 +192,21 @@ def _part(part: PartChange, population: Population) -> Figure:
     pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
     answer = str(part.answer)
     return Figure(mean.label, pair, format_duration, mean.id, False, answer, " to ".join(interval), part.low_ns)
+
+
+def durations_of(models: Sequence[ModelComparison]) -> Callable[[float], str]:
+    """Writes durations with the digits that are known of all these models."""
+    return words.durations(max(model.resolution_ns for model in models))
+
+
+def load_time(models: Sequence[ModelComparison]) -> Pair:
+    """Summed time of loads; unknown where a side has more of them as it recorded for longer."""
+    loads = total(model.loads for model in models)
+    is_fair = has_equal_work(models) or loads.before == loads.after
+    return total(model.load_ns for model in models) if is_fair else Pair(None, None)
+
+
+def load_error(model: ModelComparison) -> float:
+    """How far the summed loads of both sides together may be off."""
+    counts = (model.loads.before, model.loads.after)
+    return sum((count or 0) * side.load_ns for count, side in zip(counts, model.inexact, strict=True))

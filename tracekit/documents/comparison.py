@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.compare import words
-from tracekit.compare.findings import FindingChange, FindingStatus
-from tracekit.compare.latency import CHANGED, Answer, LatencyChange
-from tracekit.compare.models import Basis, ModelComparison, Pair, Presence
+from tracekit.comparison import words
+from tracekit.comparison.findings import FindingChange, FindingStatus
+from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
+from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import (
     Figure,
+    durations_of,
     exact_figures,
     figures_section,
-    has_equal_work,
+    load_error,
+    load_time,
     loads_figure,
-    total,
 )
+from tracekit.documents.comparison_verdict import CHANGES, finding_details, of_models, summary
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
-from tracekit.units import format_count, format_estimate, format_names
+from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
 
 TONES: dict[str, Role] = {
     **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),
@@ -38,10 +40,9 @@ SOURCES = 6
 """Most recordings of a side that are named; how many more there are is said."""
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
-CHANGES = 3
-"""Most models of one answer that the verdict names."""
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
+UNNOTICED = "A difference in what was not recorded would go unnoticed."
 UNFAIR_NOTE = "these differ, and can change latency by themselves"
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
@@ -49,7 +50,7 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
     columns.words("models", lambda one: words.finding_models(one) or columns.RECORDING, drop=1),
-    columns.words("details", lambda one: _finding_details(one) or ABSENT),
+    columns.words("details", lambda one: finding_details(one) or ABSENT),
 )
 
 
@@ -74,7 +75,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
-            section("Notes", items((*comparison.notes, _method(comparison))), name="notes"),
+            section("Notes", items((*comparison.notes, UNNOTICED, _method(comparison))), name="notes"),
         ),
     )
 
@@ -97,10 +98,10 @@ def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    form = _durations(compared)
-    error = sum(_load_error(model) for model in compared)
-    load_time = Figure("load time", _load_time(compared), form, error=error)
-    totals = _differences(loads_figure(compared), load_time) if len(compared) > 1 else ""
+    form = durations_of(compared)
+    error = sum(load_error(model) for model in compared)
+    of_loads = Figure("load time", load_time(compared), form, error=error)
+    totals = _differences(loads_figure(compared), of_loads) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
@@ -144,7 +145,7 @@ def _causes(comparison: Comparison) -> Iterator[str]:
     most."""
     several = len(comparison.models) > 1
     for status in (FindingStatus.NEW, FindingStatus.FIXED):
-        names = [f"{one.id}{_of_models(one) if several else ''}" for one in comparison.findings if one.status is status]
+        names = [f"{one.id}{of_models(one) if several else ''}" for one in comparison.findings if one.status is status]
         if names:
             yield f"{status}: {format_names(names, CHANGES)}"
     changed = [one for one in comparison.compared if one.latency.answer in CHANGED and one.latency.ratio]
@@ -154,15 +155,11 @@ def _causes(comparison: Comparison) -> Iterator[str]:
             yield where if len(comparison.compared) == 1 else f"{most.name}: {where}"
 
 
-def _of_models(change: FindingChange) -> str:
-    return f" ({models})" if (models := words.finding_models(change)) else ""
-
-
 def _certainty(comparison: Comparison) -> Iterator[str]:
     """What the answers rest on, and what would go unnoticed."""
     before, after = len(comparison.before), len(comparison.after)
     if _is_pair(comparison):
-        yield "one recording per side, so run-to-run variation is unknown"
+        yield "one recording per side"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
     yield unknown_facts(comparison)
@@ -170,7 +167,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
 
 def unknown_facts(comparison: Comparison) -> str:
     """What could make the comparison unfair, and no recording shows."""
-    return f"not recorded: {', '.join(comparison.not_recorded)}; a difference would go unnoticed"
+    return f"not recorded: {', '.join(comparison.not_recorded)}"
 
 
 def parts(model: ModelComparison) -> str:
@@ -186,30 +183,13 @@ def facts(model: ModelComparison) -> str:
     loads, *others = exact_figures(model)
     error = sum(side.load_ns for side in model.inexact)
     times = {
-        "load time": (_load_time([model]), _load_error(model)),
+        "load time": (load_time([model]), load_error(model)),
         "cold load": (Pair(model.cold_load.before_ns, model.cold_load.after_ns), error),
         "cached load": (Pair(model.cached_load.before_ns, model.cached_load.after_ns), error),
     }
     form = words.durations(model.resolution_ns)
     durations = (Figure(name, pair, form, error=error) for name, (pair, error) in times.items())
     return _differences(loads, *durations, *others)
-
-
-def _durations(models: Sequence[ModelComparison]) -> Callable[[float], str]:
-    return words.durations(max(model.resolution_ns for model in models))
-
-
-def _load_time(models: Sequence[ModelComparison]) -> Pair:
-    """Summed time of loads; unknown where a side has more of them as it recorded for longer."""
-    loads = total(model.loads for model in models)
-    is_fair = has_equal_work(models) or loads.before == loads.after
-    return total(model.load_ns for model in models) if is_fair else Pair(None, None)
-
-
-def _load_error(model: ModelComparison) -> float:
-    """How far the summed loads of both sides together may be off."""
-    counts = (model.loads.before, model.loads.after)
-    return sum((count or 0) * side.load_ns for count, side in zip(counts, model.inexact, strict=True))
 
 
 def _inference(model: ModelComparison) -> str:
@@ -222,76 +202,6 @@ def _inference(model: ModelComparison) -> str:
 
 def _differences(*figures: Figure) -> str:
     return ", ".join(figure.words for figure in figures if figure.differs)
-
-
-def _finding_details(change: FindingChange) -> str:
-    """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
-    after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
-    savings_ns = after_ns or change.savings_before_ns
-    savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
-    return ", ".join(filter(None, (savings, words.rates(change), change.reason)))
-
-
-def summary(comparison: Comparison) -> str:
-    """The comparison in one line: what is worse, what is better, and at last what is as it was."""
-    return " · ".join(_summary(comparison)) or "nothing to compare"
-
-
-def _summary(comparison: Comparison) -> Iterator[str]:
-    compared = comparison.compared
-    if not compared and comparison.models:
-        yield "no model in common"
-    statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
-    counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
-    if new := statuses[FindingStatus.NEW]:
-        worst = ", ".join(filter(None, (f"{new[0].id}{_of_models(new[0])}", _finding_details(new[0]))))
-        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({new[0].severity}): {worst}"
-    for wanted in (Answer.REGRESSED, Answer.IMPROVED):
-        if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
-            yield f"{wanted}: {format_names(names, CHANGES)}"
-    if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
-        yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
-    if compared and (cause := _load_change(compared)):
-        yield f"{_time(compared)}{cause}"
-    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE):
-        if count := counts[status]:
-            yield f"{format_count(count, 'finding')} {status}"
-    for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
-        answered = [one for one in compared if one.latency.answer is wanted and one.p95.answer not in CHANGED]
-        if answered:
-            which = answered[0].name if len(answered) == 1 else format_count(len(answered), "model")
-            if 1 < len(answered) == len(compared):
-                which = f"all {which}"
-            answers = {words.answer(one.latency) for one in answered}
-            yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
-
-
-def _load_change(compared: Sequence[ModelComparison]) -> str:
-    """How loads differ, by number, else by a time that users feel; empty where they do not."""
-    every = total(model.time_ns for model in compared)
-    error = max(sum(map(_load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
-    time = Figure("load time", _load_time(compared), _durations(compared), error=error)
-    return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
-
-
-_FELT = 0.1
-"""Share of the time in Core ML (heuristic)."""
-
-
-def _time(compared: Sequence[ModelComparison]) -> str:
-    """The time in Core ML, where both sides worked as much and it differs; else empty."""
-    known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
-    time = Figure("Core ML time", total(model.time_ns for model in compared), _durations(compared))
-    if not known or not has_equal_work(compared) or not time.differs:
-        return ""
-    return f"{time.words} ({words.percent_change(time.ratio)}): "
-
-
-def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
-    """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
-    if model.latency.answer is wanted:
-        return f"{model.name} {words.percent_change(model.latency.ratio)}"
-    return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
 
 
 def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tracekit.compare.verdict import Item, Verdict
+from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
 from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Role, Span, items, present, table
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.gate import Gate
+    from tracekit.comparison.gate import Gate
 
 TONES = {
     Verdict.ERROR: Role.BAD,
@@ -31,13 +31,16 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, unknown_facts(compared))
+    notes = () if compared is None else (*compared.notes, f"{unknown_facts(compared)}; a difference would go unnoticed")
     return Document(
         title="tracekit check",
-        verdict=("tracekit check: ", _decided(gate) if gate.verdict is Verdict.INCONCLUSIVE else summary(gate)),
+        verdict=("tracekit check: ", _decided(gate) if gate.verdict in _EXPLAINED else summary(gate)),
         tone=TONES[gate.verdict],
         blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
+
+
+_EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)
 
 
 def one_line(gate: Gate) -> str:
@@ -46,7 +49,8 @@ def one_line(gate: Gate) -> str:
 
 
 def _decided(gate: Gate) -> str:
-    item = next((item for item in gate.items if item.verdict is gate.verdict), None)
+    # A build also passes where nothing can be counted yet; the first item says why.
+    item = next((item for item in gate.items if item.verdict is gate.verdict), next(iter(gate.items), None))
     decided = "" if item is None or item.verdict is Verdict.PASSED else f": {item.title}: {item.text}"
     return f"{summary(gate)}{decided}"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
 from tracekit.characters import visible
-from tracekit.compare.change_points import MIN_BUILDS
-from tracekit.compare.history import FIGURES, NEWEST, History, Series, Trend
-from tracekit.compare.history_words import change_words, day_words, moved_words
+from tracekit.comparison.change_points import MIN_BUILDS
+from tracekit.comparison.history import FIGURES, NEWEST, Build, History, Series, Trend
+from tracekit.comparison.history_words import change_words, day_words, moved_words
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,
@@ -31,6 +30,7 @@ from tracekit.render.blocks import (
 )
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
+from tracekit.report.viewers.lane_columns import page_json
 from tracekit.units import format_count, format_time
 
 Drawn = Callable[[Series, Trend], Span]
@@ -41,7 +41,7 @@ BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
 CELLS = 18
 """Cells of a sparkline; builds that share one are their median."""
 MARKS = 150
-"""Builds of a picture that can be pointed at and clicked."""
+"""Points of a picture; where there are more builds, some share one, which is their median."""
 SAID = 3
 """Changes of a figure that are said, the newest ones."""
 _ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
@@ -52,10 +52,10 @@ svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
 svg.trend .mark{stroke:var(--critical,#b3261e);stroke-dasharray:3 2}
-svg.trend .build{stroke:transparent;stroke-width:9;stroke-linecap:round}
+.tip.trend{position:fixed;z-index:9}
+svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
 @media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
 width:8rem;color:var(--dim)}}
-svg.trend .build:hover,svg.trend a:focus .build{stroke:currentColor}
 """
 
 
@@ -68,12 +68,14 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     worse = sorted(found, key=lambda each: (_ORDER[FIGURES[each[2].figure].unit], -each[0]))
     current = list({id(one): one for one in (*(each[1] for each in worse), *current)}.values())
 
+    builds = {one: at for at, one in enumerate(dict.fromkeys(one.builds for one in history.series))}
+
     def drawn(series: Series, trend: Trend) -> Span:
-        picture = None if form == "markdown" else partial(_picture, series, trend, link)
+        picture = None if form == "markdown" else partial(_picture, series, trend, builds[series.builds])
         return Span(_bars(trend), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
-    looks = Figure("", style=_STYLE) if form == "html" else None
+    looks = Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
     return Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
@@ -165,31 +167,40 @@ def _bars(trend: Trend) -> str:
     return "".join(" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
 
 
-def _picture(series: Series, trend: Trend, link: Callable[[str], str]) -> Html:
-    """The figure over builds: its line, where it changed, and each build to point at; it leads to its report."""
-    across = max(len(trend.values) - 1, 1)
-    pieces = [(0, float("nan"), float("nan")), *_heights(trend, MARKS)]
-    places = [
-        ("M" if np.isnan(earlier) else "L", at, value, 100 * at / across, 36 - 32 * height)
-        for (_, earlier, _), (at, value, height) in pairwise(pieces)
-        if not np.isnan(value)
+def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:
+    """Name and address of each build of each series, for the script of the page (`web/src/trends.ts`)."""
+    named = [
+        [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in each]
+        for each in builds
     ]
-    joined = f"median of {len(trend.values) / MARKS:.0f} builds up to " if len(trend.values) > 1.5 * MARKS else ""
+    return tag("script", Html(page_json(named)), type="application/json", id="history-builds")
+
+
+def _picture(series: Series, trend: Trend, builds: int) -> Html:
+    """The figure over builds: its line, and where it changed. A script says what the build at the pointer is: `builds`
+    is where it finds their names."""
+    drawn = list(_heights(trend, MARKS))
     # Where builds have no value, the line has a gap.
-    marks = [tag("path", d="".join(f"{step}{x:.2f} {y:.2f}" for step, _, _, x, y in places) + "h0", class_="line")]
+    gaps = [True, *(np.isnan(value) for _, value, _ in drawn)]
+    points = [(gap, *each) for gap, each in zip(gaps, drawn, strict=False) if not np.isnan(each[1])]
+    line = "".join(f"{'M' if gap else 'L'}{at} {36 - 32 * height:.1f}" for gap, at, _, height in points)
+    marks = [tag("path", d=f"{line}h0", class_="line")]
     for change in trend.changes:
-        x = 50 * (change.last_before + change.first_after) / across
         words = tag("title", change_words(series, trend, change))
-        marks.append(tag("path", words, d=f"M{x:.2f} 0V40", class_="mark"))
-    for _, at, value, x, y in places:
-        build = series.builds[at]
-        said = f"{joined}{build.day:%Y-%m-%d} {build.commit or ''}: {quantity(value, FIGURES[trend.figure].unit)}"
-        mark = tag("path", tag("title", visible(said)), d=f"M{x:.2f} {y:.2f}h0", class_="build")
-        address = link(build.report)
-        marks.append(tag("a", mark, href=address) if address else mark)
-    label = visible(f"{FIGURES[trend.figure].title} of {series.model} over {len(series.builds)} builds")
-    shape = {"viewBox": "0 0 100 40", "preserveAspectRatio": "none"}
-    return tag("svg", *marks, role="img", aria_label=label, class_="trend", **shape)
+        marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_="mark"))
+    count, unit = len(trend.values), FIGURES[trend.figure].unit
+    return tag(
+        "svg",
+        *marks,
+        role="img",
+        aria_label=visible(f"{FIGURES[trend.figure].title} of {series.model} over {count} builds"),
+        class_="trend",
+        viewBox=f"0 0 {max(count - 1, 1)} 40",
+        preserveAspectRatio="none",
+        data_builds=builds,
+        data_values="|".join(quantity(value, unit) for _, _, value, _ in points),
+        data_joined=f"median of {count / MARKS:.0f} builds up to " if count > 1.5 * MARKS else None,
+    )
 
 
 def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.compare.words import arrow
+from tracekit.comparison.words import arrow
 from tracekit.documents.why import sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
@@ -17,7 +17,7 @@ from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 

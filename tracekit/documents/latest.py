@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.documents.comparison import summary
+from tracekit.documents.comparison_verdict import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
@@ -13,8 +13,8 @@ from tracekit.report.groups import findings
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.measurements import Measurements
     from tracekit.report.report import RecordingInfo, Report
 
 MODELS = 3

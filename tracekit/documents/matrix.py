@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tracekit.compare.matrix import FIGURES, Matrix, Row
-from tracekit.compare.matrix import Column as Recordings
+from tracekit.comparison.matrix import FIGURES, Matrix, Row
+from tracekit.comparison.matrix import Column as Recordings
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, items, present, table
 from tracekit.report.formatting import ABSENT, quantity, word_list

@@ -276,14 +276,15 @@ def _evidence(group: Group) -> Section | None:
 
 
 def _measurements(group: Group) -> Section | None:
-    """The numbers that decided, and how the savings were worked out."""
+    """The numbers that decided, and how the savings were worked out; where these are unknown, the cost."""
     rows = [(check, metric) for check in group.results for metric in check.metrics]
     shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
     bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
+    unknown = group.savings_ns is None
     return section(
         "Measurements",
         table(f"Measurements for {group.first.id}", shown, rows),
-        *(Paragraph(basis, lead="how the savings are estimated") for basis in bases),
+        *(Paragraph(basis, lead=f"how the {'cost is' if unknown else 'savings are'} estimated") for basis in bases),
         folded=True,
     )
 

@@ -13,7 +13,7 @@ from tracekit.detectors.fixes import FIXES
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
-from tracekit.report.formatting import ABSENT, moment, word_list
+from tracekit.report.formatting import ABSENT, command, moment, word_list
 from tracekit.report.why import AS_USUAL, is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_time
@@ -56,18 +56,18 @@ class Row(NamedTuple):
     finding: str
 
 
-def why_document(report: WhyReport) -> Document:
-    """What is said of each prediction, then of the slowest ones of its model."""
+def why_document(report: WhyReport, path: str = "") -> Document:
+    """What is said of each prediction, then of the slowest ones of its model; `path` is that of the recording."""
     explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
-    savings = Paragraph(Span(f"tracekit whatif {report.source} {finding}", Role.CODE), lead="savings")
+    replayed = command("whatif", path or report.source, finding or "")
     return Document(
         title=report.source,
         verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
         blocks=present(
             *(block for model in report.models for block in _blocks(model, several=len(explained) > 1)),
-            savings if finding in FIXES else None,
+            Paragraph(Span(replayed, Role.CODE), lead="savings") if finding in FIXES else None,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )

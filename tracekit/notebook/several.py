@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from tracekit.api import request_of
-from tracekit.compare import comparison as comparing
-from tracekit.compare import history as following
-from tracekit.compare import matrix as listing
-from tracekit.compare.history_file import ENDING, read_history
+from tracekit.comparison import comparison as comparing
+from tracekit.comparison import history as following
+from tracekit.comparison import matrix as listing
+from tracekit.comparison import matrix_labels as naming
+from tracekit.comparison.history_file import is_history, read_history
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError, unknown
 from tracekit.measured import measured_report, measured_trace, told_apart
@@ -30,7 +31,7 @@ from tracekit.trace.build import open_trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.compare.measurements import Measurements
+    from tracekit.comparison.measurements import Measurements
     from tracekit.detectors.options import Settings
     from tracekit.render.blocks import Document
     from tracekit.request import Request
@@ -148,25 +149,25 @@ def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: 
     """The figures of many recordings side by side. `labels` are their columns, one for each or one for all, such as
     `{device}`; recordings with the same one share a column. Further options are those of `analyze`."""
     measured = _measured(recordings, request_of(**options))
-    wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
+    wanted = naming.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
     sources = listing.sources_of(measured)
-    return with_methods(NotebookMatrix, listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured)))
+    return with_methods(NotebookMatrix, listing.matrix(sources, naming.labels_of(sources, wanted), _notes(measured)))
 
 
 def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:
-    """The numbers of builds over time, of recordings, JSON reports and history files (`.jsonl`). `commit` is that of
+    """The numbers of builds over time, of recordings, JSON reports and history files
+    (`.jsonl`, or a ref of git notes). `commit` is that of
     recordings that do not name theirs; further options are those of `analyze`."""
     request, recorded, problems = request_of(**options), [], list[str]()
-    given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    for path in given:
-        if path.suffix == ENDING:
-            lines, broken = read_history(path)
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        if is_history(str(path)):
+            lines, broken = read_history(str(path))
             recorded += lines
             problems += broken
         else:
             (measured,) = _measured(path, request)
             problems += _notes([measured])
-            recorded.append(following.recorded_of(measured, path.stat().st_mtime, commit))
+            recorded.append(following.recorded_of(measured, Path(path).stat().st_mtime, commit))
     said = following.history_of(recorded, notes=problems)
     if request.models:
         names = sorted({series.model for series in said.series})

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.compare.history import FIGURES, History
-from tracekit.compare.history_words import change_words
-from tracekit.compare.models import Basis, Presence
-from tracekit.compare.words import interval
+from tracekit.comparison.history import FIGURES, History
+from tracekit.comparison.history_words import change_words
+from tracekit.comparison.models import Basis, Presence
+from tracekit.comparison.words import interval
 from tracekit.documents.comparison import SOURCES, TONES
 from tracekit.documents.pictures import LOGARITHMIC
 from tracekit.errors import UsageError, unknown
@@ -20,7 +20,7 @@ from tracekit.units import format_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
 
 UNITS = {"ns": ("ms", 1e6), "/s": ("per s", 1.0), "share": ("%", 0.01), "count": ("count", 1.0)}
 """How the unit of a figure is drawn, and how many of its own make one."""

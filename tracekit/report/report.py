@@ -356,7 +356,7 @@ class Report:
     """What call stacks show; None where none were recorded."""
     summary: Summary
     measurements: dict[str, Any] | None = None
-    """What a comparison needs so that the report can stand for the recording (`tracekit.compare.reports`); None
+    """What a comparison needs so that the report can stand for the recording (`tracekit.comparison.reports`); None
     where nobody asked for it."""
     model_files: tuple[ModelFileInfo, ...] = field(default=(), metadata=IF_ANY)
     """Files that were given or found beside the recording."""

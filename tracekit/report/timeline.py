@@ -15,7 +15,7 @@ import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.why.choice import MOST, Choice
-from tracekit.analysis.why.explain import waited_for, why
+from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
 from tracekit.characters import visible
 from tracekit.grouping import grouped
@@ -103,8 +103,8 @@ class Slow:
     """Position of the lane that it is on."""
     row: int
     """Position of the row in its lane."""
-    waits: Marked
-    """What it waited for."""
+    due_to: Marked
+    """What it waited for, and Metal pipelines that were compiled during it, if that made it slow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,11 +169,11 @@ def _slow(
 ) -> Iterator[Slow]:
     """What is said of slow predictions, and where they are on the lanes. O(rows) for each."""
 
-    def on_lanes(frame: str, wanted: IntArray) -> Marked:
+    def on_lanes(**wanted: IntArray) -> Marked:
         pieces = [np.empty((0, 4), np.int64)]
         for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
-            if lane.events is not None and lane.events.frame == frame:
-                rows = np.flatnonzero(np.isin(lane.events.index[positions], wanted))
+            if lane.events is not None and lane.events.frame in wanted:
+                rows = np.flatnonzero(np.isin(lane.events.index[positions], wanted[lane.events.frame]))
                 at = positions[rows]
                 times = (lane.events.starts[at], lane.events.ends[at])
                 pieces.append(np.column_stack((*times, np.full(len(rows), number), rows)))
@@ -183,13 +183,14 @@ def _slow(
     for of_model in sorted(differences(trace).values(), key=lambda each: -int(each.durations.sum())):
         for position in Choice(slowest=MOST).rows(of_model):
             label = int(of_model.calls.index[position])
-            place = on_lanes("activity", np.array([label]))
+            place = on_lanes(activity=np.array([label]))
             explained = why(trace, label) if len(place.rows) else None
             if explained is None or explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):
                 continue
-            waits = on_lanes("hardware", waited_for(trace, explained))
+            waits, pipelines = waited_for(trace, explained), compiled_for(trace, explained)
             said = explained if facts is None else redact_values(explained, facts)
-            yield Slow(said, int(place.lanes[0]), int(place.rows[0]), waits)
+            due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
+            yield Slow(said, int(place.lanes[0]), int(place.rows[0]), due_to)
 
 
 def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:

@@ -18,7 +18,7 @@ from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
     from tracekit.detectors.framework import Judgment
     from tracekit.detectors.outcomes import Finding
     from tracekit.recording import Progress
@@ -80,8 +80,8 @@ def judge_session(session: Session) -> Session:
 
 def compare_sessions(before: Session, after: Session) -> Comparison:
     """What changed between two recordings that were judged, as `tracekit compare` says it."""
-    from tracekit.compare.comparison import compare
-    from tracekit.compare.measurements import measure
+    from tracekit.comparison.comparison import compare
+    from tracekit.comparison.measuring import measure
 
     sides = []
     for session in (before, after):

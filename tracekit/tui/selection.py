@@ -7,11 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.why.explain import waited_for, why
+from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import Cause
 from tracekit.lanes.events import Events, position_of
-from tracekit.lanes.lanes import PIPELINES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
@@ -114,11 +112,7 @@ def waits_of(session: Session, prediction: int) -> WaitsRef:
     if session.shown is not None:
         shown = session.shown.rows["hardware"]
         rows = np.cumsum(shown)[rows[shown[rows]]] - 1
-    compiled, during = session.trace.context.get(PIPELINES), session.span(EventRef("activity", prediction))
-    slow = any(part.cause == Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts)
-    starts = np.zeros(0) if compiled is None or not slow else compiled["start_ns"].to_numpy()
-    pipelines = np.flatnonzero((starts >= during.start_ns) & (starts < during.end_ns))
-    return WaitsRef(prediction, tuple(rows.tolist()), tuple(pipelines.tolist()))
+    return WaitsRef(prediction, tuple(rows.tolist()), tuple(compiled_for(session.trace, explained).tolist()))
 
 
 def walk_start(state: State, *, forward: bool) -> tuple[EventRef | None, int]:

@@ -27,7 +27,7 @@ from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.compare.comparison import Comparison
+    from tracekit.comparison.comparison import Comparison
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Report, Result
     from tracekit.trace.trace import Trace

@@ -33,7 +33,7 @@ export interface FindingHead extends Evidence {
   total: number;
 }
 
-/** A slow prediction as the page holds it, with where it is and what it waited for. */
+/** A slow prediction as the page holds it, with where it is and what is behind that. */
 export interface SlowHead extends Evidence {
   lane: number;
   row: number;
@@ -59,7 +59,7 @@ export interface Finding extends Marks {
   id: string;
   title: string;
   total: number;
-  /** Of a slow prediction, whose waits are marked. */
+  /** Of a slow prediction. */
   slow?: SlowHead;
 }
 
@@ -179,7 +179,7 @@ class Reader {
 export interface Decoded {
   rows: Rows[];
   flame: Flame | null;
-  /** Those that the page has, then slow predictions with their waits. */
+  /** Those that the page has, then slow predictions. */
   findings: Finding[];
 }
 

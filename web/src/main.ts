@@ -8,6 +8,7 @@ import { FlameGraph, type Part } from "./flame";
 import { Covered } from "./intervals";
 import { grouped } from "./lanes";
 import { Timeline } from "./timeline";
+import { trends } from "./trends";
 
 /** Width of the lanes on paper, in pixels of the page. */
 const PAPER = 1040;
@@ -130,5 +131,6 @@ for (const table of document.querySelectorAll("table")) prepare(table);
 links();
 schemes();
 printing();
+trends();
 void timelines();
 void callStacks();

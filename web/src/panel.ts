@@ -44,7 +44,7 @@ export function describeRow(data: Data, match: Match): HTMLElement {
     el("h3", {}, eventOf(data, rows, at)),
     slow?.slow ? describeSlow(slow, slow.slow) : null,
     el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    waitOf(data.finding, match),
+    placeOf(data.finding, match),
     rows.flags[at] & CALL && !slow && data.findings.some((each) => each.slow)
       ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start)}`)
       : null,
@@ -61,14 +61,14 @@ function describeSlow({ total }: Finding, { sentence, parts }: SlowHead): HTMLEl
     { class: "why" },
     el("p", {}, el("strong", {}, sentence)),
     el("dl", {}, ...parts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    total ? el("p", { class: "dim" }, `What it waited for is outlined: ${counted(total, "interval")}; , and . step through them.`) : null,
+    total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; , and . step through them.`) : null,
   );
 }
 
-/** Which of the marked waits a row is. */
-function waitOf(finding: Finding | null, match: Match): HTMLElement | null {
+/** Which of the marked intervals a row is. */
+function placeOf(finding: Finding | null, match: Match): HTMLElement | null {
   const at = finding?.slow ? finding.rows.findIndex((row, i) => row === match.row && finding.lanes[i] === match.lane) : -1;
-  return at < 0 ? null : el("p", {}, `Wait ${at + 1} of ${finding!.total} of the prediction of ${finding!.title}`);
+  return at < 0 ? null : el("p", {}, `Interval ${at + 1} of ${finding!.total} behind the prediction of ${finding!.title}`);
 }
 
 /** What is known of a call that Core ML did not record; tracekit/report/inferred_calls.py says the same in Python. */

@@ -343,7 +343,7 @@ export class Timeline {
     return row < 0 ? null : { lane: lane.source, row };
   }
 
-  /** Selects a row; of a slow prediction it marks what it waited for, too. */
+  /** Selects a row; of a slow prediction it marks what is behind that, too. */
   private click(match: Match | null): void {
     this.select(match);
     const slow = this.findings.find((each) => match && each.slow?.lane === match.lane && each.slow.row === match.row);
@@ -503,13 +503,13 @@ export class Timeline {
     const finding = this.findings.find((each) => each.id === id) ?? null;
     this.scene.finding = finding && covering(finding);
     this.finding.value = finding?.id ?? "";
-    // Of evidence the interval that weighs most is shown at first; waits are gone through in order.
+    // Of evidence the interval that weighs most is shown at first; those behind a slow prediction are gone through in order.
     this.evidenceAt = finding?.slow ? -1 : 0;
     this.order = finding?.slow ? finding.starts.map((_, i) => i) : finding ? byLength(finding) : [];
     this.stepper.replaceChildren();
     if (finding?.slow && isShown) this.fit(finding.slow);
     if (finding?.total) {
-      const words = finding.slow ? `waited for ${counted(finding.total, "interval")}` :
+      const words = finding.slow ? `behind it: ${counted(finding.total, "interval")}` :
         finding.starts.length < finding.total
           ? `the ${count(finding.starts.length)} that weigh most of ${counted(finding.total, "interval")}`
           : counted(finding.total, "interval");
@@ -636,7 +636,7 @@ function help(): HTMLElement {
     ["\u2190 \u2192 \u2191 \u2193", "previous or next event, lane above or below (after a click on the lanes)"],
     ["f", "zoom to the selected event"],
     ["v", "statistics of the selected event's time, or of what is in view"],
-    [", .", "previous or next interval of evidence, or that a slow prediction waited for"],
+    [", .", "previous or next interval of evidence, or behind a slow prediction"],
     ["/", "search"],
     ["Esc", "clear"],
   ];

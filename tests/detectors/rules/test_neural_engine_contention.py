@@ -57,7 +57,8 @@ def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
     assert isinstance(outcomes["DepthNet"], Passed)
     assert isinstance(outcomes["PoseNet"], Finding)
     assert "Another model of this app (DepthNet) used the engine for 100%" in outcomes["PoseNet"].summary
-    assert values(outcomes["PoseNet"])["median time queued"] == 10 * MS
+    # The way to the engine takes 1 ms where it is free.
+    assert values(outcomes["PoseNet"])["median time queued"] == 9 * MS
 
 
 @pytest.mark.parametrize(("wait", "expected"), [(2, Finding), (1.99, Passed)])
@@ -83,7 +84,8 @@ def test_a_handover_takes_its_time(scenario, judge, gap):
     calls(scenario, waiting=8, gap=gap)
     finding = judge(scenario, ID)["PoseNet"]
     assert isinstance(finding, Finding)
-    assert values(finding)["median time queued"] == (5 + gap) * MS
+    # The others take as long to reach the engine when it is free.
+    assert values(finding)["median time queued"] == 5 * MS
 
 
 def test_work_of_others_that_ended_at_any_time_before_kept_nobody_waiting(scenario, judge):

@@ -128,12 +128,22 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples: Path) -> Non
     assert json.loads(payload(analysis.report, timeline)[0])["slow"] == []
 
 
+@pytest.mark.corpus
+def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus: Path) -> None:
+    analysis = kept_analysis(corpus / "bundles" / "quick_probe.trace")
+    timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"]["start_ns"]
+    slow = timeline.slow[0]
+    during = compiled.between(slow.why.start_ns, slow.why.start_ns + slow.why.duration_ns, inclusive="left")
+    assert slow.due_to.starts.tolist() == compiled[during].tolist()
+    assert {timeline.lanes[lane].title for lane in slow.due_to.lanes} == {"Metal pipelines"}
+
+
 def test_a_slow_prediction_stays_where_its_waits_are_on_no_lane(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     timeline = kept_analysis(samples / "captions_concurrent.trace").timeline()
     monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", len(timeline.lanes[0].starts))
     slow = fit_page(timeline).slow
-    assert [len(each.waits.starts) for each in slow] == [7] * 10
-    assert all((each.waits.rows == -1).all() for each in slow)
+    assert [len(each.due_to.starts) for each in slow] == [7] * 10
+    assert all((each.due_to.rows == -1).all() for each in slow)
     monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", 0)
     assert fit_page(timeline).slow == ()
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.api import judge
-from tracekit.compare.measurements import measure
+from tracekit.comparison.measuring import measure
 from tracekit.testing import (
     Draws,
     Model,

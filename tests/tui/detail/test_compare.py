@@ -11,7 +11,7 @@ import pytest
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.compare.comparison import EnvironmentDifference
+from tracekit.comparison.comparison import EnvironmentDifference
 from tracekit.render.blocks import Role, Span, plain
 from tracekit.tui.detail.columns import column_widths, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane
@@ -188,7 +188,8 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
 async def test_the_answers_are_those_of_the_command(screen) -> None:
     await screen.press("8", *["u"] * 4)
     (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
-    assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%")] == [True] * 4
+    assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
+    assert "95% within recordings" in screen.text()
     await screen.press("u")
     assert "u: [findings]" in screen.text()
 

@@ -12,8 +12,8 @@ Each instant of a prediction belongs to the first of these that covers it:
 | 5 | `ane_queue` or `ane_requested`      | Neural Engine requests: waiting where execution rows of that unit exist  |
 |   |                                     | in the prediction; else waiting and execution, indistinguishable         |
 | 6 | `gpu_queue` or `gpu_requested`      | prepared and issued GPU requests, in the same way                        |
-|   | `ane_queue`                         | waits for the Neural Engine that no request shows: it did other work,    |
-|   |                                     | and this prediction's began just after (`neural_engine_queue`)           |
+|   | `ane_queue`, `gpu_queue`            | waits that no request shows: the unit did other work, and this           |
+|   |                                     | prediction's began just after (`tracekit.analysis.queues`)               |
 | 7 | `other`                             | Core ML events whose compute unit or lane is not known                   |
 | 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
 |   |                                     | another prediction in flight                                             |
@@ -154,6 +154,7 @@ def breakdown(trace: Trace) -> Breakdown:
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}
 _REQUESTS = {Device.ANE: Layer.ANE_REQUEST, Device.GPU: Layer.GPU_REQUEST}
+_WAITS = {Device.ANE: Layer.ANE_WAIT, Device.GPU: Layer.GPU_WAIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,8 @@ class _Sight:
     """Whether execution of the device was recorded at all."""
     executed: dict[Device, BoolArray]
     requested: dict[Device, BoolArray]
-    waited: BoolArray
-    """Whether it is inferred to have waited for the Neural Engine."""
+    waited: dict[Device, BoolArray]
+    """Whether it is inferred to have waited for the device."""
     shared: dict[Device, BoolArray]
     """Whether the device executed meanwhile for this or another prediction."""
 
@@ -186,7 +187,7 @@ def _sight(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared
         },
         executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
         requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
-        waited=steps.of(steps.covered[Layer.ANE_WAIT]) > 0,
+        waited={device: steps.of(steps.covered[layer]) > 0 for device, layer in _WAITS.items()},
         shared={device: shared.time(models, windows, [layer]) > 0 for device, layer in _EXECUTION.items()},
     )
 
@@ -202,7 +203,6 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
         (Device.GPU, Part.GPU, Part.GPU_QUEUE),
     ):
         executed, requested, shared = seen.executed[device], seen.requested[device], seen.shared[device]
-        known_queue = requested | (seen.waited if device is Device.ANE else False)
         hidden = (
             (shared & ~executed, Unknown.AMBIGUOUS),
             (requested & ~executed, Unknown.NOT_SPLIT),
@@ -210,7 +210,9 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
         )
         codes[part] = _first(*hidden)
         codes[queue] = _first(
-            (seen.inferred, Unknown.NO_CORE_ML), *hidden, (executed & ~known_queue, Unknown.NO_REQUESTS)
+            (seen.inferred, Unknown.NO_CORE_ML),
+            *hidden,
+            (executed & ~requested & ~seen.waited[device], Unknown.NO_REQUESTS),
         )
     return codes
 
@@ -251,9 +253,8 @@ def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared
         (Device.GPU, Part.GPU_QUEUE, Part.GPU_REQUESTED),
     ):
         waiting = time(layer == _REQUESTS[device])
-        parts[queue] = np.where(seen.executed[device], waiting, 0)
+        parts[queue] = np.where(seen.executed[device], waiting, 0) + time(layer == _WAITS[device])
         parts[requested] = np.where(seen.executed[device], 0, waiting)
-    parts[Part.ANE_QUEUE] += time(layer == Layer.ANE_WAIT)
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     in_windows = shared.time(models, windows, tuple(Layer))

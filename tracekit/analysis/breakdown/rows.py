@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.neural_engine_queue import all_engine_waits
+from tracekit.analysis.queues import Waits, all_waits
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -29,7 +29,8 @@ class Layer(IntEnum):
     GPU_REQUEST = 5
     ANE_WAIT = 6
     """No row, but inferred: the prediction waited for the Neural Engine, which did other work."""
-    OTHER = 7
+    GPU_WAIT = 7
+    OTHER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     recorded = [frame for frame in (trace.data, trace.compute, trace.other) if len(frame)]
     for frame in (*recorded, trace.hardware):
         finder.add(frame, _layers(frame))
-    waiting, times, _ = all_engine_waits(trace)
-    finder.add_waits(waiting, times)
+    for unit, waits in all_waits(trace).items():
+        finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
     return finder.rows(), finder.shared_rows()
 
 
@@ -177,14 +178,14 @@ class _Finder:
             )
         )
 
-    def add_waits(self, prediction: IntArray, times: Intervals) -> None:
-        """Take in when predictions of these labels waited for the Neural Engine."""
-        window = self._prediction_of[prediction]
+    def add_waits(self, waits: Waits, waiting: Layer) -> None:
+        """Take in when predictions waited for a unit."""
+        window = self._prediction_of[waits.call]
         inside = window >= 0
-        window, times = window[inside], times.where(inside)
+        window, times = window[inside], waits.times.where(inside)
         times = times.clipped(self._windows.starts[window], self._windows.ends[window])
         none = np.full(len(window), -1, np.int64)
-        layer = np.full(len(window), Layer.ANE_WAIT, np.int64)
+        layer = np.full(len(window), waiting, np.int64)
         self._linked.append((window, layer, times.starts, times.ends, none >= 0, none, none))
 
     def _codes(self, models: pd.Series) -> IntArray:

@@ -12,10 +12,10 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
 from tracekit.analysis.quantities import least, sample_quantiles
+from tracekit.analysis.queues import Behind, all_waits, unit_rows
 from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
-from tracekit.analysis.why.queues import Behind, all_waits, unit_rows
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.trace import Trace
@@ -221,7 +221,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
     for the app's own rows."""
     ordered, called = in_order(trace), trace.activity["model"]
     found: dict[Cause, list[Blocker]] = {}
-    for waits in all_waits(ordered):
+    for waits in all_waits(ordered).values():
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
         rows = unit_rows(ordered)[waits.unit]
         inside = rows.overlapping(windows)
@@ -260,8 +260,18 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
         return np.zeros(0, np.int64)
     ordered = in_order(trace)
     units, prediction = unit_rows(ordered), np.array([explained.prediction])
-    found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered))
+    found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered).values())
     return np.sort(np.concatenate([rows.line.label[rows.overlapping(windows)] for rows, windows in found]))
+
+
+def compiled_for(trace: Trace, explained: Why) -> IntArray:
+    """Positions in the context of a trace of the Metal pipelines that were compiled during a prediction, if that made
+    it slow. O(pipelines)."""
+    compiled = trace.context.get("metal_pipelines")
+    if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
+        return np.zeros(0, np.int64)
+    since = compiled["start_ns"].to_numpy() - explained.start_ns
+    return np.flatnonzero((since >= 0) & (since < explained.duration_ns))
 
 
 def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:

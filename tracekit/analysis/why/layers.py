@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.queues import all_waits
 from tracekit.analysis.statistics import sums_by_label
-from tracekit.analysis.why.queues import all_waits
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.calls.patterns import DataPhase, LoadPhase
 from tracekit.trace.events import Attribution
@@ -48,11 +48,9 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
     if sites is not None:
         _add_samples(spent, sites, calls, inferred)
     waits = np.zeros((len(frame), 3), np.int64)
-    for unit in all_waits(ordered):
+    for unit in all_waits(ordered).values():
         for behind in range(3):
             waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])
-    # When such a call was ready for a unit is not known.
-    waits[inferred] = 0
     ambiguous = column("ambiguous")
     spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
     return spent, waits, ambiguous

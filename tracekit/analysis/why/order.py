@@ -25,8 +25,8 @@ _POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
 
 @cached_by_trace
 def in_order(trace: Trace) -> Trace:
-    """The trace with such rows linked to one prediction each; the trace itself where there are none. Rows in stages of
-    a pipeline stay as they are. O(n log n)."""
+    """The trace with such rows linked to one prediction each; the trace itself where there are none. Those in stages
+    of a pipeline are linked to its prediction. O(n log n)."""
     activity = trace.activity
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     calls = rows_where(activity, called & ~is_any(activity["attribution"], Attribution.INFERRED))
@@ -40,17 +40,20 @@ def in_order(trace: Trace) -> Trace:
 def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
     prediction = or_minus_one(frame["prediction"])
-    of_stage = categorical(frame["parent_model"]).codes >= 0
-    open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *_POSSIBLE) & ~of_stage)
-    codes = pd.Index(calls["model"].cat.categories).get_indexer(categorical(frame["model"]).categories)
-    model = np.append(codes, -1)[categorical(frame["model"]).codes]
+    open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *_POSSIBLE))
+    names = pd.Index(calls["model"].cat.categories)
+    stage, outer = (
+        np.append(names.get_indexer(categorical(frame[name]).categories), -1)[categorical(frame[name]).codes]
+        for name in ("model", "parent_model")
+    )
+    model = np.where(outer >= 0, outer, stage)
     open_rows = open_rows[model[open_rows] >= 0]
     if not len(open_rows) or calls.empty:
         return frame
     for code in np.unique(model[open_rows]):
         own = rows_where(calls, calls["model"].cat.codes.to_numpy() == code)
         if len(own):
-            _link_model(frame, np.flatnonzero((model == code) & ~of_stage), own, prediction)
+            _link_model(frame, np.flatnonzero(model == code), own, prediction)
     none = prediction < 0
     return frame.assign(prediction=pd.arrays.IntegerArray(np.where(none, 0, prediction), none))
 

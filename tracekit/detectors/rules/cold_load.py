@@ -93,12 +93,7 @@ def _finding(
     return view.finding(
         summary=summary,
         metrics=metrics,
-        cost=view.cost(
-            cost_ns,
-            "Time covered by the cold loads the app waited for",
-            "The work is needed once, but no one has to wait for it.",
-            once=True,
-        ),
+        cost=view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True),
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),
     )

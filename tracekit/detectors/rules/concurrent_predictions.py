@@ -121,17 +121,10 @@ def _finding(
         cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),
-            (
-                f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
-                f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "
-                "predictions in flight. "
-                "The fix saves it where inputs beyond the limit are dropped; where every input counts, it lowers "
-                "latency, and saves no time in total."
-            ),
-            of=(
-                f"the {view.time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
-                "dropped"
-            ),
+            f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
+            f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "
+            "predictions in flight.",
+            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
         ),
         rows=rows,
     )

@@ -102,7 +102,6 @@ def _finding(view: tk.ModelView, summary: CopySummary, metrics: tuple[tk.Metric,
         cost=view.cost(
             min(summary.covered_ns, copied.covered_ns),
             "Time in the model's predictions covered by copies and conversions, with overlaps counted once",
-            "Some of it remains after the fix.",
         ),
         rows=rows,
         affected=copied,

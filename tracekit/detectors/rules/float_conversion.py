@@ -77,7 +77,6 @@ def _finding(view: tk.ModelView, summary: ConversionSummary, metrics: tuple[tk.M
             min(summary.covered_ns, converted.covered_ns),
             "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a "
             "data cast, with overlaps counted once",
-            "Copies that only change the layout remain after the fix.",
         ),
         rows=rows,
         affected=converted,

@@ -64,12 +64,7 @@ def _finding(view: tk.ModelView, rows: pd.DataFrame, metrics: tuple[tk.Metric, .
     return view.finding(
         summary=summary,
         metrics=metrics,
-        cost=view.cost(
-            cost_ns,
-            "Time covered by the long cached loads that a prediction waited for",
-            "The load is needed, but can happen before anyone waits.",
-            once=True,
-        ),
+        cost=view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True),
         rows=rows,
     )
 

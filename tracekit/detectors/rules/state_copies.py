@@ -120,7 +120,6 @@ def _finding(
             min(copied_ns, copied.covered_ns),
             "Time covered by copies and conversions in predictions with large copies in and out, with overlaps counted "
             "once",
-            "Copies of other inputs remain.",
         ),
         rows=rows,
         affected=copied,

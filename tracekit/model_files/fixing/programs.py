@@ -57,7 +57,14 @@ def write_fixed(finding: str, model: ModelFile, source: Path, target: Path, want
             edited = _edited_program(finding, model, spec, str(path.parent / "weights"), wanted, tools)
         else:
             edited = tools.models.MLModel(_edited_network(finding, spec, wanted, tools), skip_model_load=True)
-        edited.save(str(target))
+        if len(spec.description.functions) > 1:
+            whole = str(target.with_name(f"whole-{target.name}"))
+            edited.save(whole)
+            described = tools.utils.MultiFunctionDescriptor(whole)
+            described.default_function_name = spec.description.defaultFunctionName
+            _save_functions(described, target, spec.description.metadata, tools)
+        else:
+            edited.save(str(target))
 
 
 def write_joined(functions: Mapping[str, Path], target: Path, tools: Any) -> None:
@@ -68,12 +75,17 @@ def write_joined(functions: Mapping[str, Path], target: Path, tools: Any) -> Non
         for name, path in functions.items():
             described.add_function(str(path), "main", name)
         described.default_function_name, first = next(iter(functions.items()))
-        joined = target.with_name(f"joined-{target.name}")
-        tools.utils.save_multifunction(described, str(joined))
-        model = tools.models.MLModel(str(joined), skip_model_load=True)
-        spec = model.get_spec()
-        spec.description.metadata.CopyFrom(tools.utils.load_spec(str(first)).description.metadata)
-        tools.models.MLModel(spec, weights_dir=model.weights_dir, skip_model_load=True).save(str(target))
+        _save_functions(described, target, tools.utils.load_spec(str(first)).description.metadata, tools)
+
+
+def _save_functions(described: Any, target: Path, metadata: Any, tools: Any) -> None:
+    """Write functions into one package, with these metadata; what they share is stored once."""
+    joined = str(target.with_name(f"joined-{target.name}"))
+    tools.utils.save_multifunction(described, joined)
+    model = tools.models.MLModel(joined, skip_model_load=True)
+    spec = model.get_spec()
+    spec.description.metadata.CopyFrom(metadata)
+    tools.models.MLModel(spec, weights_dir=model.weights_dir, skip_model_load=True).save(str(target))
 
 
 @contextmanager
@@ -120,9 +132,6 @@ def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wan
     _pass("common::dead_code_elimination").apply(program)
     for name, function in program.functions.items():
         _name_outputs(function, outputs[name])
-    if len(program.functions) > 1:
-        # What functions share is stored once.
-        _pass("common::const_deduplication")._deduplicate_const_across_functions(program)  # noqa: SLF001
     program.skip_all_passes = True
     return import_module("coremltools.converters.mil.converter").mil_convert(
         program,
@@ -154,10 +163,10 @@ def _make_interface_half(program: Any, function: Any, description: Any, names: s
     outputs = list(function.outputs)
     with function:
         for value in inputs:
-            cast = mil.Builder.cast(x=value, dtype="fp32", before_op=function.operations[0])
+            half = mil.Placeholder(value.shape, dtype=mil.types.fp16, name=value.name)
+            cast = mil.Builder.cast(x=half.outputs[0], dtype="fp32", before_op=function.operations[0])
             function.replace_uses_of_var_after_op(anchor_op=cast.op, old_var=value, new_var=cast)
-            # As coremltools itself changes it.
-            value._sym_type = mil.types.tensor(mil.types.fp16, value.sym_type.get_shape())  # noqa: SLF001
+            function.inputs[value.name] = half.outputs[0]
         for index in given:
             outputs[index] = mil.Builder.cast(x=outputs[index], dtype="fp16")
     function.set_outputs(outputs)
@@ -246,6 +255,7 @@ def _palette(bits: int) -> Callable[[Any], tuple[Any, Any]]:
         # Rounded, millions of weights are a few thousand values, and differ by less than the steps of a palette.
         scale = abs(values).max() or 1
         rounded = (values / scale).astype("float16")
+        # What is public needs scikit-learn for small tensors.
         table, indices = utilities._get_kmeans_lookup_table_and_weight(bits, rounded, force_kmeans1d=True)  # noqa: SLF001
         return (table * scale).astype(values.dtype), indices.astype("uint8")
 

@@ -60,7 +60,7 @@ def fit_page(timeline: Timeline) -> Timeline:
         gone = np.isin(marked.lanes, sorted(left_out))
         return replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows))
 
-    slow = tuple(replace(each, waits=off_lanes(each.waits)) for each in timeline.slow if each.lane not in left_out)
+    slow = tuple(replace(each, due_to=off_lanes(each.due_to)) for each in timeline.slow if each.lane not in left_out)
     return replace(timeline, lanes=lanes, evidence=tuple(map(off_lanes, timeline.evidence)), slow=slow)
 
 
@@ -108,8 +108,12 @@ def flame_payload(flame: Flame, source: str) -> tuple[str, str]:
 
 
 def _packed(meta: dict[str, Any], pieces: list[bytes]) -> tuple[str, str]:
-    text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
-    return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
+    return page_json(meta), b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
+
+
+def page_json(value: Any) -> str:
+    """JSON that can stand in an element of a page: nothing in it ends the element."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
 
 
 def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
@@ -182,12 +186,12 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
 
 
 def _slow(slow: Slow, words: Callable[[Why], Words], pieces: list[bytes]) -> dict[str, Any]:
-    """What is said of a slow prediction; where its waits are is added to the pieces."""
+    """What is said of a slow prediction; where what it is due to lies is added to the pieces."""
     sentence, parts = words(slow.why)
     said: dict[str, Any] = {"model": visible(slow.why.model), "sentence": visible(sentence)}
     said["length"] = format_time(slow.why.duration_ns, slow.why.resolution_ns)
     said["parts"] = [[visible(name), visible(value)] for name, value in parts]
-    return said | {"lane": slow.lane, "row": slow.row} | _evidence([slow.waits], pieces)
+    return said | {"lane": slow.lane, "row": slow.row} | _evidence([slow.due_to], pieces)
 
 
 def _evidence(evidence: Sequence[Marked], pieces: list[bytes]) -> dict[str, Any]:

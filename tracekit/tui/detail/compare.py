@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, differences, recorded_lanes
-from tracekit.compare.findings import FindingChange
-from tracekit.compare.models import ModelComparison
+from tracekit.comparison.findings import FindingChange
+from tracekit.comparison.models import ModelComparison
 from tracekit.report.formatting import duration
 from tracekit.tui.detail.differences import ANSWER_COLUMNS, FINDING_COLUMNS, number_columns
 from tracekit.tui.detail.listing import ListPane, full_list_words
@@ -84,8 +84,9 @@ class ComparePane(ListPane[Compared]):
             if unfair:
                 about = f"not a fair comparison: {', '.join(one.what for one in unfair)} differ"
                 return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
-            about = "   median latency, whole recordings"
-            return longest_that_fits([f"u: {listed}{about}", f"u: {listed}", listed], room)
+            about = "   median warm latency, whole recordings"
+            within = "; intervals within these recordings"
+            return longest_that_fits([*(f"u: {listed}{each}" for each in (about + within, about, "")), listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
             abouts = [f"   {range_words(state.range)}", f"   range of {duration(state.range.span_ns)}", "   in range"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Difference, Measure, Presence
-from tracekit.compare import models, words
-from tracekit.compare.findings import FindingChange, FindingStatus
+from tracekit.comparison import models, words
+from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.documents.report_events import STAGE, WARM
 from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, quantity
@@ -17,7 +17,7 @@ from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn
 from tracekit.units import format_estimate
 
 if TYPE_CHECKING:
-    from tracekit.compare.models import ModelComparison
+    from tracekit.comparison.models import ModelComparison
 
 
 NOTABLE = 0.05
@@ -72,7 +72,7 @@ ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
     ListColumn("before", lambda row: duration(row.latency.before_ns), lambda row: row.latency.before_ns, drop=1),
     ListColumn("after", lambda row: duration(row.latency.after_ns), lambda row: row.latency.after_ns, drop=1),
     ListColumn("change", lambda row: words.percent_change(row.latency.ratio), lambda row: row.latency.ratio),
-    ListColumn("95% interval", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
+    ListColumn("95% within recordings", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
     ListColumn("why", lambda row: words.reason(row.latency), words=True, drop=3, ordered=False),
 )
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from tracekit.compare.latency import CHANGED, Answer, LatencyChange
-from tracekit.compare.words import arrow, number, pair_words, percent_change
+from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
+from tracekit.comparison.words import arrow, number, pair_words, percent_change
 from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.text import cut, longest_that_fits
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from tracekit.compare.comparison import Comparison
-    from tracekit.compare.models import ModelComparison
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.models import ModelComparison
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.viewport import Span, Viewport

@@ -1,0 +1,52 @@
+"""`--format brief`: a hard cap, the worst first, and what was left out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tracekit.documents.brief import MOST_BYTES, _capped
+
+
+@pytest.mark.parametrize("command", ["analyze", "why", "compare", "check"])
+def test_each_command_says_its_verdict_and_what_to_ask_next(tracekit, samples, command):
+    paths = {
+        "compare": ["style_transfer_reload.trace", "style_transfer_fixed.trace"],
+        "why": ["captions_concurrent.trace"],
+    }.get(command, ["style_transfer_reload.trace"])
+    limits = ("--p95", "1ms") if command == "check" else ()
+    result = tracekit(command, *(samples / path for path in paths), *limits, "--no-config", "--format", "brief")
+    assert len(result.out.encode()) <= MOST_BYTES
+    said = json.loads(result.out)
+    assert said["verdict"]
+    assert said["next"]
+
+
+def test_a_finding_leads_to_its_evidence_its_code_and_its_fix(tracekit, samples):
+    path = samples / "style_transfer_reload.trace"
+    said = json.loads(tracekit("analyze", path, "--format", "brief").out)
+    whole = json.loads(tracekit("analyze", path, "--json").out)
+    costs = [finding["savings_ns"] for finding in said["findings"]]
+    assert costs == sorted(costs, reverse=True)
+    first = said["findings"][0]
+    assert first["id"] == "reload-before-predict"
+    assert first["code"].startswith("StyleView.swift:42")
+    assert first["evidence"]["count"] == 80
+    assert "actor" in first["fix"]
+    assert "```" in first["fix"]
+    not_recorded = {each["instrument"] for each in whole["coverage"] if each["state"] == "missing"}
+    assert {each["instrument"] for each in said["not_recorded"]} == not_recorded
+    not_evaluated = {each["id"] for each in whole["results"] if each["outcome"] == "not_evaluated"}
+    assert {name for each in said["not_evaluated"] for name in each["checks"].split(", ")} == not_evaluated
+
+
+@pytest.mark.parametrize(("entries", "characters"), [(1, 10), (500, 40), (3, 20_000), (2_000, 9_000)])
+def test_the_cap_is_hard_and_counts_what_it_left_out(entries, characters):
+    said = {"verdict": "v", "findings": [{"n": number, "text": "é" * characters} for number in range(entries)]}
+    text = _capped({**said, "findings": list(said["findings"])})
+    assert len(text.encode()) <= MOST_BYTES
+    kept = json.loads(text)
+    left = kept.get("left_out", {}).get("findings", 0)
+    assert [each["n"] for each in kept["findings"]] == list(range(entries - left))
+    assert left == 0 or entries > 1

@@ -1,0 +1,85 @@
+"""The verdict as SARIF: what GitHub asks of a file, beyond what its schema does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from support.gates import GATE, hostile
+from tracekit.comparison.gate import gate_of
+from tracekit.comparison.renderers.sarif import MAX_RESULTS, render_sarif
+
+MULTITOOL = shutil.which("sarif-multitool") or shutil.which("Sarif.Multitool")
+
+
+def run_of(gate):
+    (run,) = json.loads(render_sarif(gate, "app/tracekit.toml", lambda item: len(item.setting)))["runs"]
+    return run
+
+
+def test_every_result_has_a_file_of_the_repository_and_a_line():
+    # Without, GitHub refuses the whole file (github/codeql-action#2459), and no validator says so.
+    places = [result["locations"][0]["physicalLocation"] for result in run_of(GATE)["results"]]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["app/tracekit.toml"] * 4
+    assert [place["region"]["startLine"] for place in places] == [3, 1, 3, 2]
+
+
+def test_results_name_rule_model_level_and_text():
+    run = run_of(GATE)
+    rules = run["tool"]["driver"]["rules"]
+    assert [result["level"] for result in run["results"]] == ["error", "error", "warning", "note"]
+    for result, item in zip(run["results"], GATE.items, strict=False):
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == item.subject
+        assert item.text in result["message"]["text"]
+    assert run["results"][0]["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "Net", "kind": "module"}]
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    for rule in rules:
+        assert rule["help"]["text"]
+        assert rule["shortDescription"]["text"].endswith(".")
+
+
+def test_a_suppression_is_one_in_the_terms_of_sarif():
+    results = run_of(GATE)["results"]
+    assert results[3]["suppressions"][0]["justification"] == "shape-switching does not count (later)"
+    assert not any("suppressions" in result for result in results[:3])
+
+
+def test_a_fingerprint_stays_when_the_measurement_moves_and_differs_between_complaints():
+    slower = replace(GATE, items=(replace(GATE.items[0], text="13.00 ms, allowed: at most 10.00 ms"), *GATE.items[1:]))
+    before, after = (
+        [result["partialFingerprints"]["primaryLocationLineHash"] for result in run_of(gate)["results"]]
+        for gate in (GATE, slower)
+    )
+    assert before == after
+    assert len(set(before)) == len(before)
+    other = replace(GATE, items=(replace(GATE.items[1], about="shape-switching:Net"),))
+    assert run_of(other)["results"][0]["partialFingerprints"]["primaryLocationLineHash"] not in before
+
+
+def test_what_passed_is_no_result_and_nothing_is_a_valid_file():
+    assert run_of(gate_of(GATE.items[-1:]))["results"] == []
+    assert run_of(gate_of([]))["tool"]["driver"]["rules"] == []
+
+
+def test_github_takes_so_many_results():
+    assert len(run_of(replace(GATE, items=GATE.items[:1] * (MAX_RESULTS + 1)))["results"]) == MAX_RESULTS
+
+
+def test_any_name_is_held():
+    assert run_of(hostile("a\x00\x1b\ud800\n"))["results"]
+
+
+@pytest.mark.skipif(MULTITOOL is None, reason="sarif-multitool is not installed")
+def test_the_validator_of_microsoft_has_nothing_to_say(tmp_path):
+    file = tmp_path / "check.sarif"
+    file.write_text(render_sarif(GATE, "tracekit.toml", lambda _: 1))
+    command = [MULTITOOL, "validate", file, "--rule-kind", "Sarif;Ghas"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0, result.stdout
+    assert not [line for line in result.stdout.splitlines() if ": error " in line or ": warning " in line], (
+        result.stdout
+    )

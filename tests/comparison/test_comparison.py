@@ -1,0 +1,254 @@
+"""Samples before and after the change that their ground truth describes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from support.synthetic_measurements import DEVICE, model, of_models
+from tracekit.comparison.comparison import compare, typical
+from tracekit.comparison.doubts import Reason
+from tracekit.comparison.findings import FindingStatus
+from tracekit.comparison.latency import Answer
+from tracekit.comparison.models import Basis, Presence
+from tracekit.documents.comparison import comparison_document
+from tracekit.errors import UsageError
+from tracekit.render.forms import render
+
+
+def text_of(comparison):
+    return render(comparison_document(comparison), "text", width=100)
+
+
+def test_reloads_are_fixed_and_predictions_unchanged(measured):
+    comparison = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
+    assert [(one.status, one.id, len(one.models)) for one in comparison.findings] == [
+        (FindingStatus.FIXED, "reload-before-predict", 5)
+    ]
+    assert sum(model.loads.before for model in comparison.models) == 373
+    assert sum(model.loads.after for model in comparison.models) == 5
+    assert {model.latency.answer for model in comparison.models} == {Answer.UNCHANGED}
+    # Each prediction before follows a load, so all of both sides are compared.
+    assert {model.basis for model in comparison.models} == {Basis.ALL}
+    # Fewer loads are the fix, not another environment.
+    assert comparison.unfair == ()
+
+
+def test_float16_interfaces_improve_predictions_by_a_third_of_their_time(measured):
+    comparison = compare([measured("sharpen_8bit")], [measured("sharpen_float16")])
+    (model,) = comparison.models
+    assert model.latency.answer is Answer.IMPROVED
+    assert model.latency.low < 0.70 < model.latency.high
+    assert {one.status for one in comparison.findings} == {FindingStatus.FIXED}
+    parts = {part.part: part for part in model.parts}
+    # The conversions and copies that the ground truth takes out of each prediction.
+    assert parts["data"].differs
+    assert min(model.parts, key=lambda part: part.difference_ns).part == "data"
+    assert (model.copies.before, model.copies.after) == (5, 2)
+
+
+def test_parts_add_up_to_the_change_of_the_mean(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    (model,) = compare([before], [after]).models
+    means = [entry.models[0].warm_ns.mean() for entry in (before, after)]
+    assert sum(part.difference_ns for part in model.parts) == pytest.approx(means[1] - means[0], abs=200)
+
+
+def test_a_recording_against_itself_says_so(measured):
+    for name in ("sharpen_8bit", "style_transfer_fixed", "captions_concurrent"):
+        comparison = compare([measured(name)], [measured(name)])
+        assert not {model.latency.answer for model in comparison.models} & {Answer.IMPROVED, Answer.REGRESSED}
+        assert not {one.status for one in comparison.findings} & {FindingStatus.NEW, FindingStatus.FIXED}
+        assert "compared with itself" in comparison.notes[0]
+
+
+def test_two_halves_of_a_recording_are_not_called_changed(measured):
+    whole = measured("style_transfer_fixed")
+    halves = [replace(whole, models=tuple(half(model, odd) for model in whole.models)) for odd in (0, 1)]
+    comparison = compare([halves[0]], [halves[1]])
+    assert not {model.latency.answer for model in comparison.models} & {Answer.IMPROVED, Answer.REGRESSED}
+
+
+def half(model, odd):
+    kept = slice(None, len(model.warm) // 2) if not odd else slice(len(model.warm) // 2, None)
+    return replace(model, latencies_ns=model.latencies_ns[kept], warm=model.warm[kept])
+
+
+def test_another_model_changes_nothing_for_the_others(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    other = measured("style_transfer_fixed").models[0]
+    alone = compare([before], [after]).models[0]
+    beside = compare(
+        [replace(before, models=(*before.models, other))], [replace(after, models=(other, *after.models))]
+    ).models
+    assert next(model for model in beside if model.name == alone.name) == alone
+
+
+def test_a_renamed_model_is_compared(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    renamed = replace(after, models=(replace(after.models[0], name="Sharpen2"),), checks=())
+    apart = compare([before], [renamed])
+    assert [model.presence for model in apart.models] == [Presence.ONLY_BEFORE, Presence.ONLY_AFTER]
+    joined = compare([before], [renamed], renames={"SharpenFilter": "Sharpen2"})
+    assert [(model.name_before, model.name) for model in joined.models] == [("SharpenFilter", "Sharpen2")]
+    assert joined.models[0].latency.answer is Answer.IMPROVED
+
+
+def test_a_rename_of_a_model_that_is_not_there_is_an_error(measured):
+    with pytest.raises(UsageError, match="SharpenFiltr"):
+        compare([measured("sharpen_8bit")], [measured("sharpen_float16")], renames={"SharpenFiltr": "SharpenFilter"})
+
+
+@pytest.mark.parametrize("field", ["device", "system", "instruments", "template", "thermal", "input_type"])
+def test_what_makes_a_comparison_unfair_is_told(measured, field):
+    before = measured("sharpen_8bit")
+    known = replace(before, environment=replace(before.environment, **{field: "one"}))
+    other = replace(before, environment=replace(before.environment, **{field: "other"}))
+    unknown = replace(before, environment=replace(before.environment, **{field: None}))
+    (difference,) = compare([known], [other]).unfair
+    assert (difference.before, difference.after) == ("one", "other")
+    assert compare([known], [unknown]).unfair == ()
+
+
+def test_what_could_be_unfair_and_was_not_recorded_is_told(measured):
+    one = measured("sharpen_8bit")
+    known = replace(one, environment=replace(one.environment, thermal="Nominal"))
+    assert compare([known], [known]).not_recorded == ("low power mode",)
+    assert compare([known], [one]).not_recorded == ("thermal state", "low power mode")
+
+
+def test_parts_of_several_recordings_are_held_against_their_spread(measured):
+    model = measured("sharpen_8bit").models[0]
+
+    def recording(**times):
+        """Mean times of parts in ms."""
+        means = [
+            replace(part, mean_ns=times.get(part.part.replace(" ", "_"), 0) * 1e6) for part in model.warm_parts.means
+        ]
+        parts = replace(model.warm_parts, means=tuple(means))
+        scale = 1 + times["data"] / 1e4
+        values = (model.latencies_ns * scale).astype(np.int64)
+        changed = replace(model, warm_parts=parts, latencies_ns=values)
+        return replace(measured("sharpen_8bit"), models=(changed,), identity=str(times))
+
+    before = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((3, 1), (3.1, 4), (2.9, 2))]
+    after = [recording(data=data, Neural_Engine=8, queued=queued) for data, queued in ((1, 2), (1.1, 1), (0.9, 5))]
+    (compared,) = compare(before, after).models
+    parts = {part.part: part for part in compared.parts}
+    # -2 ms +- t(4) sqrt(2/3) 0.1 ms, t = 2.776.
+    assert (parts["data"].low_ns, parts["data"].high_ns) == pytest.approx((-2.227e6, -1.773e6), rel=0.001)
+    assert parts["data"].answer is Answer.IMPROVED
+    assert parts["Neural Engine"].answer is Answer.UNCHANGED
+    # The means of this part differ by 0.33 ms, and its recordings by up to 4 ms.
+    assert parts["queued"].answer is Answer.INCONCLUSIVE
+    assert not parts["queued"].differs
+
+
+def test_the_typical_recording_is_the_one_in_the_middle(measured):
+    model = measured("sharpen_8bit").models[0]
+    other = measured("style_transfer_fixed").models[0]
+
+    def recording(scale, *more):
+        scaled = replace(model, latencies_ns=(model.latencies_ns * scale).astype(np.int64))
+        return replace(measured("sharpen_8bit"), models=(scaled, *more))
+
+    assert typical([recording(scale) for scale in (1.3, 0.9, 1.0, 0.7, 1.1)]) == 2
+    # One that holds both models stands for the others more than one in the middle of the first.
+    assert typical([recording(1.0), recording(1.2, other), recording(0.9)]) == 1
+    assert typical([replace(measured("sharpen_8bit"), models=())]) == 0
+
+
+def test_several_recordings_a_side_are_the_sample(measured):
+    model = measured("sharpen_8bit").models[0]
+
+    def recording(scale):
+        scaled = replace(model, latencies_ns=(model.latencies_ns * scale).astype(np.int64))
+        return replace(measured("sharpen_8bit"), models=(scaled,), identity=str(scale))
+
+    before, after = map(recording, (1.0, 1.01, 0.99)), map(recording, (1.2, 1.21, 1.19))
+    (compared,) = compare([*before], [*after]).models
+    assert compared.latency.answer is Answer.REGRESSED
+    assert compared.latency.predictions == ((139,) * 3,) * 2
+    assert compared.p95.predictions == ((139,) * 3,) * 2
+
+
+def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
+    values = np.full(600, 10_000_000) + np.arange(600) % 7
+    values[:100] = values[:100] * 13 // 10
+    sides = [[of_models(warm_after(values[:count]))] for count in (600, 80)]
+    (found,) = compare(*sides).models
+    assert (found.window, found.latency.predictions) == (80, ((79,), (79,)))
+    assert found.latency.answer is Answer.UNCHANGED
+    # Most predictions of the longer one are not compared, so their mean says nothing.
+    assert found.parts == ()
+    assert "79 and 79 predictions, at most 80 after each load" in text_of(compare(*sides))
+
+
+def warm_after(values):
+    """A model that was loaded once, before these predictions."""
+    return replace(model("Net", values), warm=np.arange(len(values)) > 0)
+
+
+def test_where_too_few_predictions_lie_equally_far_behind_a_load_no_change_is_believed():
+    seldom = warm_after(np.full(200, 10_000_000) + np.arange(200) % 7)
+    often = replace(model("Net", np.full(200, 12_000_000) + np.arange(200) % 7), warm=np.arange(200) % 5 > 0)
+    (found,) = compare([of_models(seldom)], [of_models(often)]).models
+    assert (found.window, found.latency.reason) == (None, Reason.UNEQUAL)
+
+
+def test_loads_of_a_longer_recording_are_a_rate():
+    short, long = (
+        replace(model("Net", np.full(count, 10_000_000)), cached_loads_ns=np.full(loads, 20_000_000))
+        for count, loads in ((100, 6), (300, 18))
+    )
+    text = text_of(compare([of_models(short)], [of_models(long)]))
+    assert "loads" not in text.splitlines()[0]
+    more = replace(long, cached_loads_ns=np.full(36, 20_000_000))
+    assert "loads per 100 predictions 6 → 12" in text_of(compare([of_models(short)], [of_models(more)]))
+
+
+@pytest.mark.parametrize(
+    ("loads", "words"), [((1, 1), None), ((2, 1), "reloads per 100 predictions 0.2 → 0"), ((1, 5), "reloads per 100")]
+)
+def test_the_first_load_of_a_model_is_none_of_a_rate(loads, words):
+    """600 predictions against 40."""
+    sides = [
+        [of_models(replace(model("Net", np.full(count, 10_000_000)), cached_loads_ns=np.full(of, 20_000_000)))]
+        for count, of in zip((600, 40), loads, strict=True)
+    ]
+    text = text_of(compare(*sides))
+    assert words in text.splitlines()[0] if words else "loads" not in text.splitlines()[0]
+    assert "load time" not in text
+
+
+def test_a_load_that_takes_much_of_the_time_in_core_ml_is_in_the_first_line():
+    cold, cached = (
+        of_models(replace(model("Net", np.full(50, 10_000_000)), cached_loads_ns=np.array([time])))
+        for time in (3_000_000_000, 200_000_000)
+    )
+    first = text_of(compare([cold], [cached])).splitlines()[0]
+    assert first.startswith("Core ML time 3.50 s → 700.00 ms (−80%): load time 3.00 s → 200.00 ms · ")
+
+
+def test_work_that_moved_to_another_unit_is_in_the_first_line():
+    net = model("Net", np.full(50, 10_000_000))
+    comparison = compare([of_models(net)], [of_models(replace(net, units=(("gpu", 1.0),)))])
+    moved = "Neural Engine 100% before, GPU 100% now"
+    assert text_of(comparison).startswith(f"moved to another compute unit: Net ({moved}) · ")
+    assert f"moved  {moved}" in text_of(comparison)
+
+
+@pytest.mark.parametrize("sides", [(None, "Critical"), ("Critical", None)])
+def test_a_hot_device_is_said_where_the_other_side_does_not_say_its_state(sides):
+    net = model("Net", np.full(50, 10_000_000))
+    found = compare(*([of_models(net, environment=replace(DEVICE, thermal=state))] for state in sides))
+    assert any("Thermal state Critical" in note for note in found.notes)
+    assert found.unfair == ()
+
+
+def test_a_recording_without_a_model_does_not_count_for_it():
+    net, other = model("Net", np.full(50, 10_000_000)), model("Other", np.full(50, 10_000_000))
+    found = compare([of_models(net)] * 3, [of_models(net), of_models(net), of_models(other)]).models[0]
+    assert (found.name, found.left_out) == ("Net", (0, 1))

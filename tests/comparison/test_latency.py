@@ -1,0 +1,253 @@
+"""Answers about latencies: what they rest on, how often they are wrong, and what changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from support.analyses import kept_trace
+from support.simulated_latencies import (
+    DEPENDENT,
+    NOISY,
+    NOTHING_CHANGED,
+    RUNS_DIFFER,
+    SLOWER,
+    TWO_LEVELS,
+    Case,
+    answers,
+    covered,
+    latencies,
+)
+from tracekit.comparison.doubts import Reason
+from tracekit.comparison.latency import Answer, Floor, compare_latency, compare_p95
+
+
+@pytest.fixture
+def pairs(request):
+    """Pairs of recordings of each case: as many as docs/error-rates.md has only with `--every-case`."""
+    return 200 if request.config.getoption("--every-case") else 20
+
+
+def drawn(count, seed=0, *, scale=1.0, **options):
+    return latencies(Case("", **options), count, np.random.default_rng(seed), scale)
+
+
+@pytest.mark.parametrize("count", [20, 50, 100, 500])
+@pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
+def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
+    if count == 500 and pairs < 200:
+        pytest.skip("takes minutes: run with --every-case")
+    found = answers(case, count, pairs)
+    # 20 of 200 pairs, and as much more of a few pairs as chance has.
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= pairs // 10 + (pairs < 200) * 2
+
+
+@pytest.mark.parametrize("case", TWO_LEVELS, ids=lambda case: case.name)
+@pytest.mark.parametrize("scale", [1.0, 1.1])
+def test_intervals_of_what_goes_between_levels_contain_the_change(case, scale, pairs):
+    # 90%, and as many fewer as chance has: without doubts about levels they are 73% to 82%.
+    assert covered(replace(case, scale=scale), 100, pairs) >= 0.9 - (pairs < 200) * 0.1
+
+
+def test_recordings_of_one_build_that_differ_are_called_changed_at_times(pairs):
+    found = answers(RUNS_DIFFER, 100, pairs)
+    # The limit of one pair of recordings: 36 of 200.
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 0.18 * pairs + (pairs < 200) * 2
+
+
+@pytest.mark.parametrize("case", [SLOWER, NOISY], ids=lambda case: case.name)
+def test_a_slowdown_of_a_tenth_is_found(case, pairs):
+    assert answers(case, 100, pairs)[Answer.REGRESSED] >= 0.9 * pairs
+
+
+def test_a_slowdown_is_hardly_ever_called_an_improvement(pairs):
+    assert answers(DEPENDENT, 100, pairs)[Answer.IMPROVED] <= 0.05 * pairs
+
+
+def test_ten_per_cent_are_found_with_their_interval():
+    change = compare_latency([drawn(200)], [drawn(200, 1, scale=1.1)])
+    assert change.answer is Answer.REGRESSED
+    assert change.low < 1.1 < change.high
+    assert change.ratio == pytest.approx(1.1, abs=0.03)
+    assert change.predictions == ((200,), (200,))
+
+
+def test_sides_mirror_each_other():
+    one, other = drawn(100), drawn(100, 1, scale=1.2)
+    there, back = compare_latency([one], [other]), compare_latency([other], [one])
+    assert (there.answer, back.answer) == (Answer.REGRESSED, Answer.IMPROVED)
+    assert there.low == pytest.approx(1 / back.high)
+    assert there.high == pytest.approx(1 / back.low)
+
+
+def test_another_unit_changes_nothing():
+    one, other = drawn(100), drawn(100, 1, scale=1.2)
+    there, scaled = compare_latency([one], [other]), compare_latency([one * 1000], [other * 1000])
+    assert there.answer is scaled.answer
+    assert there.low == pytest.approx(scaled.low)
+
+
+def test_the_same_values_give_the_same_digits():
+    assert compare_latency([drawn(100)], [drawn(100, 1)]) == compare_latency([drawn(100)], [drawn(100, 1)])
+
+
+def test_a_recording_against_itself_never_changed():
+    for count in (5, 20, 100, 500):
+        change = compare_latency([drawn(count)], [drawn(count)])
+        assert change.answer in (Answer.UNCHANGED, Answer.INCONCLUSIVE)
+
+
+@pytest.mark.corpus
+def test_two_halves_of_a_real_recording_are_not_called_changed(corpus):
+    trace = kept_trace(corpus / "bundles" / "fp16_w8_60s_all.trace")
+    durations = trace.hardware.sort_values("start_ns")["duration_ns"].to_numpy()
+    assert len(durations) > 20_000
+    # Real durations on the GPU: no recording of the corpus holds the latencies of many predictions.
+    for part in (durations, durations[:4_000]):
+        half = len(part) // 2
+        assert compare_latency([part[:half]], [part[half:]]).answer in (Answer.UNCHANGED, Answer.INCONCLUSIVE)
+
+
+def test_eleven_predictions_are_too_few():
+    change = compare_latency([drawn(11)], [drawn(100)])
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.FEW)
+
+
+def test_predictions_that_depend_on_each_other_are_worth_fewer():
+    change = compare_latency([drawn(30, phi=0.95)], [drawn(30, 1, phi=0.95)])
+    assert change.reason is Reason.FEW
+    assert min(change.effective) < 8
+    assert change.wanted > 30
+
+
+def test_a_side_without_predictions_gives_no_answer():
+    nothing = np.zeros(0, np.int64)
+    change = compare_latency([nothing], [drawn(50)])
+    assert (change.reason, change.before_ns, change.ratio) == (Reason.MISSING, None, None)
+    assert compare_latency([], [drawn(50), drawn(50)]).reason is Reason.MISSING
+
+
+def test_a_few_slow_predictions_are_no_doubt_about_a_change_of_all():
+    """1,499 predictions, of which 60 in a row are a third slower, against as many that are all 12% slower."""
+    before, after = drawn(1499, spread=0.02), drawn(1499, 1, scale=1.12, spread=0.02)
+    before[700:760] = before[700:760] * 4 // 3
+    assert compare_latency([before], [after]).answer is Answer.REGRESSED
+
+
+@pytest.mark.parametrize(("at", "doubted"), [(slice(20), False), (slice(1479, None), False), (slice(500), True)])
+def test_a_part_is_doubted_only_if_it_is_long_enough_to_explain_a_change(at, doubted):
+    """Of 1,499 predictions that are 12% slower, some at either end are as before."""
+    for seed in range(5):
+        before, after = drawn(1499, seed), drawn(1499, 10 + seed, scale=1.12)
+        after[at] = after[at] / 1.12
+        assert (compare_latency([before], [after]).reason is Reason.NOT_STEADY) is doubted
+
+
+def test_a_change_that_one_recording_shows_for_a_while_is_not_steady_in_several_either():
+    steady = [drawn(100, seed, spread=0.02) for seed in range(3)]
+    stepping = [
+        np.concatenate([drawn(40, seed, spread=0.02), drawn(60, seed, scale=1.2, spread=0.02)]) for seed in (3, 4, 5)
+    ]
+    change = compare_latency(steady, stepping)
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.NOT_STEADY)
+
+
+@pytest.mark.parametrize(("scale", "reason"), [(1.2, Reason.SHORT), (1.6, None)])
+def test_a_short_recording_shows_large_changes_alone(scale, reason):
+    change = compare_latency([drawn(20, spread=0.02)], [drawn(20, 1, scale=scale, spread=0.02)])
+    assert change.reason is reason
+    assert change.wanted == (50 if reason else None)
+
+
+def test_a_recording_that_steps_by_as_much_is_not_steady():
+    stepping = np.concatenate([drawn(60), drawn(200, 1, scale=1.3)])
+    change = compare_latency([drawn(200, 2)], [stepping])
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.NOT_STEADY)
+
+
+def test_latencies_around_two_values_give_no_answer():
+    generator = np.random.default_rng(3)
+    fast, slow = drawn(200, spread=0.02), drawn(200, 1, scale=2.0, spread=0.02)
+    mostly_fast = np.where(generator.random(200) < 0.35, slow, fast)
+    mostly_slow = np.where(generator.random(200) < 0.65, slow, fast)
+    change = compare_latency([mostly_fast], [mostly_slow])
+    assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.MODES)
+
+
+def test_half_a_microsecond_of_a_short_prediction_does_not_count():
+    before, after = drawn(300) // 100, drawn(300, 1, scale=1.2) // 100
+    assert compare_latency([before], [after]).answer is Answer.UNCHANGED
+    assert compare_latency([before], [after], floor=Floor(0.05, 0)).answer is Answer.REGRESSED
+
+
+def test_equal_durations_are_exact():
+    change = compare_latency([np.full(50, 10_000_000)], [np.full(50, 12_000_000)])
+    assert (change.answer, change.low, change.high) == (Answer.REGRESSED, pytest.approx(1.2), pytest.approx(1.2))
+
+
+def test_three_recordings_a_side_are_the_sample():
+    before = [drawn(50, seed, scale=1 + 0.01 * seed) for seed in range(3)]
+    after = [drawn(50, seed + 3, scale=1.2 + 0.01 * seed) for seed in range(3)]
+    change = compare_latency(before, after)
+    assert change.answer is Answer.REGRESSED
+    assert change.predictions == ((50,) * 3,) * 2
+    assert change.effective is None
+
+
+def test_recordings_that_differ_by_more_than_the_change_hide_it():
+    # Within each recording nothing varies; only the recordings tell how much of this is chance.
+    before = [np.full(100, 10_000_000), np.full(100, 11_500_000), np.full(100, 9_000_000)]
+    after = [np.full(100, 11_000_000), np.full(100, 12_000_000), np.full(100, 9_900_000)]
+    assert compare_latency(before, after).answer is Answer.INCONCLUSIVE
+
+
+def test_one_recording_is_held_against_the_spread_of_several():
+    # mean +- t(4) s sqrt(1 + 1/5), s = 0.0158 in logarithms and t = 2.776: 4.8% to either side.
+    before = [np.full(50, round(10_000_000 * 1.01**step)) for step in (-2, -1, 0, 1, 2)]
+    inside = compare_latency(before, [np.full(50, 10_400_000)], floor=Floor(0.01, 0))
+    outside = compare_latency(before, [np.full(50, 10_600_000)], floor=Floor(0.01, 0))
+    assert (inside.answer, outside.answer) == (Answer.INCONCLUSIVE, Answer.REGRESSED)
+
+
+def test_a_95th_percentile_needs_three_hundred_predictions():
+    few = compare_p95([drawn(299)], [drawn(300, 1)])
+    assert (few.reason, few.low) == (Reason.FEW, None)
+    assert few.before_ns == pytest.approx(np.quantile(drawn(299), 0.95), rel=0.01)
+    assert compare_p95([drawn(19)], [drawn(300, 1)]).before_ns is None
+    slower = compare_p95([drawn(400)], [drawn(400, 1, scale=1.5)])
+    assert slower.answer is Answer.REGRESSED
+    assert slower.low < 1.5 < slower.high
+
+
+def test_a_95th_percentile_of_several_recordings_is_held_against_their_spread():
+    def slow_tail(seed, factor):
+        values = drawn(400, seed, spread=0.01)
+        values[::10] = values[::10] * factor
+        return values
+
+    before, after = ([slow_tail(seed, factor) for seed in range(3)] for factor in (1.5, 2.0))
+    change = compare_p95(before, after)
+    # A tenth of the predictions is slow, so the 95th percentile lies among them: 2.0 / 1.5.
+    assert change.answer is Answer.REGRESSED
+    assert change.ratio == pytest.approx(4 / 3, rel=0.02)
+    assert (len(change.predictions[0]), change.effective) == (3, None)
+    assert compare_latency(before, after).answer is Answer.UNCHANGED
+    # Recordings of one build whose tails differ as much hide it.
+    mixed = [slow_tail(0, 1.3), slow_tail(1, 2.2), slow_tail(2, 1.6)]
+    assert compare_p95(mixed, after).answer is Answer.INCONCLUSIVE
+
+
+def test_a_95th_percentile_of_predictions_that_depend_on_each_other_gives_no_answer():
+    before, after = (drawn(300, seed, scale=scale, phi=0.999) for seed, scale in ((0, 1.0), (1, 3.0)))
+    change = compare_p95([before], [after])
+    assert min(change.effective) < 8
+    assert change.reason is Reason.FEW
+
+
+def test_a_change_names_the_share_that_counts():
+    # 5%, and 50 µs where that is more: 50 µs of 200 µs are 25%.
+    for unit, share in ((1, 0.05), (50, 0.25)):
+        values = np.full(50, 10_000_000 // unit)
+        assert compare_latency([values], [values]).floor == pytest.approx(share)

@@ -1,0 +1,148 @@
+"""What is allowed passes, what is slower fails, and a baseline says what it can show."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from support.simulated_latencies import WARM_UP, Case, gate, latencies, of_unequal_lengths
+from tracekit.comparison.doubts import Reason
+from tracekit.comparison.latency import Answer, Floor
+from tracekit.comparison.non_inferiority import (
+    Compared,
+    _digamma,
+    _inverse_trigamma,
+    _trigamma,
+    hold,
+    moderated_variances,
+    outlook,
+)
+
+SIDES = (3, 3)
+
+
+@pytest.fixture
+def times(request):
+    """Builds of each case: as many as docs/error-rates.md has only with `--every-case`."""
+    return 200 if request.config.getoption("--every-case") else 30
+
+
+def held(before, after, **options):
+    (found,) = hold([Compared((before, after), Floor(), is_fair=True, **options)])
+    return found
+
+
+def constant(*medians_ns):
+    """Recordings of 60 predictions with these medians."""
+    return [np.full(60, median, np.int64) + np.arange(60) % 3 - 1 for median in medians_ns]
+
+
+@pytest.mark.parametrize("models", [1, 20])
+def test_the_same_build_passes_and_one_slower_than_allowed_fails(models, times):
+    spreads = (0.02,) * models
+    passed, failed = gate(spreads, 1.0, SIDES, times if models == 1 else times // 2)
+    assert (passed >= 0.95, failed) == (True, 0)
+    passed, failed = gate(spreads, 1.21, SIDES, times if models == 1 else times // 2)
+    assert (passed, failed >= 0.95) == (0, True)
+
+
+def test_a_build_that_is_slower_by_just_what_is_allowed_hardly_ever_passes(times):
+    passed, _ = gate((0.02,), 1.1, SIDES, times)
+    # 5%, and three standard errors of so many draws.
+    assert passed <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / times)
+
+
+def test_an_interval_below_what_is_allowed_passes_however_wide():
+    found = held(constant(9_900_000, 10_000_000, 10_100_000), constant(8_900_000, 9_400_000, 9_900_000))
+    assert found.passed
+    assert found.low < -0.06 < found.change + 0.01
+    assert 0 < found.high < 0.1
+
+
+def test_between_passing_and_failing_it_cannot_be_told():
+    found = held(constant(9_500_000, 10_000_000, 10_500_000), constant(10_300_000, 10_800_000, 11_300_000))
+    assert (found.passed, found.reason) == (None, Reason.WIDE)
+
+
+@pytest.mark.parametrize(("options", "reason"), [
+    ({"is_fair": False}, Reason.UNEQUAL),
+    ({"is_fair": False, "slower": 1.5}, Reason.UNEQUAL),
+    ({"error_ns": 6_000_000}, Reason.INEXACT),
+])  # fmt: skip
+def test_what_cannot_be_compared_neither_passes_nor_fails(options, reason):
+    slower = options.pop("slower", 1.0)
+    sides = [constant(10_000_000 * scale, 10_050_000 * scale) for scale in (1.0, slower)]
+    (found,) = hold([Compared(sides, Floor(), **{"is_fair": True} | options)])
+    assert (found.passed, found.reason) == (None, reason)
+
+
+def test_one_recording_a_side_is_judged_by_its_own_predictions():
+    one, other = (latencies(Case(""), 200, np.random.default_rng(seed)) for seed in (0, 1))
+    assert held([one], [other]).passed
+    assert held([one], [other * 5 // 4]).passed is False
+    # Too short to tell a change from another clock.
+    short = held([one[:20]], [other[:20] * 5 // 4])
+    assert (short.passed, short.reason) == (None, Reason.SHORT)
+
+
+def test_a_model_with_one_recording_a_side_is_no_surer_than_those_with_several():
+    """Its predictions agree to the ns, and recordings of two other models differ by 5%."""
+    others = [Compared([constant(*(ns * np.exp(each))) for each in ((-0.05, 0.0, 0.05),) * 2], Floor(), is_fair=True)
+              for ns in (8e6, 9e6)]  # fmt: skip
+    one = Compared([constant(10_000_000), constant(11_200_000)], Floor(), is_fair=True)
+    alone, beside = hold([one])[0], hold([one, *others])[0]
+    assert alone.passed is False
+    assert (beside.passed, beside.reason) == (None, Reason.WIDE)
+    # t of 8 degrees of freedom at 0.05 / 3, times 0.05 sqrt(2), in logarithms.
+    assert math.log1p(beside.low) == pytest.approx(math.log(1.12) - 2.566 * 0.05 * math.sqrt(2), abs=0.01)
+
+
+def test_polygamma_functions_have_their_known_values():
+    assert _digamma(1) == pytest.approx(-0.5772156649015329, rel=1e-5)
+    assert _trigamma(1) == pytest.approx(math.pi**2 / 6, rel=1e-5)
+    assert _trigamma(0.5) == pytest.approx(math.pi**2 / 2, rel=1e-5)
+    assert _inverse_trigamma(_trigamma(3.7)) == pytest.approx(3.7, rel=1e-6)
+    # It falls as 1 / x.
+    assert _trigamma(1e5) == pytest.approx(1e-5, rel=1e-4)
+
+
+def test_variances_that_chance_explains_are_one_and_others_keep_what_is_theirs():
+    generator = np.random.default_rng(0)
+    degrees = np.full(40, 4.0)
+    alike = generator.chisquare(4, 40) * 4e-4
+    variances, joint = moderated_variances(alike, degrees)
+    assert np.ptp(variances) < 0.5 * np.ptp(alike / degrees)
+    assert (joint > 3 * degrees).all()
+    apart = alike * np.repeat((1.0, 100.0), 20)
+    variances, joint = moderated_variances(apart, degrees)
+    assert variances[20:].mean() > 10 * variances[:20].mean()
+    assert (joint < 3 * degrees).all()
+    assert moderated_variances(alike[:1], degrees[:1])[1] == 4
+
+
+def test_a_baseline_says_how_often_a_build_that_did_not_change_cannot_be_told(times):
+    generator = np.random.default_rng(5)
+    expected, open_checks, count = 0.0, 0, 10 * times
+    for _ in range(count):
+        logs = generator.normal(0, 0.04, 6)
+        medians = 1e7 * np.exp(logs)
+        expected += outlook([medians[:5]], [Floor()], 1).inconclusive / count
+        open_checks += held(constant(*medians[:5]), constant(medians[5])).passed is None
+    assert open_checks / count == pytest.approx(expected, abs=0.08)
+    assert outlook([np.array([1e7])], [Floor()], 1) is None
+
+
+def test_of_many_models_a_slowdown_must_be_larger_to_be_seen():
+    """Each is held by a lower end of Bonferroni's."""
+    medians, floor = 1e7 * np.exp([-0.05, 0.0, 0.05]), Floor()
+    one, many = (outlook([medians] * count, [floor] * count, 3) for count in (2, 20))
+    assert many.smallest > one.smallest > floor.allow
+
+
+@pytest.mark.parametrize("recordings", [1, 3])
+@pytest.mark.parametrize("counts", [(600, 40), (1000, 50)])
+def test_longer_recordings_are_not_faster_since_they_are_warmer(recordings, counts, times):
+    said = of_unequal_lengths(WARM_UP, counts, times // 2, recordings=recordings)
+    assert said[Answer.IMPROVED] + said[Answer.REGRESSED] <= 1

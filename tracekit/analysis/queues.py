@@ -1,0 +1,203 @@
+"""For whom predictions waited: work of others that the Neural Engine or the GPU did just before their own.
+
+A unit takes one request after the other. A piece of own work waited where it began no more than a hand-over after other
+work ended, and later than the model's pieces that found the unit free. The wait goes back to when the piece would have
+begun on a free unit, and no further than the unit was busy without a break. Overlap alone is harmless: two processes
+had twice the throughput of one in a public measurement (apple/coremltools#1356).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.unit_timeline import UnitTimeline, ready_for
+from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.intervals import Intervals, positions_between
+from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.linking import top_predictions
+from tracekit.trace.trace import Trace, cached_by_trace
+
+HANDOVER_NS = 1_000_000
+"""Longest time from the end of one work on a unit to the begin of the next that waited for it: three times the largest
+in published recordings (heuristic)."""
+
+CHANCE = 0.05
+"""Work of others that has nothing to do with a piece of own work ends at any time before it begins. How often it ends
+shortly before must be less likely than this by chance (Kolmogorov and Smirnov, one side); the usual level of tests."""
+
+USUAL_SHARE = 0.95
+"""Part of the pieces that found the unit free that begin within the usual time. The rest had other reasons."""
+
+STANDS_OUT = 2
+"""A piece that surely waited begins at least so many times as late as usual: what it waited for is the larger part
+(heuristic)."""
+
+MIN_FREE = 5
+"""Fewest pieces that found the unit free from which the usual way of a model is known. Fewer are chance (heuristic)."""
+
+UNITS = {Device.ANE: Kind.ANE_EXEC, Device.GPU: Kind.GPU_EXEC}
+
+
+class Behind(IntEnum):
+    """Whose work a prediction waited for."""
+
+    OWN = 0
+    """Other predictions of its model."""
+    MODELS = 1
+    """Other models, and drawing, of its process."""
+    PROCESSES = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitRows:
+    """For whom one unit worked, by start: shape (rows,) each."""
+
+    line: UnitTimeline
+    call: IntArray
+    """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
+    model: IntArray
+    """Code in the models of `Trace.activity`; -1 for none of them."""
+    foreign: BoolArray
+    """Of another process."""
+    held: Intervals
+    """When, with the hand-over that follows."""
+
+    def overlapping(self, windows: Intervals) -> IntArray:
+        """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
+        first = np.searchsorted(np.maximum.accumulate(self.held.ends), windows.starts, side="right")
+        after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
+        rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
+        return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waits:
+    """Waits of predictions for one unit, by prediction: shape (waits,) each."""
+
+    unit: Device
+    call: IntArray
+    """Label of the app's prediction in `Trace.activity`."""
+    times: Intervals
+    """Each ends when own work began."""
+    behind_ns: IntArray
+    """Shape (waits, 3): the part of each `Behind`; they add up to the wait."""
+    surely: BoolArray
+    """Not by chance: it began later than nearly all that found the unit free, and as soon after other work as a
+    hand-over takes in this recording."""
+
+    def of(self, predictions: IntArray) -> Intervals:
+        """Those of some predictions, by label, ascending. O(m log n) and what these have."""
+        first, after = (np.searchsorted(self.call, predictions, side) for side in ("left", "right"))
+        return self.times.where(positions_between(first, after))
+
+
+@cached_by_trace
+def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
+    """What the Neural Engine and the GPU executed. Rows in the stages of a pipeline are those of the app's prediction.
+    O(n)."""
+    activity, hardware = trace.activity, trace.hardware
+    owner = np.append(top_predictions(activity), -1)
+    models = pd.Index(activity["model"].cat.categories)
+    code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
+    named = categorical(hardware["model"])
+    code = np.append(models.get_indexer(named.categories), -1)[named.codes]
+    call = owner[or_minus_one(hardware["prediction"])]
+    code = np.where(call >= 0, code_of_call[call], code)
+    target = trace.run.target.process
+    pid = or_minus_one(hardware["pid"])
+    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
+    nameless = is_any(hardware["attribution"], Attribution.UNATTRIBUTED) & (call < 0)
+    own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
+    foreign = (foreign | (nameless & ~own_process)) & (call < 0)
+    found = {}
+    for unit, kind in UNITS.items():
+        rows = is_any(hardware["kind"], kind)
+        line = UnitTimeline.of(hardware, rows)
+        found[unit] = UnitRows(line, call[rows], code[rows], foreign[rows], line.held(HANDOVER_NS))
+    return found
+
+
+@cached_by_trace
+def all_waits(trace: Trace) -> dict[Device, Waits]:
+    """Waits for the Neural Engine and for the GPU, where these worked for predictions of the app. When an inferred
+    call was ready for a unit is not known: it has none. O(n log n)."""
+    return {unit: _waits(trace, unit, rows) for unit, rows in unit_rows(trace).items() if (rows.call >= 0).any()}
+
+
+def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
+    activity, line = trace.activity, rows.line
+    called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
+    inferred = np.append(is_any(activity["attribution"], Attribution.INFERRED), True)
+    own = ~inferred[rows.call]
+    met = own & (line.reach_before > called) & (np.append(rows.call, -1)[line.reaching] != rows.call)
+    if not met.any():
+        none = np.zeros(0, np.int64)
+        return Waits(unit, none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
+    piece = np.flatnonzero(own)
+    begin, reach, met = line.times.starts[piece], line.reach_before[piece], met[piece]
+    ready = ready_for(trace, rows.call[piece], begin, called[piece])
+    delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
+    met &= ~free
+    # The first piece of a prediction has a longer way to the unit than those that follow.
+    first = ~pd.Index(rows.call[piece]).duplicated()
+    median, latest = _usual_way(delay, free, rows.model[piece], first)
+    late = met & (delay > latest)
+    surely = late & (behind <= _handover_ns(behind[late], delay[late]))
+    low = np.maximum(ready + median.astype(np.int64), line.busy_since(HANDOVER_NS)[piece])
+    waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
+    waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
+    times, queued = Intervals(low[waited], begin[waited]), piece[waited]
+    return Waits(unit, rows.call[queued], times, _behind(rows, times, rows.model[queued]), surely[waited])
+
+
+def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Usual time in ns from being ready to the begin on a free unit, for each piece, and the longest usual one: the
+    `USUAL_SHARE` quantile, or `STANDS_OUT` times the median. Of the model, and whether the piece is the first of its
+    prediction; where fewer than `MIN_FREE` show that, of all models; else 0. O(n log n)."""
+    usual, longest = np.zeros((2, len(way)))
+    for code in (np.zeros_like(model), model):
+        kind = 2 * code + first
+        groups = pd.Series(way[free]).groupby(kind[free])
+        known = (groups.size() >= MIN_FREE).reindex(kind, fill_value=False).to_numpy(np.bool_)
+        median, late = (
+            each.reindex(kind).to_numpy(np.float64) for each in (groups.median(), groups.quantile(USUAL_SHARE))
+        )
+        usual = np.where(known, median, usual)
+        longest = np.where(known, np.fmax(late, STANDS_OUT * median), longest)
+    return usual, longest
+
+
+def _handover_ns(behind: IntArray, delay: IntArray) -> int:
+    """How long after other work a waiting piece begins at most, from pieces that may have waited: shape (pieces,) each.
+
+    `behind` is the time since other work ended, `delay` since the piece was ready. If the two had nothing to do with
+    each other, other work would end at any time of the delay, so `behind` would be spread evenly over it. The hand-over
+    is where most more pieces have begun than that; 0 where chance explains them (`CHANCE`). O(n log n).
+    """
+    if not len(behind):
+        return 0
+    behind, delay = np.sort(behind), np.sort(delay).astype(np.float64)
+    within = np.searchsorted(delay, behind, side="right")
+    beyond = np.append(np.cumsum(1 / delay[::-1])[::-1], 0.0)[within]
+    evenly = (within + behind * beyond) / len(delay)
+    ahead = np.arange(1, len(behind) + 1) / len(behind) - evenly
+    best = int(np.argmax(ahead))
+    return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
+
+
+def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
+    """Whose work filled each wait, shape (waits, 3): of several at once the nearest."""
+    own = np.zeros(len(windows), np.int64)
+    order = np.argsort(rows.model, kind="stable")
+    codes = rows.model[order]
+    for code in np.unique(model):
+        first, after = np.searchsorted(codes, [code, code + 1])
+        chosen = model == code
+        own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))
+    app = rows.held.where(~rows.foreign).covered_within(windows)
+    return np.column_stack((own, app - own, windows.durations - app))

@@ -1,0 +1,235 @@
+"""Recordings before a change against recordings after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.comparison.doubts import Reason
+from tracekit.comparison.findings import FindingChange, finding_changes
+from tracekit.comparison.latency import METHOD_VERSION, Answer
+from tracekit.comparison.measurements import Environment, Measurements, of_model
+from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
+from tracekit.comparison.settings import Floors
+from tracekit.errors import UsageError, unknown
+from tracekit.units import format_names
+
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+LABELS = {
+    "device": "device",
+    "system": "system",
+    "instruments": "Instruments",
+    "template": "template",
+    "thermal": "thermal state",
+    "input_type": "input type",
+}
+"""What each field of `Environment` is called."""
+
+NEVER_RECORDED = ("low power mode",)
+"""What changes latency, and no table of Instruments shows."""
+
+ONE_RECORDING = "One recording per side cannot show run-to-run variation; use three or more per side."
+WRONG_OF_ONE = "If runs vary by 2%, 1 in 10 answers on one recording per side is wrong."
+FEW_OF_TWO = "Two recordings per side find a change of 10% in a third of all cases; record three or more."
+EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
+OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
+"""Notes on how often these answers are wrong, which do not hold for a gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentDifference:
+    """Something that must agree for a fair comparison, and does not."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed."""
+
+    schema_version: int
+    method: int
+    """Version of the method: `METHOD_VERSION`."""
+    before: tuple[str, ...]
+    """Names of the recordings."""
+    after: tuple[str, ...]
+    unfair: tuple[EnvironmentDifference, ...]
+    not_recorded: tuple[str, ...]
+    """What would make it unfair if it differed, and a recording does not show."""
+    models: tuple[ModelComparison, ...]
+    """Those on both sides first, then those on one, each by the time they took."""
+    findings: tuple[FindingChange, ...]
+    inferred: tuple[bool, bool]
+    """Whether a recording before, and one after, has no rows of Core ML: what is not in it may have happened."""
+    notes: tuple[str, ...]
+    """What to know before relying on the answers, one sentence each."""
+
+    @property
+    def compared(self) -> tuple[ModelComparison, ...]:
+        """The models on both sides."""
+        return tuple(model for model in self.models if model.presence is Presence.BOTH)
+
+
+def compare(
+    before: Sequence[Measurements],
+    after: Sequence[Measurements],
+    *,
+    renames: Mapping[str, str] | None = None,
+    floors: Floors | None = None,
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Compare two sides of one or more recordings each. The same measurements give the same digits.
+
+    `renames` maps names of models before to their names after; `floors` says how much each must change to count;
+    `notes` are said before all others. Raises `UsageError` for a rename of a model that is not there, and for a
+    recording that is given twice on one side, since it would count as two.
+    """
+    renamed, floors = dict(renames or {}), floors or Floors()
+    for side in (before, after):
+        check_repeats(side)
+    _check_renames(renamed, before, after)
+    names = dict.fromkeys(
+        name
+        for side, mapping in ((after, {}), (before, renamed))
+        for recording in side
+        for name in (mapping.get(entry.name, entry.name) for entry in recording.models)
+    )
+    back = {new: old for old, new in renamed.items()}
+    environments = [recording.environment for recording in (*before, *after)]
+    gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
+    counts = len(before), len(after)
+    models = [
+        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts)
+        for name in names
+    ]
+    return Comparison(
+        schema_version=SCHEMA_VERSION,
+        method=METHOD_VERSION,
+        before=tuple(recording.source for recording in before),
+        after=tuple(recording.source for recording in after),
+        unfair=environment_differences(before, after),
+        not_recorded=(*gaps, *NEVER_RECORDED),
+        models=tuple(sorted(models, key=_order)),
+        findings=finding_changes(before, after, renamed),
+        inferred=(_is_inferred(before), _is_inferred(after)),
+        notes=(*notes, *_notes(before, after, models)),
+    )
+
+
+def _is_inferred(side: Sequence[Measurements]) -> bool:
+    return any(not recording.core_ml for recording in side)
+
+
+def check_repeats(side: Sequence[Measurements]) -> None:
+    """Raises `UsageError` for a recording that is given twice: it would count as two."""
+    for index, recording in enumerate(side):
+        if any(same_recording(recording, other) for other in side[:index]):
+            raise UsageError(f"{recording.source} is given twice; a recording counts once")
+
+
+def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
+    for names, side, argument in ((renames.keys(), before, "OLD"), (renames.values(), after, "NEW")):
+        model_names = sorted({entry.name for recording in side for entry in recording.models})
+        for name in names:
+            if name not in model_names:
+                raise UsageError(f"--rename OLD=NEW, {argument}: {unknown('model', name, model_names)}")
+    if len(set(renames.values())) < len(renames):
+        raise UsageError("two models are renamed to the same name; write each --rename OLD=NEW with a name of its own")
+
+
+def environment_differences(
+    before: Sequence[Measurements], after: Sequence[Measurements]
+) -> tuple[EnvironmentDifference, ...]:
+    """Fields of the environment whose values differ. What one side did not record is no difference."""
+    differences = []
+    for field in fields(Environment):
+        sides = [
+            {value for recording in side if (value := getattr(recording.environment, field.name)) is not None}
+            for side in (before, after)
+        ]
+        if all(sides) and len(sides[0] | sides[1]) > 1:
+            words = [" / ".join(sorted(values)) for values in sides]
+            differences.append(EnvironmentDifference(LABELS[field.name], *words))
+    return tuple(differences)
+
+
+def _order(model: ModelComparison) -> tuple[bool, float, str]:
+    time = max(
+        (median or 0) * (count or 0)
+        for median, count in (
+            (model.latency.before_ns, model.predictions.before),
+            (model.latency.after_ns, model.predictions.after),
+        )
+    )
+    return (model.presence is not Presence.BOTH, -time, model.name)
+
+
+def _notes(
+    before: Sequence[Measurements], after: Sequence[Measurements], models: Sequence[ModelComparison]
+) -> tuple[str, ...]:
+    notes = []
+    if shared := [one.source for one in after if any(same_recording(one, other) for other in before)]:
+        notes.append(f"A recording was compared with itself: {format_names(shared)}.")
+    for one, other, sides in ((before, after, ("after", "before")), (after, before, ("before", "after"))):
+        if hot := hot_state(one, other):
+            notes.append(f"Thermal state {hot} {sides[0]}, not recorded {sides[1]}: it can explain a change.")
+    if len(before) == len(after) == 1:
+        notes += [ONE_RECORDING, WRONG_OF_ONE]
+    elif min(len(before), len(after)) == 2:
+        notes.append(FEW_OF_TWO)
+    without_rows = [recording for recording in (*before, *after) if not recording.core_ml]
+    if any(recording.models for recording in without_rows):
+        notes.append(
+            "Where Core ML recorded no events, loads and latency are inferred from call stacks and hardware rows; "
+            "copies are unknown."
+        )
+    if any(not recording.models for recording in without_rows):
+        notes.append("A recording without Core ML events has no data on loads, copies or latency.")
+    if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):
+        notes.append(
+            "Where one side has too few warm predictions, all predictions were compared, also those after a load."
+        )
+    if any(model.latency.reason is Reason.NOT_STEADY for model in models):
+        notes.append("A recording that is not steady changes by itself as much as the two differ; record again.")
+    if sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1:
+        notes.append(EACH_BY_ITSELF)
+    return tuple(notes)
+
+
+def hot_state(before: Sequence[Measurements], after: Sequence[Measurements]) -> str | None:
+    """The hottest thermal state after in which devices slow down, where no recording before shows its own."""
+    states = {one.environment.thermal for one in after}
+    known = any(one.environment.thermal is not None for one in before)
+    return None if known else next((name for name in THERMAL_STATES[:1:-1] if name in states), None)
+
+
+def typical(side: Sequence[Measurements]) -> int:
+    """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
+    medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
+    logs: dict[str, list[float | None]] = {}
+    for index, recording in enumerate(side):
+        for model in recording.models:
+            if (median := model.quantities["p50_ns"]) is not None:
+                logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(median, 1.0))
+    middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}
+
+    def distance(index: int) -> tuple[int, float]:
+        differences = [
+            abs(one - middles[name]) for name, of_model in logs.items() if (one := of_model[index]) is not None
+        ]
+        return -len(differences), sum(differences)
+
+    return min(range(len(side)), key=distance)
+
+
+def same_recording(one: Measurements, other: Measurements) -> bool:
+    """Whether two measurements are known to be of one recording. Equal ones may be of two."""
+    return one.identity is not None and one.identity == other.identity

@@ -1,0 +1,188 @@
+"""What became of each finding between recordings; never "fixed" where a check was not evaluated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tracekit.grouping import grouped
+from tracekit.report.report import SEVERITIES
+
+if TYPE_CHECKING:
+    from tracekit.comparison.measurements import CheckResult, Measurements
+
+
+class FindingStatus(StrEnum):
+    """What became of a finding. In the order in which a reader cares."""
+
+    NEW = "new"
+    """Evaluated before, too, and not found then."""
+    STILL_THERE = "still there"
+    FIXED = "fixed"
+    """Evaluated after, too, and not found."""
+    NOT_COMPARABLE = "not comparable"
+    """One side did not evaluate it, or does not hold the model."""
+
+
+class Rate(NamedTuple):
+    """How many recordings of a side have a finding."""
+
+    found: int
+    evaluated: int
+    """Of so many that could have it."""
+
+    @property
+    def is_unanimous(self) -> bool:
+        """Whether all have it, or none."""
+        return self.found in (0, self.evaluated)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """One check, for the models with one status."""
+
+    status: FindingStatus
+    id: str
+    title: str
+    severity: str
+    """The worst among its models and recordings."""
+    models: tuple[str | None, ...]
+    """None: the recording as a whole."""
+    savings_before_ns: int | None
+    """Estimated savings, summed over the models; of several recordings the largest sum. None: no cost is known."""
+    savings_after_ns: int | None
+    reason: str
+    """Why it is not comparable, in a few words; empty otherwise."""
+    rates: tuple[Rate, Rate]
+    """How many recordings before and after have it."""
+
+
+def finding_changes(
+    before: Sequence[Measurements], after: Sequence[Measurements], renamed: Mapping[str, str]
+) -> tuple[FindingChange, ...]:
+    """All findings of both sides, by check and status. `renamed` maps names before to names after.
+
+    It is new or fixed where one side does not have it and the other one has: in each recording, or in so many that
+    chance hardly explains it, and clearly beyond its threshold. O(checks).
+    """
+    sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
+    groups: dict[tuple[FindingStatus, str, str, tuple[Rate, Rate]], list[str | None]] = {}
+    for check, model in dict.fromkeys(key for side in sides for outcomes in side for key in outcomes):
+        answers = tuple(_Side.of(side, check, model) for side in sides)
+        if any(side.rate.found for side in answers):
+            status, reason = _status(*answers)
+            groups.setdefault((status, check, reason, (answers[0].rate, answers[1].rate)), []).append(model)
+    changes = [_change(key, models, sides) for key, models in groups.items()]
+    order = list(FindingStatus)
+    return tuple(
+        sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
+    )
+
+
+Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
+"""Of one recording: what checks answered for models."""
+
+
+def _outcomes(recording: Measurements, renamed: Mapping[str, str]) -> Outcomes:
+    unseen = {} if recording.core_ml else {"not_applicable": "not_evaluated"}
+    checks = (replace(each, outcome=unseen.get(each.outcome, each.outcome)) for each in recording.checks)
+    return grouped(((each.id, renamed.get(each.model or "", each.model)), each) for each in checks)
+
+
+def _results(side: Iterable[Outcomes], check: str, *models: str | None) -> list[CheckResult]:
+    return [result for model in models for outcomes in side for result in outcomes.get((check, model), ())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What the recordings of a side answer about one check and model."""
+
+    rate: Rate
+    has_model: bool
+    not_applicable: bool
+    margin: float | None
+    """How far its metric is beyond the threshold, times: the geometric mean of those that have one."""
+
+    @classmethod
+    def of(cls, side: Sequence[Outcomes], check: str, model: str | None) -> _Side:
+        """An answer for the recording as a whole stands for each of its models."""
+        results = [outcomes.get((check, model)) or outcomes.get((check, None)) or [] for outcomes in side]
+        answers = [{one.outcome for one in own} for own in results]
+        found = sum("finding" in own for own in answers)
+        passed = sum("passed" in own and "finding" not in own for own in answers)
+        margins = [one.margin for own in results for one in own if one.margin]
+        return cls(
+            Rate(found, found + passed),
+            model is None or any(name == model for outcomes in side for _, name in outcomes),
+            any("not_applicable" in own for own in answers),
+            math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
+        )
+
+
+def _status(before: _Side, after: _Side) -> tuple[FindingStatus, str]:
+    if before.rate.found and after.rate.found:
+        return FindingStatus.STILL_THERE, ""
+    is_new = bool(after.rate.found)
+    without, words = (before, "before") if is_new else (after, "after")
+    if not without.has_model:
+        return FindingStatus.NOT_COMPARABLE, f"model not recorded {words}"
+    if not without.rate.evaluated and not (is_new and without.not_applicable):
+        return (
+            FindingStatus.NOT_COMPARABLE,
+            f"{'not applicable' if without.not_applicable else 'not evaluated'} {words}",
+        )
+    if not _by_rates(before.rate, after.rate):
+        return FindingStatus.NOT_COMPARABLE, "too few recordings to tell"
+    if (
+        before.margin
+        and after.margin
+        and max(before.margin, after.margin) < _CLEARLY * min(before.margin, after.margin)
+    ):
+        return FindingStatus.NOT_COMPARABLE, "near its threshold on both sides"
+    return (FindingStatus.NEW if is_new else FindingStatus.FIXED), ""
+
+
+def _by_rates(before: Rate, after: Rate) -> bool:
+    """Whether it is in all recordings of one side and in none of the other; else whether chance explains the difference
+    in under 5% (Fisher's exact test, one-sided)."""
+    if before.is_unanimous and after.is_unanimous:
+        return True
+    found, without = before.found + after.found, before if after.found else after
+    every = before.evaluated + after.evaluated
+    return math.comb(every - without.evaluated, found) <= _CHANCE * math.comb(every, found)
+
+
+_CHANCE: Final = 0.05
+_CLEARLY: Final = 1.2
+"""Ratio of the metric of both sides, from which on a finding has not only crossed its threshold (heuristic)."""
+
+
+def _change(
+    key: tuple[FindingStatus, str, str, tuple[Rate, Rate]],
+    models: Sequence[str | None],
+    sides: Sequence[Sequence[Outcomes]],
+) -> FindingChange:
+    status, check, reason, rates = key
+    findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
+    severities = [result.severity for side in findings for result in side if result.severity is not None]
+    return FindingChange(
+        status,
+        check,
+        (findings[1] or findings[0])[0].title,
+        min(severities, key=SEVERITIES.index),
+        tuple(models),
+        _savings(sides[0], check, models),
+        _savings(sides[1], check, models),
+        reason,
+        rates,
+    )
+
+
+def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:
+    """What the fix saves in these models together, in the recording where it is most."""
+    costs = ([one.savings_ns for one in _results([outcomes], check, *models)] for outcomes in side)
+    known = ([cost for cost in each if cost is not None] for each in costs)
+    return max((sum(each) for each in known if each), default=None)

@@ -1,0 +1,289 @@
+"""The history of an app: numbers of many recordings as series of builds, with what changed in them.
+
+A series is one model on one kind of device with one system; a long time without a build begins a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.quantities import MODEL
+from tracekit.arrays import FloatArray
+from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
+from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.report.report import DRAWN
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.comparison.measurements import Measurements, ModelMeasurements
+
+NEWEST = 12
+"""The newest builds: a change that reaches into them is news."""
+GAP_DAYS = 30
+"""Days without a build that begin a new series, where builds are usually a tenth of that apart (heuristic)."""
+RATIOS = ("ns", "/s")
+"""Units whose changes are shares."""
+_LEAST = {"ns": 0.02, "/s": 0.02, "share": 0.05, "count": 0.5}
+"""Smallest change that is reported, by unit: of times and rates as a share (heuristic)."""
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that is followed."""
+
+    title: str
+    unit: str
+    """`ns`, `/s`, `share` or `count`."""
+    worse: int = 0
+    """1 where more is worse, -1 where less is, 0 where neither is."""
+
+
+FIGURES: Mapping[str, Figure] = {
+    "p50_ns": Figure("latency", "ns", 1),
+    "p95_ns": Figure("p95", "ns", 1),
+    "load_ns": Figure("load", "ns", 1),
+    "cold_load_ns": Figure("cold load", "ns", 1),
+    "predictions_per_second": Figure(MODEL["predictions_per_second"].title, "/s"),
+    "ane": Figure("Neural Engine", "share", -1),
+    "gpu": Figure("GPU", "share"),
+    "cpu": Figure("CPU", "share"),
+    "findings": Figure("findings", "count", 1),
+}
+"""By id, in their order; shares are those of compute."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """One recording in a history: numbers alone, nothing private."""
+
+    time: str
+    """When it began, in UTC as ISO 8601; else the date of its file."""
+    commit: str | None
+    identity: str | None
+    device: str | None
+    system: str | None
+    models: Mapping[str, tuple[float | None, ...]]
+    """Values of each model in the order of `FIGURES`. None: not recorded, or too few values."""
+    findings: Mapping[str, tuple[str, ...]]
+    """Ids of the checks with a finding in each model."""
+    report: str = ""
+    """Path of the report; empty where there is none to link to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The recordings of one commit, or a recording without one."""
+
+    time: str
+    """Of its first recording, in UTC as ISO 8601."""
+    commit: str | None
+    recordings: int
+    findings: tuple[str, ...]
+    """Ids of the checks with a finding in any of them."""
+    report: str = field(metadata=DRAWN)
+    """Path of the report on one of them; empty where there is none."""
+
+    @property
+    def day(self) -> datetime:
+        """When it was."""
+        return datetime.fromisoformat(self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """One figure of a series."""
+
+    figure: str
+    """Key of `FIGURES`."""
+    values: tuple[float | None, ...]
+    """Of each build: the median of its recordings, in ns, per second, as a share or a count. None: not recorded."""
+    changes: tuple[Change, ...]
+    """In order; none where fewer than 8 builds have a value."""
+
+    @property
+    def known(self) -> list[float]:
+        """Values that were recorded."""
+        return [value for value in self.values if value is not None]
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough builds to find a change."""
+        return len(self.known) >= MIN_BUILDS
+
+    def size(self, before: float, after: float) -> float:
+        """How far one level is from another: of times and rates as a share of the first, else the difference."""
+        return after / before - 1 if FIGURES[self.figure].unit in RATIOS and before else after - before
+
+    def news(self) -> tuple[Change, ...]:
+        """Changes that reach into the newest builds."""
+        return tuple(change for change in self.changes if change.first_after >= len(self.values) - NEWEST)
+
+    def moved(self) -> tuple[float, float]:
+        """Levels before and after all changes that reach into the newest builds; there has to be one."""
+        news = self.news()
+        return news[0].before, news[-1].after
+
+    def worsening(self) -> float:
+        """How far the newest builds are worse than those before the first change that reaches into them, or 0."""
+        return max(FIGURES[self.figure].worse * self.size(*self.moved()), 0.0) if self.news() else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One model on one kind of device with one system."""
+
+    model: str
+    device: str | None
+    system: str | None
+    begins: str
+    """Why it is not the continuation of another series, in a clause; empty for the first."""
+    current: bool
+    """Whether it is the latest of its model and device."""
+    builds: tuple[Build, ...]
+    """Oldest first."""
+    trends: tuple[Trend, ...]
+    """Figures that any build has."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough builds to find a change of any figure."""
+        return any(trend.judged for trend in self.trends)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All series, those that go on first."""
+
+    series: tuple[Series, ...]
+    notes: tuple[str, ...] = ()
+    """What could not be read, and what counts once."""
+    schema_version: int = SCHEMA_VERSION
+
+
+def recorded_of(recording: Measurements, modified: float, commit: str | None = None, report: str = "") -> Recorded:
+    """What a history keeps of a recording; `modified` is the date of its file in seconds, for one that does not say
+    when it began, `commit` that of one that does not name any."""
+    models, findings = {}, {}
+    for model in recording.models:
+        found = [check.id for check in recording.checks if (check.outcome, check.model) == ("finding", model.name)]
+        findings[model.name] = tuple(found)
+        quantities = {**model.quantities, "findings": len(found) if recording.core_ml else None}
+        models[model.name] = tuple(_value(name, model, quantities) for name in FIGURES)
+    return Recorded(
+        utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
+        *(recording.commit or commit, recording.identity, recording.environment.device, recording.environment.system),
+        models,
+        findings,
+        report,
+    )
+
+
+def _value(name: str, model: ModelMeasurements, quantities: Mapping[str, float | None]) -> float | None:
+    """A figure of a model, None where it cannot be followed."""
+    unit = FIGURES[name].unit
+    if unit == "share":
+        # Where one unit was recorded, the others had no work.
+        return round(dict(model.units).get(name, 0.0), 4) if model.units else None
+    value, few = quantities[name], name == "p50_ns" and len(model.latency_ns) < MIN_PREDICTIONS
+    # What call stacks show to a ms cannot be followed to a percent.
+    return None if value is None or few or model.inexact.error_ns(name) else round(value, 0 if unit == "ns" else 3)
+
+
+def utc(date: str | None) -> str | None:
+    """A date in UTC as ISO 8601, to the second, so that texts sort by time; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(date or "")
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return None
+
+
+def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), notes: Sequence[str] = ()) -> History:
+    """The series of some recordings; one that is given twice counts once. `newest` are those of one build, which is the
+    newest whatever its date. O(recordings · models · log)."""
+    checked = {one.identity for one in newest} - {None}
+    earlier = [one for one in recordings if one.identity not in checked]
+    latest = max((one.time for one in (*earlier, *newest)), default="")
+    given = [*earlier, *(replace(one, time=latest, commit="newest") for one in newest)]
+    known = {one.identity or id(one): one for one in given}
+    grouped: dict[tuple[str, str | None, str | None], dict[object, list[Recorded]]] = {}
+    for one in known.values():
+        for model in one.models:
+            grouped.setdefault((model, one.device, one.system), {}).setdefault(one.commit or id(one), []).append(one)
+    parts: dict[tuple[str, str | None], list[Series]] = {}
+    for key, builds in grouped.items():
+        parts.setdefault(key[:2], []).extend(_parts(*key, builds))
+    linked = (one for of_device in parts.values() for one in _linked(of_device))
+    ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
+    if repeated := len(given) - len(known):
+        notes = [*notes, f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"]
+    return History(tuple(ordered), tuple(notes))
+
+
+def _parts(
+    model: str, device: str | None, system: str | None, builds: Mapping[object, Sequence[Recorded]]
+) -> Iterator[Series]:
+    """A series for each stretch without a long gap."""
+    ordered = sorted(builds.values(), key=_began)
+    steps = np.diff([datetime.fromisoformat(_began(each)).timestamp() / 86_400 for each in ordered])
+    gap = max(GAP_DAYS, 10 * float(np.median(steps)) if len(steps) else 0)
+    edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(ordered)]
+    for low, high in pairwise(edges):
+        begins = f"{steps[low - 1]:,.0f} days without a build" if low else ""
+        stretch = ordered[low:high]
+        table = np.array([_medians([one.models[model] for one in each]) for each in stretch], np.float64)
+        builds_of = tuple(_build(model, each) for each in stretch)
+        trends = (_trend(name, table[:, at]) for at, name in enumerate(FIGURES) if not np.isnan(table[:, at]).all())
+        yield Series(model, device, system, begins, False, builds_of, tuple(trends))
+
+
+def _began(recordings: Sequence[Recorded]) -> str:
+    return min(one.time for one in recordings)
+
+
+def _medians(values: Sequence[tuple[float | None, ...]]) -> Sequence[float | None]:
+    if len(values) == 1:
+        return values[0]
+    columns = ([value for value in column if value is not None] for column in zip(*values, strict=True))
+    return [float(np.median(column)) if column else None for column in columns]
+
+
+def _build(model: str, recordings: Sequence[Recorded]) -> Build:
+    report = next((one.report for one in recordings if one.report), "")
+    findings = dict.fromkeys(check for one in recordings for check in one.findings.get(model, ()))
+    return Build(_began(recordings), recordings[0].commit, len(recordings), tuple(findings), report)
+
+
+def _trend(name: str, column: FloatArray) -> Trend:
+    """A figure with its changes; times and rates differ by ratios, so their logarithms are followed."""
+    places, unit = np.flatnonzero(~np.isnan(column)), FIGURES[name].unit
+    values = column[places]
+    ratios = unit in RATIOS and bool((values > 0).all())
+    trend = Trend(name, tuple(None if math.isnan(value) else value for value in column.tolist()), ())
+    changes = []
+    for change in changes_in(np.log(values) if ratios else values):
+        levels = [math.exp(level) if ratios else level for level in (change.before, change.after)]
+        if abs(trend.size(*levels)) >= _LEAST[unit]:
+            first, last = int(places[change.last_before]), int(places[change.first_after])
+            changes.append(replace(change, last_before=first, first_after=last, before=levels[0], after=levels[1]))
+    return replace(trend, changes=tuple(changes))
+
+
+def _linked(parts: list[Series]) -> Iterator[Series]:
+    """Series of one model and device with why each begins where another ended; the last one goes on."""
+    parts.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
+    for at, part in enumerate(parts):
+        earlier = [other.system for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
+        systems = [system or "an unknown one" for system in (*earlier[-1:], part.system)]
+        changed = f"system changed from {' to '.join(systems)}" if earlier else ""
+        yield replace(part, begins=part.begins or changed, current=part is parts[-1])

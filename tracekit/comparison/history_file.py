@@ -1,0 +1,138 @@
+"""A history as a file: JSON lines, one for each recording, only ever added to, so that branches merge line by line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+from tracekit.comparison.history import FIGURES, Recorded, utc
+from tracekit.comparison.history_notes import REF, add_note, noted
+from tracekit.errors import TracekitError
+
+ENDING = ".jsonl"
+LINE_VERSION = 1
+_TEXTS = ("commit", "identity", "device", "system", "report")
+
+
+def line_of(recorded: Recorded) -> str:
+    """The line of a recording, with its end."""
+    models = {
+        # Which findings there were says more than how many.
+        model: {
+            name: list(recorded.findings.get(model, ())) if name == "findings" else _brief(value)
+            for name, value in zip(FIGURES, values, strict=True)
+            if value is not None
+        }
+        for model, values in recorded.models.items()
+    }
+    texts = {key: getattr(recorded, key) for key in _TEXTS if getattr(recorded, key)}
+    plain = {"version": LINE_VERSION, "time": recorded.time, **texts, "models": models}
+    return json.dumps(plain, separators=(",", ":")) + "\n"
+
+
+def _brief(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
+def is_history(path: str) -> bool:
+    """Whether this names a history: a file, or notes of git."""
+    return path.endswith(ENDING) or path.startswith(REF)
+
+
+def read_history(name: str, *, is_new: bool = False) -> tuple[list[Recorded], list[str]]:
+    """The recordings of a history, which is a file or a ref of git notes, and a sentence for each line that cannot be
+    read, with its number. Raises `TracekitError` where it cannot be read at all, or is not there; with `is_new` it is
+    empty then. O(bytes)."""
+    recordings: list[Recorded] = []
+    problems: list[str] = []
+    missing = f"begin it with `tracekit history RECORDING --add-to {name}`"
+    if name.startswith(REF):
+        for commit, text in noted(name):
+            lines = _recorded_in(text.splitlines(), Path(), f"{name}, note on {commit[:7]}", problems)
+            # Whoever added it may have named the commit in another way.
+            recordings += (replace(one, commit=commit) for one in lines)
+        if not recordings and not problems and not is_new:
+            raise TracekitError(f"no notes in {name}; fetch them with `git fetch origin {name}:{name}`, or {missing}")
+        return recordings, problems
+    path = Path(name)
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            recordings += _recorded_in(file, path.parent, path.name, problems)
+    except FileNotFoundError:
+        if not is_new:
+            raise TracekitError(f"{path}: no such file or directory; {missing}") from None
+    except OSError as error:
+        raise TracekitError(f"cannot read the history {path}: {error.strerror or error}") from None
+    return recordings, problems
+
+
+def _recorded_in(lines: Iterable[str], folder: Path, name: str, problems: list[str]) -> Iterator[Recorded]:
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                yield _recorded(line, folder)
+        except ValueError as error:
+            problems.append(f"{name}, line {number}: {error}")
+
+
+def add_to_history(name: str, recordings: Iterable[Recorded]) -> int:
+    """Add recordings that are not in a history yet, in a new one where there is none. Returns how many were added.
+    Raises `TracekitError` where a line cannot be read: what it was is first to be known."""
+    path, in_notes = Path(name), name.startswith(REF)
+    earlier, problems = read_history(name, is_new=True)
+    if problems:
+        raise TracekitError(f"nothing was added: {problems[0]}")
+    known = {one.identity for one in earlier}
+    added = []
+    for one in recordings:
+        if one.identity is None or one.identity not in known:
+            known.add(one.identity)
+            added.append(one)
+    if in_notes:
+        for one in added:
+            add_note(name, one.commit, line_of(one))
+        return len(added)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # An editor may have left out the end of the last line.
+        cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+        with path.open("a", encoding="ascii", newline="\n") as file:
+            file.write("\n" * cut_off + "".join(map(line_of, added)))
+    except OSError as error:
+        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from None
+    return len(added)
+
+
+def _recorded(line: str, folder: Path) -> Recorded:
+    """The inverse of `line_of`. Raises `ValueError`, which says in a clause what is wrong."""
+    if line.startswith(("<<<<<<<", "=======", ">>>>>>>", "|||||||")):
+        raise ValueError("a mark of a merge conflict; keep the lines of both sides")
+    try:
+        plain = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("not valid JSON, as a line that is cut off") from None
+    if not isinstance(plain, dict) or plain.get("version") != LINE_VERSION:
+        raise ValueError("not a line of a history that this version of tracekit reads")
+    commit, identity, device, system, report = texts = [plain.get(key) for key in _TEXTS]
+    try:
+        time, models = utc(plain["time"]), plain["models"]
+        values = {model: tuple(_number(entry.get(name)) for name in FIGURES) for model, entry in models.items()}
+        findings = {model: tuple(map(intern, entry.get("findings", ()))) for model, entry in models.items()}
+    except (KeyError, TypeError, AttributeError):
+        time = None
+    if time is None or not all(text is None or isinstance(text, str) for text in texts):
+        raise ValueError("a part of it is missing or wrong")
+    where = str(folder / report) if report else ""
+    return Recorded(time, commit, identity, device, system, values, findings, where)
+
+
+def _number(value: Any) -> float | None:
+    """A value of a line; of findings, which are named, how many there are. Raises `TypeError`."""
+    number = len(value) if type(value) is list else value
+    if number is not None and not (type(number) in (int, float) and 0 <= number < 1e18):
+        raise TypeError
+    return number

@@ -1,0 +1,298 @@
+"""Models × recordings: the same figures of many recordings side by side, the best of each row marked.
+
+A row does not know what its figures were measured from, so that other sources than recordings can stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+import numpy as np
+
+from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
+from tracekit.arrays import IntArray
+from tracekit.comparison import words
+from tracekit.comparison.latency import MIN_PREDICTIONS, Floor, quantile_interval
+from tracekit.comparison.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
+from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
+from tracekit.trace.events import DEVICE_NAMES, Device
+
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+USED = 0.01
+"""Least share of the execution from which a compute unit counts as used."""
+
+TIE = 0.005
+"""Values that differ from the best by no more than this share of it are the best, too: they look the same."""
+
+PERFORMANCE_REPORT = "performance report"
+"""Kind of a source."""
+
+REPORTS_NOTE = (
+    "Performance reports time a model alone, without the app; their compute units and the operations on the Neural "
+    "Engine are planned, not observed."
+)
+
+NO_TEST = "* best of its row, by more than 5% and than recordings vary within themselves; `tracekit compare` tests it."
+
+_USUAL = Floor().ratio / 2
+"""By how much a time is off at least, as times of one build differ from recording to recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one source says of one model. None or missing: not measured, or too few values."""
+
+    model: str
+    quantities: Mapping[str, float | None]
+    """By the ids of `FIGURES`."""
+    units: tuple[str, ...]
+    """Compute units that executed it, or are planned to, as Apple calls them."""
+    inexact: Inexact = EXACT
+    """How exact its quantities are."""
+    noise: Mapping[str, float] = field(default_factory=dict)
+    """By how much they may differ by chance, as a share: half of the interval within the recording."""
+
+    def error(self, figure: str) -> float:
+        """How far one of its quantities may be off."""
+        value = self.quantities.get(figure) or 0.0
+        if FIGURES[figure].unit != "ns" and figure != "fps":
+            return self.inexact.error_ns(figure)
+        by_chance = value * max(_USUAL, self.noise.get(figure, 0.0))
+        # The inverse of a latency.
+        inexact = value * value * self.inexact.latency_ns / 1e9 if figure == "fps" else self.inexact.error_ns(figure)
+        return max(by_chance, inexact)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that holds figures of models."""
+
+    name: str
+    kind: str
+    """What it is: `recording` or `performance report`."""
+    device: str | None
+    system: str | None
+    models: tuple[Figures, ...]
+    notes: tuple[str, ...] = ()
+    """What to know of its figures, one sentence each."""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Compute units that any of its models used, in the order of `DEVICE_NAMES`."""
+        used = {unit for model in self.models for unit in model.units}
+        return tuple(name for name in DEVICE_NAMES.values() if name in used)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One label, and the sources that have it."""
+
+    label: str
+    device: str | None
+    system: str | None
+    units: str | None
+    """Compute units that executed models."""
+    sources: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of one model, a value for each column; of several sources with one label their median."""
+
+    model: str
+    figure: str
+    """A key of `FIGURES`."""
+    values: tuple[float | None, ...]
+    best: tuple[int, ...]
+    """Positions of the best values; empty where less than two are known, one is a lower bound or all are the same."""
+    at_least: tuple[int, ...]
+    """Positions of the values that are lower bounds."""
+    resolution_ns: int
+    """Durations have no more digits than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All figures."""
+
+    schema_version: int
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    """By model, in the order of the first source that holds it."""
+    notes: tuple[str, ...]
+
+
+WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
+
+_SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
+FIGURES: dict[str, Quantity] = {name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN}
+"""Rows of a model, in order."""
+
+
+def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
+    """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
+    every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
+    return [
+        Source(
+            recording.source,
+            "recording",
+            recording.environment.device,
+            recording.environment.system,
+            tuple(_figures(model, WARM if model.name in every else ALL) for model in recording.models),
+            tuple(_notes(recording)),
+        )
+        for recording in recordings
+    ]
+
+
+def _notes(recording: Measurements) -> Iterator[str]:
+    inexact = least_exact(model.inexact for model in recording.models)
+    if said := words.margin(inexact):
+        more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
+        yield f"{recording.source}: {said}{more}."
+    if any(len(model.other_loads_ns) for model in recording.models):
+        yield f"{recording.source}: the load time includes loads that may have been cold."
+
+
+def _has_warm(model: ModelMeasurements) -> bool:
+    """Whether its warm predictions can stand for it; also where it has too few in all, but any that is warm."""
+    count, warm = len(model.latencies_ns), int(model.warm.sum())
+    return not count or (warm > 0 and not warm < MIN_PREDICTIONS <= count)
+
+
+def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
+    shown = {name: value for name, value in model.quantities.items() if name not in hidden}
+    return Figures(
+        model.name,
+        shown | {LOADS.id: model.loads or None},
+        tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        model.inexact,
+        _noise(model),
+    )
+
+
+def _noise(model: ModelMeasurements) -> dict[str, float]:
+    noise = {}
+    for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
+        if len(values) >= MIN_PREDICTIONS:
+            for quantile, name in ((0.5, "p50_ns"), (0.95, "p95_ns")):
+                noise[prefix + name] = _half_width(values, quantile)
+    for name, values in (("load_ns", model.sample.loads_ns), ("cold_load_ns", model.cold_loads_ns)):
+        noise[name] = _half_width(values, 0.5) if len(values) >= MIN_PREDICTIONS else _OF_FEW
+    return noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
+
+
+def _half_width(values: IntArray, quantile: float) -> float:
+    low, high = quantile_interval(values, quantile)
+    return (high - low) / (high + low)
+
+
+_OF_FEW = 0.2
+"""By how much a few loads may differ by chance, as a share (heuristic)."""
+
+
+def source_of_report(report: PerformanceReport) -> Source:
+    """A report as a source. Its placement is a plan, so it has no share of the Neural Engine in what was executed; a
+    report without operations states no compute units. O(operations)."""
+    prediction, load, counts = report.prediction, report.load, report.counts
+    latency_ns = prediction.median_ns if prediction else None
+    return Source(
+        report.source,
+        PERFORMANCE_REPORT,
+        report.device,
+        report.system,
+        (
+            Figures(
+                report.name,
+                {
+                    "predictions": (prediction.count or None) if prediction else None,
+                    "p50_ns": latency_ns,
+                    "fps": fast_enough(latency_ns),
+                    "load_ns": load.median_ns if load else None,
+                    "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
+                    PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
+                },
+                tuple(map(str, counts)),
+            ),
+        ),
+    )
+
+
+def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str] = ()) -> Matrix:
+    """The figures of all sources; `labels` has one for each, and sources with the same one share a column."""
+    groups = {
+        label: [source for source, of in zip(sources, labels, strict=True) if of == label]
+        for label in dict.fromkeys(labels)
+    }
+    models = [model for source in sources for model in source.models]
+    names = dict.fromkeys(model.model for model in models)
+    rows = [_row(name, figure, list(groups.values())) for name in names for figure in FIGURES]
+    filled_rows = tuple(row for row in rows if any(value is not None for value in row.values))
+    explained = [NO_TEST] if any(row.best for row in filled_rows) else []
+    if any(len(group) > 1 for group in groups.values()):
+        explained.append("Several recordings with one label: the median of their values; counts are added up.")
+    if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
+        explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
+    explained += [note for source in sources for note in source.notes]
+    explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
+    if any(source.kind == PERFORMANCE_REPORT for source in sources):
+        explained.append(REPORTS_NOTE)
+    return Matrix(
+        SCHEMA_VERSION,
+        tuple(_column(label, group) for label, group in groups.items()),
+        filled_rows,
+        (*explained, *notes),
+    )
+
+
+def _column(label: str, sources: Sequence[Source]) -> Column:
+    return Column(
+        label,
+        _together(source.device for source in sources),
+        _together(source.system for source in sources),
+        _together(", ".join(source.units) or None for source in sources),
+        tuple(source.name for source in sources),
+        tuple(dict.fromkeys(source.kind for source in sources)),
+    )
+
+
+def _together(values: Iterable[str | None]) -> str | None:
+    return " / ".join(dict.fromkeys(value for value in values if value is not None)) or None
+
+
+def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
+    models = [[model for source in group for model in source.models if model.model == name] for group in groups]
+    inexact = [least_exact(model.inexact for model in group) for group in models]
+    at_least = tuple(at for at, one in enumerate(inexact) if figure == LOADS.id and one.loads_at_least)
+    resolution_ns = max(one.resolution_ns for one in inexact)
+    values = tuple(_value(figure, group) for group in models)
+    known = {value for value in values if value is not None}
+    wants_most = FIGURES[figure].most_is_best
+    predictions = [count for group in models if (count := _value("predictions", group))]
+    if figure == LOADS.id and predictions and min(predictions) < 0.9 * max(predictions):
+        wants_most = None  # Who predicts for longer may load more often.
+    if wants_most is None or len(known) < 2 or at_least:
+        return Row(name, figure, values, (), at_least, resolution_ns)
+    wanted = max(known) if wants_most else min(known)
+    errors = [max((model.error(figure) for model in group), default=0) for group in models]
+    margin = max(TIE * wanted, errors[values.index(wanted)])
+    best = [
+        column
+        for column, value in enumerate(values)
+        if value is not None and abs(value - wanted) <= margin + errors[column]
+    ]
+    shown = tuple(best) if len(best) < len(values) - values.count(None) else ()
+    return Row(name, figure, values, shown, at_least, resolution_ns)
+
+
+def _value(figure: str, models: Sequence[Figures]) -> float | None:
+    values = [model.quantities.get(figure) for model in models]
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return float(sum(known) if FIGURES[figure].unit == "count" else np.median(known))

@@ -1,0 +1,216 @@
+"""What a comparison takes from one recording: the durations themselves, not only their summary.
+
+Measurements are small, hold nothing private, and say all that a comparison needs, so that a report that holds them can
+stand for the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.quantities import Population, Sample, quantities_of
+from tracekit.errors import unknown
+from tracekit.report.choice import matching_any
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What must agree for a comparison to be fair. None: not recorded, which never counts as a difference."""
+
+    device: str | None
+    system: str | None
+    """Platform and version."""
+    instruments: str | None
+    template: str | None
+    thermal: str | None
+    """Hottest thermal state in which a prediction began."""
+    input_type: str | None
+    """How the recording was read: a bundle or an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartMean:
+    """Mean time per warm prediction of one part of the breakdown, in ns."""
+
+    part: str
+    """Name of a group of `tracekit.report.time_breakdown.GROUPS`."""
+    mean_ns: float
+    error_ns: float
+    """Standard error, by the same draws of whole predictions for all parts."""
+    complete: bool
+    """Whether all of it is known; else the mean is a lower bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the time of some predictions of a model went, on average."""
+
+    means: tuple[PartMean, ...]
+    """In the order of `GROUPS`; they add up to the mean latency."""
+    degrees: float
+    """Degrees of freedom of the standard errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inexact:
+    """How exact the numbers of a model are: by how much each is off at most."""
+
+    resolution_ns: int = 0
+    """The time between two samples, where call stacks show the calls: durations have no more digits."""
+    latency_ns: int = 0
+    """How far its median latency may be off."""
+    load_ns: int = 0
+    """How far the duration of a load may be off."""
+    loads_at_least: bool = False
+    """Whether there may be more loads than were seen."""
+
+    def error_ns(self, quantity: str) -> int:
+        """How far a number may be off, by its id; 0 for one that is no duration of calls."""
+        return self.latency_ns if quantity in _LATENCIES else self.load_ns if quantity in _LOAD_TIMES else 0
+
+
+EXACT = Inexact()
+"""Of a model whose calls Core ML recorded."""
+_LATENCIES = ("p50_ns", "p95_ns", "all_p50_ns", "all_p95_ns")
+_LOAD_TIMES = ("load_ns", "cold_load_ns")
+
+
+def least_exact(each: Iterable[Inexact]) -> Inexact:
+    """What holds for several recordings together; `EXACT` for none. O(recordings)."""
+    known = (EXACT, *each)
+    return Inexact(*(max(values) for values in zip(*map(astuple, known), strict=True)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelMeasurements:
+    """One model that the app calls. Durations in ns, multiples of `quantities.RESOLUTION_NS`, in order of time."""
+
+    name: str
+    predictions: int
+    latencies_ns: IntArray
+    """Of predictions that ended, shape (n,); (0,) where predictions are inferred from hardware, which does not show
+    their latency."""
+    warm: BoolArray
+    """Same shape: not the first prediction after a load."""
+    cold_loads_ns: IntArray
+    cached_loads_ns: IntArray
+    other_loads_ns: IntArray
+    """Loads of which the recording does not show whether they were cold."""
+    copies: int | None
+    """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
+    max_in_flight: int | None
+    warm_parts: Parts | None
+    """Of the warm predictions; None where there are too few to resample."""
+    parts: Parts | None
+    """Of all predictions."""
+    units: tuple[tuple[str, float], ...]
+    """Share of the execution on each compute unit; empty where no execution was recorded."""
+    inexact: Inexact = EXACT
+    per_second: float | None = None
+    """Predictions per second while it predicts; None: not recorded."""
+
+    @property
+    def sample(self) -> Sample:
+        """What its numbers follow from."""
+        loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
+        return Sample(
+            *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units)),
+            per_second=self.per_second,
+        )
+
+    @property
+    def quantities(self) -> dict[str, float | None]:
+        """Its numbers, by id."""
+        return quantities_of(self.sample)
+
+    @property
+    def latency_ns(self) -> IntArray:
+        """Latencies of the default population: the warm predictions, or all where each is the first after a load."""
+        return self.sample.of(Population.WARM)
+
+    @property
+    def warm_ns(self) -> IntArray:
+        """Latencies of the warm predictions."""
+        return self.latencies_ns[self.warm]
+
+    @property
+    def since_load(self) -> IntArray:
+        """How many predictions lie between each and the load before it, or the start of the recording."""
+        place = np.arange(len(self.warm))
+        return place - np.maximum.accumulate(np.where(self.warm, 0, place))
+
+    @property
+    def copies_per_prediction(self) -> float | None:
+        """Copies and conversions by predictions; None where either is not known."""
+        return self.copies / self.predictions if self.copies is not None and self.predictions else None
+
+    @property
+    def loads(self) -> int:
+        """All loads."""
+        return len(self.cold_loads_ns) + len(self.cached_loads_ns) + len(self.other_loads_ns)
+
+    @property
+    def load_ns(self) -> int:
+        """Summed duration of all loads."""
+        return sum(int(part.sum()) for part in (self.cold_loads_ns, self.cached_loads_ns, self.other_loads_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check answered for one model, or for the recording (None)."""
+
+    id: str
+    title: str
+    model: str | None
+    outcome: str
+    severity: str | None
+    savings_ns: int | None
+    margin: float | None = None
+    """How many times the threshold its metric is, of several the one that decides: a finding has 1 or more. None where
+    none has a threshold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurements:
+    """One recording."""
+
+    source: str
+    environment: Environment
+    core_ml: bool
+    """Whether Core ML recorded rows: without them, no model and no load that is not there is known to be absent."""
+    models: tuple[ModelMeasurements, ...]
+    """Models that the app calls or loads, in the order of the report."""
+    checks: tuple[CheckResult, ...]
+    unreadable: tuple[str, ...] = ()
+    """Which tables could not be read and why, a clause for each reason. What they held is not in here."""
+    limited: str = ""
+    """A sentence on the models that are not in here, where a report has no room for all."""
+    identity: str | None = None
+    """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
+    started: str | None = None
+    """When it began, as ISO 8601."""
+    commit: str | None = None
+    """The commit that it is of, where one was given."""
+
+
+def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
+    """What recordings hold of one model; those without it are left out."""
+    return [model for recording in recordings for model in recording.models if model.name == name]
+
+
+def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurements:
+    """What is measured of the models that match any of some patterns. Raises `UsageError` for one that matches none."""
+    names = sorted(model.name for model in recording.models)
+    chosen = matching_any(names, patterns, lambda pattern: unknown("model", pattern, names))
+    return replace(
+        recording,
+        models=tuple(model for model in recording.models if model.name in chosen),
+        checks=tuple(check for check in recording.checks if check.model is None or check.model in chosen),
+    )

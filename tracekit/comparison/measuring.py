@@ -1,0 +1,203 @@
+"""Takes the measurements of a recording from its trace and its report. Numbers are rounded here as they are stored, so
+that both give the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.partition import Breakdown, breakdown
+from tracekit.analysis.breakdown.summary import compute_shares
+from tracekit.analysis.concurrency import depth_over_time
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.quantities import latencies
+from tracekit.analysis.why.order import in_order
+from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.measurements import (
+    EXACT,
+    CheckResult,
+    Environment,
+    Inexact,
+    Measurements,
+    ModelMeasurements,
+    PartMean,
+    Parts,
+)
+from tracekit.comparison.resampling import block_length, mean_errors
+from tracekit.detectors.outcomes import Direction, Metric
+from tracekit.errors import UnreadableRecording
+from tracekit.report.choice import LEFT_OUT
+from tracekit.report.time_breakdown import GROUPS
+from tracekit.trace.coverage import unreadable_tables
+from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
+from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.identity import identity_of
+from tracekit.trace.instruments import coreml
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.report.report import Report, Result, TableInfo
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+
+def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
+    """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
+    rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
+    top = rows[is_any(rows["level"], Level.TOP)]
+    copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
+    called = top[is_any(top["kind"], Kind.PREDICTION)]
+    warm = warm_mask(trace.activity, called)
+    times = breakdown(in_order(trace))
+    return Measurements(
+        source=report.recording.source,
+        environment=_environment(trace, report, called),
+        core_ml=not trace.inferred and not trace.activity.empty,
+        models=tuple(
+            replace(
+                _model(entry.name, top, called, warm, copies, times),
+                per_second=entry.quantities.get("predictions_per_second"),
+            )
+            for entry in report.models
+            if entry.level == Level.TOP and (entry.predictions or entry.loads)
+        ),
+        checks=tuple(map(_check, report.results)),
+        unreadable=unreadable_tables(report.tables),
+        limited=limits_in(report.recording.notes),
+        identity=identity_of(trace),
+        started=report.recording.start_date,
+        commit=report.recording.commit,
+    )
+
+
+def limits_in(notes: Sequence[str]) -> str:
+    """`Measurements.limited` of the notes of a report."""
+    return next((note for note in notes if LEFT_OUT in note), "")
+
+
+def check_models_known(tables: Sequence[TableInfo]) -> None:
+    """Raise `UnreadableRecording` where the tables of Core ML could not be read: a model that is not measured may have
+    run all the same, and what is measured of another is not all of it."""
+    if lost := unreadable_tables(tables, coreml.INSTRUMENT.schemas):
+        raise UnreadableRecording("; ".join(lost))
+
+
+def _check(check: Result) -> CheckResult:
+    margin = margin_of(check.metrics)
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+
+
+def margin_of(metrics: Iterable[Metric]) -> float | None:
+    """`CheckResult.margin` of the metrics of an answer: all conditions must hold, so that the least decides."""
+    margins = [
+        value / limit if metric.direction == Direction.ABOVE else limit / value
+        for metric in metrics
+        if (value := metric.value) and (limit := metric.threshold) and min(value, limit) > 0
+    ]
+    return round(min(margins), 4) if margins else None
+
+
+def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:
+    facts = report.recording
+    states = trace.context.get("thermal")
+    hottest = UNKNOWN
+    if states is not None and len(predictions):
+        hottest = int(states_at(states, THERMAL_STATES, predictions["start_ns"].to_numpy()).max())
+    return Environment(
+        device=facts.device_model,
+        system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
+        instruments=facts.instruments_version,
+        template=facts.template,
+        thermal=None if hottest == UNKNOWN else THERMAL_STATES[hottest],
+        input_type=facts.input_type,
+    )
+
+
+def _model(
+    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
+) -> ModelMeasurements:
+    of_model = (called["model"] == name).to_numpy(dtype=bool)
+    predictions = called[of_model]
+    loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+    inferred = bool(hardware_only(predictions).any())
+    inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
+    untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
+    ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
+    timed, is_warm = predictions[ended], warm[of_model][ended]
+    depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
+    return ModelMeasurements(
+        name=name,
+        predictions=len(predictions),
+        latencies_ns=latencies(timed),
+        warm=is_warm,
+        cold_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
+        cached_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
+        other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
+        copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
+        max_in_flight=None if depth is None else int(depth.max(initial=0)),
+        warm_parts=_parts(times.of(timed[is_warm].index)),
+        parts=_parts(times.of(timed.index)),
+        units=tuple(compute_shares(times.of(predictions.index)).items()),
+        inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
+    )
+
+
+def _inexact(timed: pd.DataFrame, predictions: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
+    """Of calls that are inferred; `timed` are the predictions with a latency. Signposts show every load."""
+    return Inexact(
+        resolution_of(loads, predictions),
+        _median_error(timed),
+        _longest_error(loads),
+        not is_any(top["origin"], Origin.SIGNPOSTS).any(),
+    )
+
+
+def _median_error(calls: pd.DataFrame) -> int:
+    """How far the median duration may be off: that of the shortest and of the longest calls that fit."""
+    if calls.empty:
+        return 0
+    shortest, given, longest = (float(np.median(values)) for values in _durations(calls))
+    return round(max(given - shortest, longest - given))
+
+
+def _longest_error(calls: pd.DataFrame) -> int:
+    """How far the duration of any of these calls may be off."""
+    shortest, given, longest = _durations(calls)
+    return int(np.maximum(given - shortest, longest - given).max(initial=0))
+
+
+def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Shortest, likely and longest durations that fit: shape (calls,) each."""
+    earliest, latest, first_end, last_end = (calls[name].to_numpy(np.int64) for name in BOUNDS)
+    return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
+
+
+def _parts(times_of_model: Breakdown) -> Parts | None:
+    count = len(times_of_model.frame)
+    if count < MIN_PREDICTIONS:
+        return None
+    times = np.column_stack([_time(times_of_model, group.parts) for group in GROUPS])
+    block = block_length(times_of_model.frame["duration_ns"].to_numpy(dtype=np.float64))
+    errors = mean_errors(times, block)
+    means = (
+        PartMean(
+            group.name,
+            round(float(times[:, index].mean()), 1),
+            round(float(errors[index]), 1),
+            not any((times_of_model.unknown[part] >= 0).any() for part in group.parts),
+        )
+        for index, group in enumerate(GROUPS)
+    )
+    return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
+
+
+def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
+    """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
+    columns = [breakdown.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
+    return np.asarray(np.sum(columns, axis=0), dtype=np.float64)

@@ -1,0 +1,193 @@
+"""Whether models are slower than a baseline by no more than is allowed.
+
+A test of non-inferiority: a model passes where the upper end of a one-sided 95% interval of its change lies below what
+is allowed, and fails where it is slower by that much and the lower end lies above 0. A build passes where each model
+does, so that passing needs no correction for their number; the lower ends are Bonferroni's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from tracekit.arrays import FloatArray, IntArray
+from tracekit.comparison.doubts import Reason, doubt_of
+from tracekit.comparison.latency import MIN_EFFECTIVE, Floor, estimate_of
+from tracekit.comparison.models import LARGEST_ERROR
+from tracekit.comparison.resampling import effective_size, logs_of
+from tracekit.comparison.student import joint_error, t_quantile
+
+LEVEL: Final = 0.05
+"""How often a model passes that is slower by just what is allowed; how often a build fails that is not slower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The latencies of one model, of the recordings of each side that have enough."""
+
+    sides: Sequence[Sequence[IntArray]]
+    """In ns, an array in order of time for each recording."""
+    floor: Floor
+    is_fair: bool
+    """Whether those of all recordings lie equally far behind a load."""
+    error_ns: int = 0
+    """How far both sides together may be off."""
+
+    @property
+    def is_pair(self) -> bool:
+        """One recording a side, which is judged by its own predictions."""
+        return max(map(len, self.sides)) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The latency of a model, held against a baseline."""
+
+    passed: bool | None
+    """None: it cannot be told."""
+    reason: Reason | None
+    """Why it cannot."""
+    latencies_ns: tuple[float, float]
+    """Medians; of several recordings the geometric mean of their medians."""
+    change: float
+    """After by before, less 1, as all that follow."""
+    low: float
+    """At this level, the model is not slower by less."""
+    high: float
+    """Nor by more: each end by itself at 95%."""
+    allowed: float
+    predictions: tuple[tuple[int, ...], tuple[int, ...]]
+    """Of each recording of each side, as many as were compared."""
+
+
+def hold(models: Sequence[Compared]) -> list[Held | None]:
+    """Each model held against what its `Floor` allows, by the spread of the recordings of both sides, which models
+    share as far as theirs are alike. None where a side has no recording with enough predictions. O(n log n)."""
+    known = [index for index, model in enumerate(models) if all(model.sides)]
+    centers = [[np.array([np.median(logs_of(one)) for one in side]) for side in models[index].sides] for index in known]
+    degrees = np.array([sum(map(len, sides)) - 2 for sides in centers], np.float64)
+    squares = np.array([sum(float(((side - side.mean()) ** 2).sum()) for side in sides) for sides in centers])
+    shared = moderated_variances(squares, degrees) if degrees.any() else None
+    result: list[Held | None] = [None] * len(models)
+    for place, index in enumerate(known):
+        sides, error, free = centers[place], 0.0, 0.0
+        if shared is not None:
+            error = math.sqrt(shared[0][place] * sum(1 / len(side) for side in sides))
+            free = float(shared[1][place])
+        if not degrees[place]:
+            # What its predictions say of it is the least that recordings of it differ by.
+            ends = [estimate_of(logs_of(side[0])) for side in models[index].sides]
+            error, free = max((error, free), joint_error([end.error for end in ends], [end.degrees for end in ends]))
+        result[index] = _held(models[index], sides, error, free, len(known))
+    return result
+
+
+def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees: float, models: int) -> Held:
+    before, after = (float(side.mean()) for side in centers)
+    change, limit = after - before, model.floor.log_allowed(math.exp(before))
+    low = change - t_quantile(1 - LEVEL / models, degrees) * error
+    high = change + t_quantile(1 - LEVEL, degrees) * error
+    passed = True if high < limit else False if change >= limit and low > 0 else None
+    reason = Reason.WIDE if passed is None else None
+    if passed is not None and not model.is_fair:
+        reason = Reason.UNEQUAL
+    elif passed is False and (doubt := doubt_of(model.sides, change)):
+        reason, low, high = doubt.reason, min(low, change - doubt.width), max(high, change + doubt.width)
+    elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
+        reason = Reason.INEXACT
+    elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
+        reason = Reason.FEW
+    return Held(
+        passed=passed if reason is None else None,
+        reason=reason,
+        latencies_ns=(math.exp(before), math.exp(after)),
+        change=math.expm1(change),
+        low=math.expm1(low),
+        high=math.expm1(high),
+        allowed=math.expm1(limit),
+        predictions=(tuple(map(len, model.sides[0])), tuple(map(len, model.sides[1]))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What checks of builds against a baseline can be expected to say."""
+
+    smallest: float
+    """The smallest slowdown of any model that it can show, less 1."""
+    inconclusive: float
+    """Share of checks of a build that did not change in which it cannot be told for some model."""
+
+
+def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recordings: int) -> Outlook | None:
+    """What a baseline can show, of which each model has the medians of its recordings, to so many recordings of a
+    build. None where no model has two. O(models)."""
+    logs = [np.log(np.maximum(each, 1.0)) for each in medians_ns]
+    several = [index for index, each in enumerate(logs) if len(each) > 1]
+    if not several:
+        return None
+    squares = np.array([float(((logs[index] - logs[index].mean()) ** 2).sum()) for index in several])
+    variances, degrees = moderated_variances(squares, np.array([len(logs[index]) - 1.0 for index in several]))
+    smallest, told = 0.0, 1.0
+    for index, variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
+        error = math.sqrt(variance * (1 / len(logs[index]) + 1 / recordings))
+        width = t_quantile(1 - LEVEL, free) * error
+        limit = floors[index].log_allowed(math.exp(float(logs[index].mean())))
+        smallest = max(smallest, t_quantile(1 - LEVEL / len(several), free) * error, limit)
+        told *= NormalDist().cdf((limit - width) / error)
+    return Outlook(math.expm1(smallest), 1 - told)
+
+
+def moderated_variances(squares: FloatArray, degrees: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Variances of several models with their degrees of freedom, each drawn towards what all have in common, the more
+    the less they differ: shape (models,) each, both ways. `squares` are sums of squares. A model without degrees of
+    freedom has what all have in common; any model must have some.
+
+    Smyth, "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular Biology 3
+    (2004). A single model keeps its own.
+    """
+    free = degrees[degrees > 0]
+    own = np.maximum(squares[degrees > 0] / free, _LEAST_VARIANCE)
+    logs = np.log(own) - np.array([_digamma(each / 2) - math.log(each / 2) for each in free])
+    beyond = float(logs.var(ddof=1)) - float(np.mean([_trigamma(each / 2) for each in free])) if len(free) > 1 else 0.0
+    if beyond <= 0:
+        pooled = max(float(squares.sum() / free.sum()), _LEAST_VARIANCE)
+        return np.full(len(degrees), pooled), np.full(len(degrees), free.sum())
+    prior = 2 * _inverse_trigamma(beyond)
+    common = math.exp(float(logs.mean()) + _digamma(prior / 2) - math.log(prior / 2))
+    variances = (prior * common + np.maximum(squares, _LEAST_VARIANCE * degrees)) / (prior + degrees)
+    return variances, np.minimum(degrees + prior, free.sum())
+
+
+_LEAST_VARIANCE: Final = 1e-8
+"""Recordings that agree to 0.01% do so by chance."""
+
+
+def _digamma(x: float) -> float:
+    """Derivative of the logarithm of the gamma function, to five digits."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
+
+
+def _trigamma(x: float) -> float:
+    """Its derivative."""
+    step = _STEP * x
+    return (math.lgamma(x + step) - 2 * math.lgamma(x) + math.lgamma(x - step)) / step**2
+
+
+_STEP: Final = 1e-3
+"""Share of x: smaller ones lose digits of the second difference."""
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Where the trigamma function, which falls, has this value, by bisection."""
+    low, high = 1e-4, 1e6
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
+    return low

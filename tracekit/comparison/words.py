@@ -1,0 +1,193 @@
+"""What a comparison says, in the words that all of its readable forms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tracekit.comparison.doubts import LASTING, Reason
+from tracekit.comparison.latency import CHANGED, MIN_P95, MIN_PREDICTIONS, Answer, LatencyChange
+from tracekit.comparison.models import Pair
+from tracekit.detectors.inference import from_stacks
+from tracekit.report.formatting import ABSENT
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count, format_duration, format_error
+
+if TYPE_CHECKING:
+    from tracekit.comparison.findings import FindingChange
+    from tracekit.comparison.measurements import Inexact
+    from tracekit.comparison.models import ModelComparison
+    from tracekit.comparison.non_inferiority import Held
+
+
+def arrow(before: str, after: str) -> str:
+    """`before → after`."""
+    return f"{before} → {after}"
+
+
+def percent_change(ratio: float | None) -> str:
+    """A ratio as a signed change: `+10%`, `−0.4%`; `–` where it is not known."""
+    if ratio is None:
+        return ABSENT
+    percent = (ratio - 1) * 100
+    digits = 0 if abs(percent) >= 9.95 else 1
+    text = f"{abs(percent):,.{digits}f}%"
+    zero = not float(text.rstrip("%").replace(",", ""))
+    return text if zero else f"{'+' if percent > 0 else '−'}{text}"
+
+
+def interval(change: LatencyChange) -> str:
+    """The interval of a ratio as changes: `−31% to −29%`; empty where there is none."""
+    if change.low is None or change.high is None:
+        return ""
+    return f"{percent_change(change.low)} to {percent_change(change.high)}"
+
+
+def reason(change: LatencyChange) -> str:
+    """Why an answer is inconclusive, and what would help; empty where it is not."""
+    if change.reason is None:
+        return ""
+    more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
+    if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
+        more = "; compare more recordings per side"
+    fewest = min(max(side, default=0) for side in change.predictions)
+    if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
+        return f"{format_count(fewest, 'prediction')}, {MIN_PREDICTIONS} needed{more}"
+    if change.reason is Reason.FEW and change.effective is not None:
+        return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
+    if change.reason is Reason.SMALL and change.floor is not None:
+        return f"changed, but maybe by less than {_floor(change)}{more}"
+    return _REASONS[change.reason] + more
+
+
+_REASONS = {
+    Reason.MISSING: "no latency on one side",
+    Reason.FEW: "neighboring predictions are correlated",
+    Reason.WIDE: "the interval is too wide to tell",
+    Reason.SMALL: "changed, but maybe by less than what counts",
+    Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+    Reason.INEXACT: "call stacks do not show calls this short exactly enough",
+    Reason.MODES: "latencies cluster around several values, and both sides have some of them",
+    Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
+}
+
+
+def why_open(held: Held) -> str:
+    """Why it cannot be told whether a model is slower than allowed, and what would help."""
+    pair = max(map(len, held.predictions)) == 1
+    if held.reason in (None, Reason.WIDE):
+        return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
+    more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
+    return f"cannot be told ({_REASONS[held.reason]}{more})"
+
+
+def _floor(change: LatencyChange) -> str:
+    return "what counts" if change.floor is None else f"{change.floor * 100:.2g}%"
+
+
+def sample_counts(change: LatencyChange) -> str:
+    """How many values the answer rests on: `139 and 139 predictions`."""
+    worth = ""
+    if change.effective is not None and any(
+        effective < 0.9 * max(counts) for effective, counts in zip(change.effective, change.predictions, strict=True)
+    ):
+        worth = f" (effective sample size {' and '.join(f'{effective:.0f}' for effective in change.effective)})"
+    return side_counts(change.predictions) + worth
+
+
+def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> str:
+    """How many both sides have: `139 and 139 predictions`, `3 recordings of 580 to 600 predictions and 2 of 40`."""
+    if max(map(len, sides)) < 2:
+        return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
+    before, after = (_range(side) for side in sides)
+    noun = noun.removesuffix("s") if before == "1" else noun
+    return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def windowed(length: int) -> str:
+    """That no more predictions after each load were compared."""
+    return f", at most {length:,} after each load"
+
+
+_MOVED = 0.5
+"""Share of a model's work that another compute unit does, from which on it has moved (heuristic)."""
+
+
+def moved(model: ModelComparison) -> str:
+    """`Neural Engine 100% before, GPU 97% now`, where another compute unit does most of the work that one did; else
+    empty."""
+    lost = [(name, pair.before) for name, pair in model.units if (pair.before or 0) - (pair.after or 0) >= _MOVED]
+    gained = [(name, pair.after) for name, pair in model.units if (pair.after or 0) - (pair.before or 0) >= _MOVED]
+    if not (lost and gained):
+        return ""
+    sides = ((lost, "before"), (gained, "now"))
+    said = (f"{DEVICE_NAMES[Device(name)]} {share(of or 0)} {when}" for units, when in sides for name, of in units)
+    return ", ".join(said)
+
+
+def latencies(change: LatencyChange) -> str:
+    """Medians before and after."""
+    return pair_words(Pair(change.before_ns, change.after_ns), durations(change.resolution_ns))
+
+
+def durations(resolution_ns: int) -> Callable[[float], str]:
+    """Writes durations with the digits that are known."""
+    return partial(format_duration, resolution_ns=resolution_ns)
+
+
+def answer(change: LatencyChange) -> str:
+    """The answer with its size: `improved by 30%`, `unchanged within ±5%`."""
+    if change.answer in CHANGED:
+        return f"{change.answer} by {percent_change(change.ratio).lstrip('+−')}"
+    if change.answer is Answer.UNCHANGED and change.floor is not None:
+        return f"{change.answer} within ±{_floor(change)}"
+    return str(change.answer) + (f" ({MIN_P95} predictions per side needed)" if change.wanted == MIN_P95 else "")
+
+
+def signed_duration(time_ns: float) -> str:
+    """A difference of times: `+512.15 µs`, `−3.61 ms`."""
+    return f"{'+' if time_ns > 0 else '−'}{format_duration(abs(time_ns))}"
+
+
+def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
+    """`373 → 5`."""
+    before, after = (ABSENT if value is None else form(value) for value in (pair.before, pair.after))
+    return arrow(before, after)
+
+
+def number(value: float) -> str:
+    """A count, or the mean of several."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def margin(inexact: Inexact) -> str:
+    """How exact inferred calls are: `from call stacks, ±1 ms (loads ±3 ms)`; empty for calls that Core ML recorded."""
+    latency_ns, load_ns = inexact.latency_ns, inexact.load_ns
+    if not latency_ns and not load_ns:
+        return ""
+    differs = latency_ns and load_ns and format_error(load_ns) != format_error(latency_ns)
+    return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
+
+
+def rates(change: FindingChange) -> str:
+    """How many recordings have a finding: `5 of 10 → 0 of 1 recordings`; empty for one a side."""
+    before, after = (f"{rate.found} of {rate.evaluated}" for rate in change.rates)
+    return f"{arrow(before, after)} recordings" if max(rate.evaluated for rate in change.rates) > 1 else ""
+
+
+def finding_models(change: FindingChange) -> str:
+    """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
+    named = [name for name in change.models if name is not None]
+    return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
+
+
+def share(value: float) -> str:
+    """A share in percent."""
+    return f"{value * 100:.0f}%"

@@ -1,0 +1,204 @@
+"""What a program with little room asks first, as JSON of at most 8 kB: `--format brief`.
+
+Each form says the verdict, what it rests on, the worst first, and what to ask next. What does not fit is counted in
+`left_out`. Keys are those of the JSON reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tracekit.render.blocks import Document, plain
+from tracekit.report.call_sites import line_of
+from tracekit.report.serialize import to_json
+
+if TYPE_CHECKING:
+    from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.gate import Gate
+    from tracekit.report.model_report import ModelReport
+    from tracekit.report.report import Answer, Report, Result
+    from tracekit.report.why import WhyReport
+
+MOST_BYTES: Final = 8_000
+_LONG = 300
+"""Characters of a text that is cut where there is no room."""
+_FENCE_END = "\n```"
+_FIGURES = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_engine_time")
+_LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
+
+
+def brief_report(report: Report) -> str:
+    """Verdict, coverage, models, findings with the first step of their fix, and what was not evaluated."""
+    source = report.recording.source
+    found = [result for result in report.results if result.outcome == "finding"]
+    return _capped(
+        {
+            "verdict": report.summary.verdict,
+            "recording": _kept(report.recording, "source", "device_model", "os_version", "target", "duration_ns"),
+            "findings": [_finding(result) for result in found],
+            "models": [
+                {"model": each.name, "loads": each.loads, "predictions": each.predictions}
+                | {name: each.quantities[name] for name in _FIGURES if each.quantities.get(name) is not None}
+                for each in report.models
+            ],
+            "not_recorded": [
+                {
+                    "instrument": each.instrument,
+                    "state": str(each.state),
+                    "note": f"{each.conclusion} {each.advice}".strip(),
+                }
+                for each in report.coverage
+                if not each.recorded
+            ],
+            "not_evaluated": _not_evaluated(report.results),
+            "next": [
+                *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in found[:2])),
+                f"tracekit why {source}",
+                f"tracekit sql {source} --list",
+            ],
+        }
+    )
+
+
+def brief_why(report: WhyReport, document: Document) -> str:
+    """The predictions with the parts of their extra time, and the findings about them."""
+    said = json.loads(to_json(report))
+    models = [_without(model, "fitting") for model in said["models"]]
+    found = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
+    return _capped(
+        {
+            "verdict": plain(document.verdict) or report.nothing,
+            "source": report.source,
+            "models": models,
+            "next": [f"tracekit whatif {report.source} {name}" for name in found],
+        }
+    )
+
+
+def brief_comparison(comparison: Comparison, document: Document) -> str:
+    """What changed: findings, and each model's latency and loads with the interval of the change."""
+    said = json.loads(to_json(comparison))
+    return _capped(
+        {
+            "verdict": plain(document.verdict),
+            **{side: said[side] for side in ("before", "after")},
+            "findings": [_without(finding, "reason") for finding in said["findings"]],
+            "models": [
+                {name: model[name] for name in ("name", "presence", "predictions", "loads", "time_ns")}
+                | {name: {key: model[name][key] for key in _LATENCY} for name in ("latency", "p95") if model.get(name)}
+                for model in said["models"]
+            ],
+            "notes": [*said["notes"], *(f"Not recorded: {name}." for name in said["not_recorded"])],
+            "next": ["tracekit compare BEFORE AFTER -v", "tracekit why AFTER"],
+        }
+    )
+
+
+def brief_gate(gate: Gate, document: Document) -> str:
+    """What was checked, what decides first."""
+    said = json.loads(to_json(gate))
+    items = [
+        {name: item[name] for name in ("verdict", "subject", "model", "text") if item[name]} for item in said["items"]
+    ]
+    return _capped({"verdict": plain(document.verdict), "items": items, "next": ["tracekit why RECORDING"]})
+
+
+def brief_model_file(report: ModelReport, document: Document, commands: Mapping[str, str]) -> str:
+    """Facts of a model file, its findings with their fixes, and the commands that write a fixed one."""
+    found = [result for result in report.results if result.outcome == "finding"]
+    return _capped(
+        {
+            "verdict": plain(document.verdict),
+            "model": _kept(report.model, "name", "source", "kind", "specification_version", "bytes"),
+            "findings": [
+                {"id": result.id, "summary": result.summary, "fix": _first_step(result.fix)}
+                | ({"command": commands[result.id]} if commands.get(result.id) else {})
+                for result in found
+            ],
+            "not_evaluated": _not_evaluated(report.results),
+            "next": [f"tracekit explain {result.id}" for result in found[:2]],
+        }
+    )
+
+
+def _finding(result: Result) -> dict[str, Any]:
+    """A finding, with one line of its evidence and of its place in the code."""
+    said: dict[str, Any] = {
+        "id": result.id,
+        "severity": result.severity,
+        "model": result.model,
+        "title": result.title,
+        "summary": result.summary,
+        "savings_ns": result.own_savings_ns,
+        "evidence": {"count": result.evidence_total},
+        "fix": _first_step(result.fix),
+    }
+    if result.evidence:
+        first = result.evidence[0]
+        said["evidence"] |= {"start_ns": first.start_ns, "end_ns": first.end_ns, "label": first.label}
+    if result.call_sites:
+        site = result.call_sites[0]
+        said["code"] = " in ".join(filter(None, (line_of(site), site.function or "")))
+    return said
+
+
+def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
+    """Each reason once, with the checks that it keeps from an answer."""
+    checks: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        if result.outcome == "not_evaluated":
+            names = checks.setdefault((result.summary, result.record), [])
+            names += [result.id] if result.id not in names else []
+    return [
+        {"checks": ", ".join(names), "why": why} | ({"record": record} if record else {})
+        for (why, record), names in checks.items()
+    ]
+
+
+def _first_step(fix: str) -> str:
+    """The first paragraph of a fix, with the code that it leads to; `tracekit explain` has the rest."""
+    said, _, more = fix.strip().partition("\n\n")
+    code = f"\n\n{more.partition(_FENCE_END)[0]}{_FENCE_END}" if said.endswith(":") and more.startswith("```") else ""
+    return " ".join(said.split()) + code
+
+
+def _kept(thing: object, *names: str) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(thing, name)) is not None}
+
+
+def _without(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """What is known of it, but for these keys."""
+    return {name: value for name, value in said.items() if value not in (None, [], "") and name not in names}
+
+
+def _capped(said: dict[str, Any]) -> str:
+    """The JSON in at most `MOST_BYTES`: from the longest list the last entry goes, until it fits. A list keeps its
+    first entry as long as texts can be cut instead."""
+    left: Counter[str] = Counter()
+    for least in (1, 0):
+        while len(text := _written(said, left)) > MOST_BYTES:
+            lists = {name: value for name, value in said.items() if isinstance(value, list) and len(value) > least}
+            if not lists:
+                break
+            name = max(lists, key=lambda each: len(_written(lists[each], left)))
+            lists[name].pop()
+            left[name] += 1
+        said = said if len(text) <= MOST_BYTES else _shortened(said)
+    return _written(said, left).decode()
+
+
+def _written(said: Any, left: Counter[str]) -> bytes:
+    more = {"left_out": dict(left)} if left and isinstance(said, dict) else {}
+    return f"{json.dumps(said | more if more else said, ensure_ascii=False)}\n".encode()
+
+
+def _shortened(said: Any) -> Any:
+    """The same with long texts cut."""
+    if isinstance(said, str):
+        return said if len(said) <= _LONG else f"{said[:_LONG]}…"
+    if isinstance(said, dict):
+        return {name: _shortened(value) for name, value in said.items()}
+    return [_shortened(value) for value in said] if isinstance(said, Sequence) else said

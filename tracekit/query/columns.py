@@ -1,0 +1,262 @@
+"""The columns of the views of SQL: names with units, types, and what each holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.analysis.quantities import MODEL
+
+TEXT, NUMBER, REAL, FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
+"""Types of columns, as DuckDB calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a view."""
+
+    name: str
+    type: str
+    holds: str
+
+
+def columns_of(*lines: str) -> tuple[Column, ...]:
+    """Columns from lines such as `start_ns BIGINT start of the call`."""
+    return tuple(Column(*line.split(" ", 2)) for line in lines)
+
+
+INTERVAL = ("start_ns BIGINT start", "end_ns BIGINT end", "duration_ns BIGINT duration")
+
+PROCESS = ("process VARCHAR name of the process", "pid BIGINT id of the process")
+
+THREAD = ("thread VARCHAR the thread, as Instruments shows it", "tid BIGINT id of the thread")
+
+EVENTS = columns_of(
+    "id BIGINT number of the row in its lane; `prediction_id` refers to those of `activity`",
+    *INTERVAL,
+    "lane VARCHAR `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`",
+    "kind VARCHAR what the row is, in one vocabulary for all systems: `prediction`, `load_cached`, `ane_exec`, …",
+    "label VARCHAR event or label as recorded",
+    "model VARCHAR model, by base name; null where the row names none",
+    "instance BIGINT number of the instance; null where names carry none",
+    "parent_model VARCHAR pipeline that the model is a stage of",
+    "level VARCHAR `top` for what the app called, `sub` for stages of pipelines",
+    "compute_unit VARCHAR `cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown",
+    "process VARCHAR name of the process; null where the table has none",
+    "pid BIGINT id of the process",
+    "depth BIGINT nesting depth as recorded",
+    "operation BIGINT index of the segment of the compiled program that ran",
+    "prediction_id BIGINT the prediction that contains the row; null where there is none or several could",
+    "attribution VARCHAR how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …",
+    "source_table VARCHAR schema of the recorded table",
+    "source_row BIGINT row in that table, from 0",
+)
+
+CALLS = columns_of(
+    "origin VARCHAR what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`",
+    "resolution_ns BIGINT time between two samples where call stacks show the call, else 0",
+    "start_min_ns BIGINT earliest start",
+    "start_max_ns BIGINT latest start",
+    "end_min_ns BIGINT earliest end",
+    "end_max_ns BIGINT latest end",
+    "is_single BOOLEAN false where the row may be several calls",
+)
+
+FIRST = columns_of("is_first_after_load BOOLEAN first prediction after a load of its model, which warms it up")
+
+COLD = columns_of("is_cold BOOLEAN the load prepared the model for the device; null where that is not known")
+
+BREAKDOWN = columns_of(
+    "prediction_id BIGINT the prediction, as in `predictions`",
+    "start_ns BIGINT start of the prediction",
+    "model VARCHAR its model",
+    "duration_ns BIGINT its duration: the sum of the parts up to `not_recorded_ns`",
+    "ane_ns BIGINT the Neural Engine worked for it",
+    "gpu_ns BIGINT the GPU worked for it",
+    "cpu_ns BIGINT Core ML computed on the CPU",
+    "data_before_ns BIGINT copies and conversions before the first compute activity",
+    "data_between_ns BIGINT those between",
+    "data_after_ns BIGINT those after the last compute activity",
+    "data_unplaced_ns BIGINT those of a prediction without compute activity",
+    "ane_queue_ns BIGINT waited for the Neural Engine; null where it is not known",
+    "ane_requested_ns BIGINT waiting and work on the Neural Engine, which the recording does not tell apart",
+    "gpu_queue_ns BIGINT waited for the GPU",
+    "gpu_requested_ns BIGINT waiting and work on the GPU, which the recording does not tell apart",
+    "other_ns BIGINT events of Core ML with an unknown compute unit",
+    "ambiguous_ns BIGINT work that may be of another prediction in flight",
+    "unaccounted_ns BIGINT nothing that was recorded",
+    "not_recorded_ns BIGINT the same, of predictions that Core ML did not record",
+    "handoffs BIGINT changes from one compute unit to another; null where they are not known",
+    "handoff_gap_ns BIGINT time between the work on both sides of them",
+    "other_models_ns BIGINT other models used its compute units meanwhile",
+)
+
+COUNTS = columns_of(
+    "model VARCHAR model, by base name",
+    "level VARCHAR `top` for models that the app called, `sub` for stages of pipelines",
+    "instances BIGINT distinct instances; null where names carry none",
+    "loads BIGINT loads; null where Core ML recorded nothing",
+    "cold_loads BIGINT loads that prepared the model for the device",
+    "predictions BIGINT predictions",
+    "predictions_ns BIGINT time of all predictions",
+    "loads_ns BIGINT time of all loads",
+)
+
+MODELS = COUNTS + tuple(
+    Column(name, REAL, f"{each.label}, in {each.unit}") for name, each in MODEL.items() if name != "predictions"
+)
+
+FINDINGS = columns_of(
+    "rank BIGINT 1 for the finding that costs most",
+    "check_id VARCHAR the check",
+    "severity VARCHAR `critical`, `high`, `medium` or `low`",
+    "model VARCHAR the model; null for the whole recording",
+    "title VARCHAR what is wrong",
+    "summary VARCHAR the numbers in one sentence",
+    "savings_ns BIGINT what the fix saves at most; null where that is unknown",
+    "evidence BIGINT intervals that show it",
+)
+
+CHECKS = columns_of(
+    "check_id VARCHAR the check",
+    "model VARCHAR the model; null for the whole recording",
+    "outcome VARCHAR `finding`, `passed`, `not_applicable`, `not_evaluated` or `error`",
+    "summary VARCHAR the numbers in one sentence, or why there are none",
+    "record VARCHAR what to record so that it can be evaluated",
+)
+
+EVIDENCE = columns_of(
+    "rank BIGINT of the finding",
+    "check_id VARCHAR the check",
+    *INTERVAL,
+    "model VARCHAR model of the interval",
+    "label VARCHAR what the interval is",
+    "source_table VARCHAR schema of the recorded table",
+    "source_row BIGINT row in that table, from 0",
+)
+
+COVERAGE = columns_of(
+    "instrument VARCHAR the instrument, as Instruments calls it",
+    "state VARCHAR `rows`, `empty`, `missing` or `unreadable`",
+    "rows BIGINT rows in its tables; null where they are missing or unreadable",
+    "tables VARCHAR schemas of its tables",
+    "conclusion VARCHAR what follows",
+    "advice VARCHAR what to do to see more",
+)
+
+RECORDING = columns_of(
+    "source VARCHAR name of the recording",
+    "run BIGINT number of the run",
+    "device_model VARCHAR model of the device",
+    "os_version VARCHAR its system",
+    "target VARCHAR process that was recorded",
+    "template VARCHAR template of Instruments",
+    "instruments_version VARCHAR version of Instruments",
+    "start_date VARCHAR when it was recorded",
+    "duration_ns BIGINT duration of the run",
+)
+
+SAMPLES = columns_of(
+    "time_ns BIGINT when the sample was taken",
+    "thread VARCHAR the thread, as Instruments shows it",
+    "tid BIGINT id of the thread",
+    "main_thread BOOLEAN whether it is a main thread; null where that is not known",
+    "process VARCHAR name of the process",
+    "pid BIGINT id of the process",
+    "state VARCHAR state of the thread",
+    "weight_ns BIGINT time that the sample stands for; null where the table does not state it",
+    "stack_id BIGINT its call stack, in `stacks`; null where none was caught",
+)
+
+STACKS = columns_of(
+    "stack_id BIGINT the call stack",
+    "depth BIGINT 0 is the innermost frame",
+    "image VARCHAR binary",
+    "function VARCHAR function",
+    "file VARCHAR source file; null where it is not known",
+    "line BIGINT line; null where it is not known",
+    "owner VARCHAR `app`, `system`, or null",
+    "inlined BOOLEAN whether the compiler put the function into the next one",
+)
+
+SIGNPOST = (
+    "name VARCHAR name of the signpost",
+    "category VARCHAR its category",
+    "subsystem VARCHAR its subsystem",
+    "identifier VARCHAR what tells apart those in flight at a time",
+    *PROCESS,
+    *THREAD,
+)
+
+INDUCED = "induced BIGINT 1 where a developer's condition forced the state"
+
+CONTEXT: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    (
+        "signposts",
+        "Signposts",
+        "signpost intervals of the app and of frameworks",
+        (
+            *INTERVAL,
+            *SIGNPOST,
+            "start_message VARCHAR message of the begin",
+            "end_message VARCHAR message of the end",
+        ),
+    ),
+    (
+        "signpost_events",
+        "Signposts",
+        "signpost events",
+        ("start_ns BIGINT time of the event", *SIGNPOST, "message VARCHAR message"),
+    ),
+    (
+        "points_of_interest",
+        "Points of Interest",
+        "points of interest",
+        (
+            "start_ns BIGINT time of the event",
+            "name VARCHAR name of the event",
+            "subsystem VARCHAR its subsystem",
+            "message VARCHAR message",
+            *PROCESS,
+            *THREAD,
+        ),
+    ),
+    ("thermal", "Thermal State", "thermal states", (*INTERVAL, "state VARCHAR thermal state", INDUCED)),
+    (
+        "hangs",
+        "Hangs",
+        "times at which a main thread did not react",
+        (*INTERVAL, "hang_type VARCHAR how long it was, in words", *PROCESS, *THREAD),
+    ),
+    (
+        "hang_risks",
+        "Hangs",
+        "calls that risk a hang",
+        (
+            "start_ns BIGINT time of the call",
+            "message VARCHAR what was called",
+            "severity VARCHAR severity",
+            *PROCESS,
+            *THREAD,
+        ),
+    ),
+    (
+        "gpu_states",
+        "GPU State",
+        "whether the GPU was active",
+        (*INTERVAL, "state VARCHAR `Active` or `Idle`", "label VARCHAR label", "gpu VARCHAR the GPU"),
+    ),
+    (
+        "gpu_clock",
+        "GPU State",
+        "performance states of the GPU",
+        (*INTERVAL, "state VARCHAR performance state", "gpu VARCHAR the GPU", INDUCED),
+    ),
+    (
+        "metal_pipelines",
+        "Signposts",
+        "Metal pipelines that were compiled",
+        ("start_ns BIGINT time of the event", "function VARCHAR Metal function", *PROCESS, *THREAD),
+    ),
+    ("processes", "Processes", "processes that ran", ("process VARCHAR the process", "pid BIGINT id of the process")),
+)
+"""Name, instrument, rows and columns of the views of context frames."""
