@@ -1,5 +1,5 @@
-"""Put the pages of the site together in a folder: `docs/`, the README as start page, the pages of checks, and what the code
-says of commands and of Python names. Links to files that are no page lead to the repository.
+"""Put the pages of the site together in a folder: `docs/`, the README as start page, the pages of checks, and what the
+code says of commands and of Python names. Links to files that are no page lead to the repository.
 
 python scripts/site_pages.py [FOLDER]
 """
@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import tomllib
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def checks() -> dict[str, str]:
     """The same for the pages of checks, to which their code adds what they need and their thresholds."""
     listed = ((DETECTORS, "rules"), (MODEL_DETECTORS, "model_rules"))
     return {
-        f"tracekit/detectors/{folder}/{each.id}.md": f"detectors/{each.id}.md" for group, folder in listed for each in group
+        f"tracekit/detectors/{folder}/{each.id}.md": f"detectors/{each.id}.md"
+        for group, folder in listed
+        for each in group
     }
 
 
@@ -91,15 +94,23 @@ def linked(text: str, source: str, page: str, known: dict[str, str]) -> str:
 
     parts = _FENCE.split(text)
     for at in range(0, len(parts), 2):
-        # In Python-Markdown a bar in code ends a cell of a table, or keeps its backslash.
-        parts[at] = _CODE_WITH_BAR.sub(lambda code: f"<code>{escape(code[1]).replace(chr(92) + '|', '&#124;')}</code>", parts[at])
+        parts[at] = _CODE_WITH_BAR.sub(lambda code: _code(code[1].replace(r"\|", "|")), parts[at])
         parts[at] = _LINK.sub(target, parts[at])
     return "".join(parts)
 
 
+def _code(text: str) -> str:
+    """Code in a cell of a table: in Python-Markdown a bar between backticks ends the cell, or keeps its backslash."""
+    return f"<code>{escape(text, quote=False).replace('|', '&#124;')}</code>"
+
+
 def commands_page() -> str:
     """Every command with all its options."""
-    lines = ["# Every command", "", "As `tracekit COMMAND --help-all` prints it. Errors and exit statuses of all commands:"]
+    lines = [
+        "# Every command",
+        "",
+        "As `tracekit COMMAND --help-all` prints it. Errors and exit statuses of all commands:",
+    ]
     lines += ["[commands](commands.md). An option in two commands means the same.", ""]
     return "\n".join([*lines, *(line for command in COMMANDS for line in _command(command))])
 
@@ -110,7 +121,7 @@ def _command(command: Command) -> list[str]:
     rows = [(argument.shown, argument.help) for argument in command.arguments]
     rows += [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in command.options]
     lines += ["| argument or option | |", "|---|---|"]
-    lines += [f"| <code>{escape(shown).replace('|', '&#124;')}</code> | {_cell(text)} |" for shown, text in rows]
+    lines += [f"| {_code(shown)} | {_cell(text)} |" for shown, text in rows]
     lines += [""]
     if command.forms:
         files = ", ".join(ENDINGS[form][0] for form in command.files)
@@ -131,7 +142,7 @@ def python_page() -> str:
     for name in sorted(tracekit.__all__, key=str.casefold):
         value = getattr(tracekit, name)
         if not name.startswith("_") and not inspect.isclass(value):
-            lines += _documented(f"tracekit.{name}", value, "###")
+            lines += _documented(f"tracekit.{name}", value)
     for kind in (getattr(tracekit, name) for name in sorted(tracekit.__all__)):
         if inspect.isclass(kind):
             lines += _class(f"tracekit.{kind.__name__}", kind)
@@ -142,24 +153,20 @@ def python_page() -> str:
 
 def _class(name: str, kind: type) -> list[str]:
     """A class, its own methods and properties, and those of `Page`, which all that shows itself has."""
-    lines = _documented(name, kind, "##", signature=False)
-    for member, value in sorted(inspect.getmembers(kind), key=lambda each: each[0]):
-        defined = next(base for base in kind.__mro__ if member in vars(base))
-        is_ours = defined.__module__.startswith("tracekit")
-        raw = vars(defined)[member]
-        if member.startswith("_") or not is_ours or not (callable(value) or isinstance(raw, property)):
-            continue
-        lines += _documented(f".{member}", raw.fget if isinstance(raw, property) else value, "###", signature=callable(value))
+    lines = [f"## {name}", "", inspect.getdoc(kind) or "", ""]
+    for member in sorted(each for each in dir(kind) if not each.startswith("_")):
+        value = inspect.getattr_static(kind, member)
+        function = value.fget if isinstance(value, property) else value
+        if inspect.isfunction(function) and function.__module__.startswith("tracekit"):
+            lines += _documented(member, function, shown=member if function is not value else "")
     return lines
 
 
-def _documented(name: str, value: object, heading: str, *, signature: bool = True) -> list[str]:
-    text = inspect.cleandoc(inspect.getdoc(value) or "")
-    shown = name
-    if signature and callable(value):
-        taken = [each for each in inspect.signature(value).parameters.values() if each.name != "self"]
-        shown += f"({', '.join(_parameter(each) for each in taken)})"
-    return [f"{heading} {name.lstrip('.')}", "", *(["```python", shown.lstrip("."), "```", ""] if shown != name else []), text, ""]
+def _documented(name: str, function: Callable[..., object], *, shown: str = "") -> list[str]:
+    """A section on a function. shown: what stands in place of its call."""
+    taken = [_parameter(each) for each in inspect.signature(function).parameters.values() if each.name != "self"]
+    call = shown or f"{name}({', '.join(taken)})"
+    return [f"### {name}", "", "```python", call, "```", "", inspect.getdoc(function) or "", ""]
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
@@ -175,9 +182,7 @@ def write(folder: Path) -> None:
     known = {**files, **of_checks}
     texts = {page: linked((ROOT / source).read_text("utf-8"), source, page, known) for source, page in files.items()}
     for source, page in of_checks.items():
-        text = own_page(Path(source).stem)
-        assert text is not None
-        texts[page] = linked(text, source, page, known)
+        texts[page] = linked(own_page(Path(source).stem) or "", source, page, known)
     texts |= {"command-reference.md": commands_page(), "python-api.md": python_page()}
     for page, text in texts.items():
         (folder / page).parent.mkdir(parents=True, exist_ok=True)
