@@ -75,6 +75,33 @@ def test_commands_print_what_the_page_shows(
         assert re.fullmatch(pattern, result.out), f"{line}\n{result.out}"
 
 
+def test_the_readme_runs_as_written(
+    tracekit: Tracekit,
+    unchanged_folders: set[Path],
+    built_models: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "sample_traces").symlink_to(ROOT / "sample_traces")
+    (tmp_path / "MyModel.mlpackage").symlink_to(built_models / "float16_interface.mlpackage")
+    monkeypatch.chdir(tmp_path)
+    unchanged_folders.add(Path("sample_traces"))
+    blocks = "".join(
+        re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    )
+    run = []
+    for line in re.findall(r"^tracekit (.*)", blocks, re.MULTILINE):
+        words = shlex.split(line, comments=True)
+        # A Mac and a terminal are needed for these; test_readme.py reads them.
+        if words[0] in ("record", "view") or "--target" in words:
+            continue
+        said = re.search(r"# exit status (\d)", line)
+        assert tracekit(*words).status == (int(said[1]) if said else 0), line
+        run.append(words[0])
+    assert {"analyze", "compare", "check", "inspect", "init"} == set(run)
+    assert Path("report.html").exists()
+
+
 def test_numbers_that_the_tutorial_speaks_of_are_in_what_it_shows() -> None:
     text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     spoken = re.findall(r"\d[\d.,]* (?:ms|s)\b|\d+%", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
