@@ -106,21 +106,18 @@ def _code(text: str) -> str:
 
 def commands_page() -> str:
     """Every command with all its options."""
-    lines = [
-        "# Every command",
-        "",
-        "As `tracekit COMMAND --help-all` prints it. Errors and exit statuses of all commands:",
-    ]
-    lines += ["[commands](commands.md). An option in two commands means the same.", ""]
+    lines = ["# Every command", "", "As `tracekit COMMAND --help-all` prints it; an option means the same in each."]
+    lines += ["[Errors and exit statuses](commands.md) of all commands.", ""]
     return "\n".join([*lines, *(line for command in COMMANDS for line in _command(command))])
 
 
 def _command(command: Command) -> list[str]:
-    lines = [f"## tracekit {command.name}", "", f"{command.summary.capitalize()}. {command.says}", ""]
+    summary = command.summary[0].upper() + command.summary[1:]
+    lines = [f"## tracekit {command.name}", "", f"{summary}. {command.says}", ""]
     lines += ["```sh", *command.examples, "```", ""]
     rows = [(argument.shown, argument.help) for argument in command.arguments]
     rows += [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in command.options]
-    lines += ["| argument or option | |", "|---|---|"]
+    lines += ["| argument or option | is |", "|---|---|"]
     lines += [f"| {_code(shown)} | {_cell(text)} |" for shown, text in rows]
     lines += [""]
     if command.forms:
@@ -188,6 +185,7 @@ def write(folder: Path) -> None:
         (folder / page).parent.mkdir(parents=True, exist_ok=True)
         (folder / page).write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "pictures", folder / "pictures")
+    shutil.copy(ROOT / "docs" / "site.css", folder)
 
 
 if __name__ == "__main__":
