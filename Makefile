@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures site web clean environment environment-dev
+.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures site web mac clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -87,6 +87,9 @@ site: environment-dev ## build the documentation as a site in build/site/; a bro
 web: ## write the script and the style of the HTML report again (needs npm)
 	@scripts/web_packages.sh
 	@cd web && npm run --silent build
+
+mac: environment ## on a Mac with Xcode: record a program with planted problems and judge what tracekit says of it
+	@PYTHON="$$PWD/$(BIN)/python" scripts/mac/record.sh mac-recordings
 
 clean: ## remove the environment, builds and caches
 	rm -rf .venv dist build web/node_modules web/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

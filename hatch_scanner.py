@@ -1,24 +1,47 @@
-"""Builds the compiled scanner of exports where a C compiler is there; without one, the package is pure Python."""
+"""Builds the compiled scanner of exports where a C compiler is there; without one, the package is pure Python. What is
+built says its version in itself, so that a wheel made of a source distribution has the same."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sysconfig
 import tempfile
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULE = "tracekit.recording.export._scan"
+VERSION = "tracekit/_version.py"
 SOURCES = Path("tracekit/recording/export/scan")
 
 
-class ScannerHook(BuildHookInterface[Any]):
-    """Compiles the extension into the package, from where the wheel takes it."""
+class PackageHook(BuildHookInterface[Any]):
+    """Compiles the extension into the package, from where the wheel takes it, and writes the version."""
 
-    def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build, and say what the wheel is for: any machine, or this kind with any Python from 3.11 on."""
+        if version != "editable":
+            stated = self.folder / "_version.py"
+            text = (Path(self.root) / VERSION).read_text(encoding="utf-8")
+            stated.write_text(re.sub('".*"\n$', f'"{self.metadata.version}"\n', text), encoding="utf-8")
+            build_data["force_include"][str(stated)] = VERSION
+        if self.target_name == "wheel":
+            self._add_scanner(build_data)
+
+    def finalize(self, _version: str, _build_data: dict[str, Any], _artifact: str) -> None:
+        """Remove what was written for this build alone."""
+        shutil.rmtree(self.folder)
+
+    @cached_property
+    def folder(self) -> Path:
+        """A folder of this build."""
+        return Path(tempfile.mkdtemp())
+
+    def _add_scanner(self, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
         for stale in (root / SOURCES.parent).glob("_scan.*.so"):
             stale.unlink()
@@ -41,7 +64,8 @@ def compiled(root: Path) -> Path | None:
         MODULE,
         sources=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.c"))],
         depends=[path.relative_to(root).as_posix() for path in sorted((root / SOURCES).glob("*.h"))],
-        extra_compile_args=["/std:c11"] if os.name == "nt" else ["-std=c11", "-O3", "-fvisibility=hidden"],
+        # Without debugging data, which names the folder of the build: two builds of a source are the same to the byte.
+        extra_compile_args=["/std:c11"] if os.name == "nt" else ["-std=c11", "-O3", "-fvisibility=hidden", "-g0"],
         py_limited_api=True,
         # A compiler that is missing or fails is a warning.
         optional=True,

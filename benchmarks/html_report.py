@@ -62,9 +62,10 @@ def timeline(intervals: int) -> Timeline:
         first, last, category, label, of_model = (np.concatenate(each) for each in zip(*columns, strict=True))
         order = np.argsort(first, kind="stable")
         flags = np.full(len(order), CALL if identity == "activity" else 0)
-        none = np.full(len(order), -1)
+        call = np.tile(np.arange(calls), len(parts))
         values = (first, last, category, label, np.zeros(len(order), np.int64), of_model)
-        lanes.append(DrawnLane(identity, title, section, "", False, *(each[order] for each in values), flags, none, 2))
+        columns = [each[order] for each in values]
+        lanes.append(DrawnLane(identity, title, section, "", False, *columns, flags, call[order], 2))
     return Timeline(0, int(starts[-1]) + 10_000_000, tuple(lanes), tuple(texts), ())
 
 

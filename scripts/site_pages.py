@@ -94,6 +94,8 @@ def linked(text: str, source: str, page: str, known: dict[str, str]) -> str:
 
     parts = _FENCE.split(text)
     for at in range(0, len(parts), 2):
+        # What belongs to an item of a numbered list is indented by four in Python-Markdown.
+        parts[at] = re.sub(r"^   (?=\S)", "    ", parts[at], flags=re.MULTILINE)
         parts[at] = _CODE_WITH_BAR.sub(lambda code: _code(code[1].replace(r"\|", "|")), parts[at])
         parts[at] = _LINK.sub(target, parts[at])
     return "".join(parts)

@@ -33,6 +33,7 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "view": ("style_transfer_reload", ("1", "enter", "down", "enter", "s", "s", "s")),
     "predictions": ("captions_concurrent", ("4", "down", "down", "f", "s", "T")),
     "compare": ("sharpen_8bit sharpen_float16", ()),
+    "runtimes": ("local_chat", ()),
 }
 """Name of the picture, samples, keys that lead there."""
 SIZE = (130, 36)

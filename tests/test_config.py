@@ -263,3 +263,15 @@ def opened_by(monkeypatch, arguments):
     monkeypatch.setattr("tracekit.cli.view.run_app", lambda request: requests.append(request) or [])
     main(["view", *arguments])
     return requests[0] if requests else None
+
+
+def test_operations_of_the_app_are_chosen_in_the_settings(tmp_path, samples):
+    path = written(tmp_path, '[signposts]\nunits = ["Process*", "Resize"]\nskip = ["Resize"]\n')
+    report = tracekit.analyze(samples / "frame_camera.trace", config=path)
+    assert [operation.name for operation in report.operations] == ["ProcessFrame"]
+    for text, sentence in (
+        ('units = "ProcessFrame"', "'signposts.units': must be a list of names"),
+        ("unit = []", "'signposts.unit': unknown setting 'unit'"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            load_config(written(tmp_path, f"[signposts]\n{text}\n"))

@@ -38,6 +38,7 @@ TESTING = {
     "contents.py",
     "export_xml.py",
     "machines.py",
+    "read_rows.py",
     "recorder.py",
     "rng.py",
     "rows.py",
@@ -57,7 +58,8 @@ TESTING = {
 def checkout_in(folder: Path) -> Path:
     """A copy of what a wheel is built from, since a build puts the scanner in its checkout, where others read it."""
     checkout = folder / "checkout"
-    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "hatch_scanner.py", "README.md", "LICENSE"):
+    hooks = ("hatch_build.py", "hatch_scanner.py", "hatch_version.py")
+    for name in ("tracekit", "pyproject.toml", *hooks, "README.md", "LICENSE"):
         source = ROOT / name
         ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
         _ = (
@@ -218,6 +220,42 @@ def test_the_command_and_the_package_agree_on_names_and_version() -> None:
     import tracekit._version
 
     assert tracekit.__version__ == tracekit._version.__version__
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_version_comes_from_the_tag_through_the_source_distribution_into_the_wheel(tmp_path: Path) -> None:
+    checkout = checkout_in(tmp_path)
+    for name in (".git_archival.txt", ".gitattributes"):
+        shutil.copy(ROOT / name, checkout)
+
+    def git(*arguments: str) -> str:
+        return run("git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments, cwd=checkout)
+
+    def version(folder: Path) -> str:
+        code = "import hatch_version; print(hatch_version.version())"
+        return run(sys.executable, "-B", "-c", code, cwd=folder).strip()
+
+    stated = tracekit.__version__
+    assert version(checkout) == stated
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "first")
+    assert version(checkout) == stated
+    git("tag", "v2.3.4")
+    assert version(checkout) == "2.3.4"
+    git("archive", "-o", str(tmp_path / "archive.tar"), "HEAD")
+    shutil.unpack_archive(tmp_path / "archive.tar", tmp_path / "archive")
+    assert version(tmp_path / "archive") == "2.3.4"
+    # As a release does: the wheel is made of the source distribution.
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(checkout))
+    assert git("status", "--porcelain") == ""
+    (wheel,) = (tmp_path / "dist").glob("coreml_tracekit-2.3.4-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert '__version__ = "2.3.4"\n' in archive.read("tracekit/_version.py").decode()
+    (checkout / "more").touch()
+    git("add", "-A")
+    git("commit", "-qm", "second")
+    assert re.fullmatch(r"2\.3\.5\.dev1\+g[0-9a-f]+", version(checkout))
 
 
 def test_every_package_that_is_installed_is_pinned() -> None:

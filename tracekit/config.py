@@ -20,6 +20,7 @@ from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.selection import ModelChecks, choose
 from tracekit.errors import UsageError, unknown
+from tracekit.trace.runtimes.phases import ALL_OWN, Units
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),
@@ -38,7 +39,12 @@ KEYS = {
     **KEYS_OF_MODELS,
 }
 """What can be set at the top of the file, beside tables."""
-_TOP = (*KEYS, "checks", "models", "check")
+SIGNPOSTS = {
+    "units": Key('["ProcessFrame"]', "names of the app's signposts that are its operations, and no others (globs)"),
+    "skip": Key('["Heartbeat"]', "names of the app's signposts that are none (globs)"),
+}
+"""What can be set in `[signposts]`."""
+_TOP = (*KEYS, "checks", "models", "check", "signposts")
 _OF_MODEL = (*KEYS_OF_MODELS, "checks")
 
 
@@ -65,6 +71,8 @@ class Config:
     """Files of the models, as `PATH` or `MODEL=PATH`; the paths lead from the current folder or are absolute."""
     perf_reports: tuple[str, ...] = ()
     """Performance reports of the models, in the same form."""
+    units: Units = ALL_OWN
+    """Which signposts are operations of the app."""
     model_checks: ModelChecks = field(default_factory=ModelChecks)
     """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
@@ -122,6 +130,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         Floors(tuple(floors)),
         _files(table, "model-files", path),
         _files(table, "perf-reports", path),
+        _units(table),
         _model_checks(table, MODEL_DETECTORS, ids),
     )
 
@@ -170,6 +179,21 @@ def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
         model, equals, path = text.partition("=")
         files.append(f"{model}={config.parent / path}" if equals else str(config.parent / text))
     return tuple(files)
+
+
+def _units(table: dict[str, Any]) -> Units:
+    """Which signposts are operations."""
+    settings = table.get("signposts", {})
+    if not isinstance(settings, dict):
+        raise UsageError("'signposts': must be a table")
+    check_keys(settings, SIGNPOSTS, "signposts.")
+    patterns = []
+    for key in SIGNPOSTS:
+        value = settings.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+            raise UsageError(f"'signposts.{key}': must be a list of names")
+        patterns.append(tuple(value))
+    return Units(*patterns)
 
 
 def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:

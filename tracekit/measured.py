@@ -21,7 +21,8 @@ def measured_trace(trace: Trace, request: Request) -> tuple[Measurements, Analys
     """What is measured of an open recording, and what that rests on. Raises `UsageError` for a part of the time in
     which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
     shown = shown_of_request(trace, request)
-    if request.part is not None and shown is not None and not shown.rows["activity"].any():
+    nothing = shown is not None and shown.operation is None and not shown.rows["activity"].any()
+    if request.part is not None and nothing:
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
     report = judge(trace, request, shown)
     check_models_known(report.tables)

@@ -63,8 +63,15 @@ def read_trace(path: Paths, request: Request) -> Trace:
 
     Raises `UnreadableRecording` as `open_trace` does, and `TracekitError` for a file that was given and cannot be read.
     """
-    trace = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress)
     project = request.settings
+    trace = open_trace(
+        path,
+        run=request.run,
+        reader=request.reader,
+        xctrace=request.xctrace,
+        progress=request.progress,
+        units=project.units,
+    )
     files = (request.model_files, project.model_files)
     return join_files(trace, path, files, (request.perf_reports, project.perf_reports))
 

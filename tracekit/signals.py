@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Windows has no SIGHUP.
+END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
 """Those that may be meant to end the program."""
 
 

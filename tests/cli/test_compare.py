@@ -93,14 +93,17 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
         json.loads(tracekit("compare", *paths, "--json", *more).out) for more in ((), ("--signpost", "Scroll"))
     )
     # Of 40 predictions those 20 that start in the interval; the other half is as fast as before.
-    assert part["models"][0]["predictions"] == {"before": 20, "after": 20}
-    assert (part["models"][0]["latency"]["before_ns"], part["models"][0]["latency"]["after_ns"]) == (20 * MS, 30 * MS)
-    assert part["models"][0]["latency"]["answer"] == "regressed"
+    models = {model["name"]: model for model in part["models"]}
+    net = models["Net"]
+    assert net["predictions"] == {"before": 20, "after": 20}
+    assert (net["latency"]["before_ns"], net["latency"]["after_ns"]) == (20 * MS, 30 * MS)
+    assert net["latency"]["answer"] == "regressed"
+    # The interval itself is there too, once.
+    assert models["Scroll"]["predictions"] == {"before": 1, "after": 1}
     assert whole["models"][0]["predictions"] == {"before": 40, "after": 40}
     unknown = tracekit("compare", *paths, "--signpost", "Scrol")
     assert unknown.status == 2
-    assert "unknown signpost 'Scrol' (the app has intervals of 1 other name" in unknown.err
-    assert "Scroll" not in unknown.err
+    assert "unknown signpost 'Scrol'; did you mean 'Scroll'? (available: Scroll)" in unknown.err
 
 
 def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):

@@ -7,16 +7,23 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tracekit.cli import output
+from tracekit.cli import main, output
 from tracekit.errors import TracekitError
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("17.17 µs × 3", "17.17 us x 3"), ("≥ 10 %…", ">= 10 %..."), ("模型", "??"), ("\ud800", "?")],
+    [
+        ("17.17 µs × 3", "17.17 us x 3"),
+        ("≥ 10 %…", ">= 10 %..."),
+        ("█▓▒░ ±1 ▁▇█", "#=:. +-1 _=#"),
+        ("模型", "??"),
+        ("\ud800", "?"),
+    ],
 )
 def test_what_cannot_be_encoded_becomes_the_nearest_ascii(
     monkeypatch: pytest.MonkeyPatch, text: str, shown: str
@@ -97,3 +104,41 @@ def test_color_needs_a_terminal_that_wants_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert output.has_color() is expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"TERM": "dumb"}, "TERM is dumb"),
+        ({"TERM": "xterm", "PYTHONIOENCODING": "cp1252"}, "no Unicode (cp1252)"),
+        ({"TERM": "xterm", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, "takes no Unicode"),
+    ],
+)
+def test_a_terminal_without_whole_screens_is_one_sentence(samples: Path, variables, reason) -> None:
+    leader, follower = os.openpty()
+    command = [sys.executable, "-m", "tracekit", "view", str(samples / "sharpen_8bit.trace")]
+    ended = subprocess.run(
+        command,
+        stdin=follower,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **variables},
+        check=False,
+        timeout=60,
+    )
+    os.close(follower)
+    os.close(leader)
+    said = ended.stderr.decode()
+    assert ended.returncode == 2
+    assert reason in said
+    assert said.count("\n") == 1
+
+
+def test_windows_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[bytes] = []
+    windows = SimpleNamespace(name="nt", write=lambda _, text: said.append(text))
+    monkeypatch.setattr(main, "os", windows)
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert said == [b"tracekit: Windows is not supported; use macOS, Linux, or Linux in WSL\n"]

@@ -29,8 +29,9 @@ from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import Span
 
 MS = 1_000_000
-KEPT = ("HushApp", "HushModel", "HushRecording", "HushTemplate", "HushFunction")
-"""What `docs/privacy.md` says stays: names of the target, its models, the recording's file, its template, functions."""
+KEPT = ("HushApp", "HushModel", "HushRecording", "HushTemplate", "HushFunction", "HushInterval", "HushPoint(?!Message)")
+"""What `docs/privacy.md` says stays: names of the target, its models, the recording's file, its template, functions and
+signposts of the target."""
 
 PATH = "/Users/HushUser/HushFolder/HushApp.app/HushApp"
 TARGET = Process("HushApp", 412, PATH)
@@ -178,7 +179,7 @@ def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: d
     assert leaks(tracekit("stacks", recordings["export"], "--no-redact").out) == {"HushDaemon"}
     everything = "".join(path.read_text(encoding="utf-8") for path in recordings["export"].iterdir())
     assert {
-        "HUSHVARIABLE", "HushValue", "HushSilent", "HUSHDEVICEID", "HUSHHOSTID", "HushThread", "HushInterval",
+        "HUSHVARIABLE", "HushValue", "HushSilent", "HUSHDEVICEID", "HUSHHOSTID", "HushThread",
         "HushCategory", "HushSaid", "HushPointMessage", "HushPromptPrompt", "HushPromptResponse", "HushAttribute",
         "HushLabel", "HushForeign", "HushSourceUser", "HushImport",
     } <= leaks(everything)  # fmt: skip
@@ -265,7 +266,9 @@ def test_functions_go_on_request(tracekit, recordings: dict[str, Path], tmp_path
         archive = tmp_path / f"{named}.zip"
         assert tracekit("analyze", recordings["export"], "-o", archive, "--no-config", *flags).status == 0
         with zipfile.ZipFile(archive) as packed:
-            assert any("HushFunction" in packed.read(name).decode() for name in packed.namelist()) == named
+            texts = [packed.read(name).decode() for name in packed.namelist()]
+            for kept in ("HushFunction", "HushInterval", "HushPoint"):
+                assert any(kept in text for text in texts) == named
 
 
 @pytest.mark.parametrize("command", ONE_FORM, ids=" ".join)

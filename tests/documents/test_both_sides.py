@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from lxml import html
 
@@ -12,6 +14,7 @@ from support.analyses import kept_analysis
 from tracekit.comparison import words
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.measuring import measure
+from tracekit.documents.compared_pictures import pictures_of_both
 from tracekit.documents.comparison import comparison_document, facts, parts
 from tracekit.documents.comparison_verdict import summary
 from tracekit.documents.lanes import Drawing, lanes_of_both
@@ -40,6 +43,27 @@ def page(analyses):
 
 def text_of(page):
     return " ".join(page.text_content().split())
+
+
+def test_pictures_have_both_sides_on_one_scale(samples):
+    both = [kept_analysis(samples / f"{name}.trace") for name in ("sharpen_8bit", "sharpen_float16")]
+    sides = [Drawing(each.report, each.timeline()) for each in both]
+    comparison = compare(*([measure(each.trace, each.report)] for each in both))
+    (picture,) = pictures_of_both(comparison, (sides[0], sides[1]))
+    root = html.fromstring(f"<div>{picture.markup}</div>")
+    activity = [each.trace.activity for each in both]
+    # The first one follows the load.
+    warm = [frame[frame["kind"] == Kind.PREDICTION]["duration_ns"].iloc[1:].mean() for frame in activity]
+    bars = [sum(float(each.get("width")) for each in bar.xpath(".//rect")) for bar in root.xpath("//*[@class='pair']")]
+    assert bars == pytest.approx([100, 100 * warm[1] / warm[0]], abs=0.1)
+    # Each side's outline has the same area: that of all its predictions.
+    before, after = (
+        [100 - float(y) for y in re.findall(r"V([\d.]+)H", path.get("d"))] for path in root.xpath("//path")
+    )
+    assert sum(before) == pytest.approx(sum(after), rel=0.01)
+    assert np.average(range(len(after)), weights=after) < np.average(range(len(before)), weights=before)
+    # Reports without lanes have the bars alone.
+    assert "How long predictions took" not in pictures_of_both(comparison, None)[0].markup
 
 
 def test_every_answer_is_text(measured):

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from support.forms import too_long
 from support.models import MODELS
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
@@ -32,10 +33,11 @@ def report_on(inspected, name: str):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_model_fits_every_width(inspected, name: str) -> None:
     report = report_on(inspected, name)
-    short = text_of(report, 100).splitlines()
-    assert max(map(len, short)) <= 100
+    short = text_of(report, 100)
+    assert not too_long(short, 100, report.results)
     for width, verbose in ((30, False), (30, True), (100, True)):
-        assert max(map(len, text_of(report, width, verbose).splitlines())) <= width
+        assert not too_long(text_of(report, width, verbose), width, report.results)
+    short = short.splitlines()
     assert len(short) <= 45
     assert short[0].endswith(("not applicable", "passed", "not evaluated"))
 

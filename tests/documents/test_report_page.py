@@ -17,7 +17,8 @@ from tracekit.documents.report import summary_line
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
 from tracekit.report.report import Report
-from tracekit.units import format_time
+from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.units import format_duration, format_time
 
 SAMPLES = ("captions_concurrent", "not_instrumented", "sharpen_8bit", "style_transfer_fixed")
 
@@ -109,6 +110,28 @@ def test_without_lanes_there_is_no_script(full: Report) -> None:
     assert "<script" not in page
     assert "script-src &#x27;none&#x27;" in page
     assert 'id="timeline"' not in page
+
+
+def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Path) -> None:
+    analysis = kept_analysis(samples / "style_transfer_fixed.trace")
+    main = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")
+    tiles, *sections = main
+    assert [section.get("id") for section in sections][:2] == ["timeline", "models"]
+    activity = analysis.trace.activity
+    predictions = activity[activity["kind"] == Kind.PREDICTION]
+    # The first one of each model follows its load.
+    warm = predictions[predictions.groupby("model", observed=True).cumcount() > 0]
+    medians = warm.groupby("model", observed=True)["duration_ns"].median()
+    loads = activity.loc[activity["kind"].isin(LOAD_KINDS), "duration_ns"]
+    said = {tile.findtext("dt"): [each.text_content() for each in tile.findall("dd")] for tile in tiles}
+    least, most = format_duration(medians.min()), format_duration(medians.max())
+    assert said["median latency"] == [f"{least.removesuffix(' ms')}–{most}", "5 models"]
+    assert said["load time"] == [format_time(loads.sum()), f"5 loads, {format_time(loads.mean())} each"]
+    assert "est. savings" not in said
+
+
+def test_fixes_are_folded(sample: tuple[Analysis, str]) -> None:
+    assert not html.fromstring(sample[1]).xpath("//details[@open]")
 
 
 def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 import tracekit
 from support.analyses import kept_analysis
-from support.forms import short_text
+from support.forms import long_text, short_text, too_long
 from support.samples import SAMPLES
 from tracekit.documents.report import LINES, summary_document
 from tracekit.render.forms import render
@@ -36,8 +36,15 @@ def test_a_sample_takes_at_most_forty_lines_of_a_hundred_columns(reports, name: 
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_lines_fit_any_width(reports, name: str, width: int) -> None:
-    text = short_text(reports[name], width=width)
-    assert max(map(cell_len, text.splitlines())) <= width
+    assert not too_long(short_text(reports[name], width=width), width)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_first_finding_and_its_fix_are_on_the_first_screen_of_80_by_24(reports, name: str) -> None:
+    worst = [check.id for check in reports[name].results if check.outcome == "finding"][:1]
+    short, long = (text(reports[name], width=80).splitlines()[:24] for text in (short_text, long_text))
+    assert all(any(check in line for line in lines) for check in worst for lines in (short, long))
+    assert any(line.strip().startswith("fix: ") for line in short) == bool(worst)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.fuzz_models import models_in, run
+from support.models import needs_coremltools
 from support.performance_reports import wwdc22
 from tracekit.model_files import network, specification
 from tracekit.model_files.facts import WeightState
@@ -18,6 +19,8 @@ from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.performance.read import load_performance_report
 from tracekit.model_files.read import read_model, read_subject
 from tracekit.model_files.specification import message_types
+
+pytestmark = needs_coremltools
 
 MUTATIONS = 50
 

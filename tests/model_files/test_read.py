@@ -6,10 +6,12 @@ from io import BytesIO
 
 import pytest
 
-from support.models import CHANNELS, TARGETS, WEIGHTS
+from support.models import CHANNELS, TARGETS, WEIGHTS, needs_coremltools
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState
 from tracekit.model_files.read import read_model, read_piped
 from tracekit.model_files.specification import message_types
+
+pytestmark = needs_coremltools
 
 
 @pytest.mark.parametrize(("target", "version"), TARGETS.items())

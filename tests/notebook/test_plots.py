@@ -107,7 +107,10 @@ def test_the_distribution_counts_all_predictions_of_all_models(samples: Path) ->
     counts = trace.predictions["model"].value_counts()
     assert len(drawn) == 5
     for axes in drawn:
-        model = axes.get_title(loc="left").removeprefix("Distribution of the latency of ")
+        title = axes.get_title(loc="left").removeprefix("Distribution of the latency of ")
+        model, _, begin = title.partition(" (axis begins at ")
+        # An axis that does not begin at zero says so.
+        assert bool(begin) == (axes.get_xlim()[0] > 0)
         assert sum(bar.get_height() for bar in axes.patches) == counts[model]
         assert {bar.get_facecolor()[:3] for bar in axes.patches} == {page_color("c-load")}
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("latency (ms)", "predictions")

@@ -243,6 +243,39 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
     assert steps["fragment"]["panel"].count("Range of 1.00 s from 00:01.000") == 1
 
 
+def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis: Analysis, steps: dict[str, Any]) -> None:
+    check = next(check for check in analysis.report.results if check.outcome == "finding")
+    data, activity = analysis.trace.data, analysis.trace.activity
+    middle = 5_204_630_250 / 2
+    away = np.maximum(check.marked.starts - middle, middle - check.marked.ends)
+    near = check.marked.starts[int(np.argmin(away))]
+    prediction = activity.loc[data.loc[data["start_ns"] == near, "prediction"].iloc[0]]
+    start, end = prediction["start_ns"], prediction["start_ns"] + prediction["duration_ns"]
+    assert steps["strip clicked"]["hash"] == f"#finding={check.id}"
+    assert f"part of prediction of {shortest_time(end - start)} at {moment(start)}" in steps["strip clicked"]["panel"]
+    assert f"evidence for {check.id}" in steps["strip clicked"]["panel"]
+    assert "code called from Sharpen.PhotoFilter.sharpen (PhotoFilter.swift:31)" in steps["strip clicked"]["panel"]
+    # All of the prediction is in view.
+    low, high = view(steps, "strip clicked")
+    assert low * 1e6 < start < end < (high + 1) * 1e6
+    for step in ("its prediction", "pinned clicked"):
+        assert f"lane Activity kind prediction start {moment(start)}" in steps[step]["panel"], step
+
+
+def shortest_time(ns: float) -> str:
+    """Three digits, as the script writes times."""
+    return f"{ns / 1e6:.1f} ms"
+
+
+def test_charts_lead_to_the_prediction_under_the_pointer(analysis: Analysis, steps: dict[str, Any]) -> None:
+    first, longest = first_prediction(analysis), slowest(analysis)
+    assert steps["dot"] == f"{shortest_time(first.duration_ns)} at {moment(first.start_ns)}"
+    assert f"start {moment(first.start_ns)}" in steps["dot clicked"]["panel"]
+    assert f"start {moment(longest.start_ns)}" in steps["bar clicked"]["panel"]
+    fixes = [check.fix.count("```") // 2 for check in analysis.report.results if check.outcome == "finding"]
+    assert steps["copied"] == sum(fixes) > 0
+
+
 def slowest(analysis: Analysis) -> Any:
     activity = analysis.trace.activity
     return activity.loc[activity["duration_ns"].where(activity["kind"] == Kind.PREDICTION).idxmax()]

@@ -265,8 +265,8 @@ def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):
         assert answers(two, shown, judgment) == [(detector.id, "Net", expected)]
 
 
-def test_an_unknown_signpost_is_an_error_that_names_none_of_the_app(two):
-    with pytest.raises(UsageError, match="intervals of 2 other names; names of signposts are private"):
+def test_an_unknown_signpost_is_an_error(two):
+    with pytest.raises(UsageError, match="unknown signpost"):
         choose_shown(with_signposts(two), part=Part(signpost="nothing"))
     with pytest.raises(UsageError, match="no signpost intervals"):
         choose_shown(replace(two, context={}), part=Part(signpost="frame"))

@@ -39,6 +39,8 @@ SECTIONS = {
     "each": "`results[].cost.each`",
     "breakdown_summary": "`models[].breakdown`",
     **dict.fromkeys(("call_phases", "phase"), "`models[].phases`"),
+    **dict.fromkeys(("runtime_summary", "phase_summary"), "`runtimes[]`"),
+    **dict.fromkeys(("operation", "operation_part"), "`operations[]`"),
 }
 """Where the page explains each definition of the schema."""
 

@@ -16,6 +16,7 @@ STANDIN_RECORD    what `record` does, apart from recording well; several with co
                   hangs-saving, hangs-when-saved (stubborn: not even SIGTERM ends it), unfinished, full-disk
 STANDIN_INSTRUMENTS  what there is, with commas
 STANDIN_BUNDLE    the bundle that `record` saves; a sample by default
+STANDIN_BUNDLES   folder of bundles, of which it saves the one that is called as a word after `--launch`
 STANDIN_LOG       file that receives the arguments of every call
 STANDIN_SELECTED  what `xcode-select -p` prints
 STANDIN_SIGNED    yes, no or unsigned: what `codesign` says
@@ -84,6 +85,8 @@ def main() -> None:
         with Path(SETTINGS["log"]).open("a", encoding="utf-8") as log:
             log.write(json.dumps([name, *arguments]) + "\n")
     if name == "xcrun":
+        if arguments[:1] in (["coremlcompiler"], ["swiftc"]):
+            build(*arguments)
         if not arguments or (arguments[0] != "xctrace" and arguments != ["--find", "xctrace"]):
             refuse(f"xcrun {arguments}")
         if SETTINGS.get("selected", "").endswith("CommandLineTools"):
@@ -107,6 +110,17 @@ def main() -> None:
     if command == "record":
         record(rest)
     refuse(" ".join(arguments))
+
+
+def build(tool: str, *arguments: str) -> None:
+    """Make what the tool is asked to make, without anything in it."""
+    if tool == "coremlcompiler" and arguments[0] == "compile":
+        (Path(arguments[2]) / f"{Path(arguments[1]).stem}.mlmodelc").mkdir()
+    elif tool == "swiftc" and "-o" in arguments:
+        Path(arguments[arguments.index("-o") + 1]).touch()
+    else:
+        refuse(f"{tool} {' '.join(arguments)}")
+    leave(0)
 
 
 def leave(status: int, output: str = "", errors: str = "") -> None:
@@ -243,7 +257,7 @@ def record(words: list[str]) -> None:
         leave(1)
     say("Ctrl-C to stop the recording")
     record_until_stopped(modes, given, stopped)
-    save(modes, output, stopped)
+    save(modes, output, stopped, bundle_for(given))
 
 
 def record_until_stopped(modes: set[str], given: dict[str, list[str]], stopped: list[int]) -> None:
@@ -297,7 +311,13 @@ ISSUES = {
 }
 
 
-def save(modes: set[str], output: Path, stopped: list[int]) -> None:
+def bundle_for(given: dict[str, list[str]]) -> Path:
+    """What is saved."""
+    launched = [Path(SETTINGS.get("bundles", "")) / f"{word}.trace" for word in given.get("--launch", [])]
+    return next((path for path in launched if path.exists()), Path(SETTINGS.get("bundle", SAMPLE)))
+
+
+def save(modes: set[str], output: Path, stopped: list[int], bundle: Path) -> None:
     failed = bool(modes & {"failed", "not-allowed", "partly"})
     say(f"Recording {'failed with errors' if failed else 'completed'}. Saving output file...")
     output.mkdir()
@@ -313,7 +333,7 @@ def save(modes: set[str], output: Path, stopped: list[int]) -> None:
     elif "unfinished" not in modes and len(stopped) < 2:
         import shutil
 
-        shutil.copytree(SETTINGS.get("bundle", SAMPLE), output, dirs_exist_ok=True)
+        shutil.copytree(bundle, output, dirs_exist_ok=True)
     if "hangs-when-saved" in modes:
         hang(modes)
     say(f"Output file saved as: {output.name}")

@@ -42,6 +42,7 @@ SLOW = (
     "test_config_file.py",
     "test_end_to_end.py",
     "test_import_hygiene.py",
+    "test_mac.py",
     "test_makefile.py",
     "test_packaging.py",
     "test_readme.py",

@@ -333,7 +333,7 @@ def hundred() -> Report:
 
 def report_of_models(count: int) -> Report:
     """Models with long names that differ in the middle and at the end."""
-    labels = [f"模型 {n} " + "x" * 80 + f" Ünïcødé-{n}" for n in range(count)]
+    labels = [f"模型 {n} " + "x" * 240 + f" Ünïcødé-{n}" for n in range(count)]
     return report_of(
         [check("finding", model=name) for name in labels],
         tuple(model(name, 5, 40) for name in labels),

@@ -130,12 +130,18 @@ def test_the_samples_hold_the_findings_that_they_are_named_for() -> None:
         "sharpen_float16": (),
         "captions_concurrent": (("concurrent-predictions", "CaptionEncoder"),),
         "not_instrumented": (("core-ml-not-instrumented", None),),
+        "local_chat": (),
+        "dictation": (),
+        "frame_camera": (),
     }
 
 
 def test_every_other_outcome_is_a_clear_pass() -> None:
-    for scenario in SAMPLES.values():
-        assert {str(expected) for expected in ground_truth(scenario()).outcomes.values()} <= {"finding", "passed"}
+    for name, scenario in SAMPLES.items():
+        # What has no Core ML rows because it did not use Core ML looks as if that had not been recorded.
+        open_ones = {"no_finding"} if name == "local_chat" else set()
+        outcomes = {str(expected) for expected in ground_truth(scenario()).outcomes.values()}
+        assert outcomes <= {"finding", "passed", *open_ones}
 
 
 def test_style_transfer_has_the_figures_of_the_session(rows_of: Callable[[str], list[Row]]) -> None:

@@ -65,7 +65,9 @@ def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
         # Calls of one model overlap in this sample, which leaves labels without a single prediction.
         overlap = name == "captions_concurrent"
         assert all(a == b or (overlap and a is None) for a, b in zip(linked, parents, strict=True))
-        assert set(rows["attribution"]) <= {"label", "exact", "foreign"}
+        # One app has work of its own on the GPU, outside of Core ML.
+        own = {"unattributed"} if name == "frame_camera" else set()
+        assert set(rows["attribution"]) <= {"label", "exact", "foreign", *own}
     assert not trace.sharing.is_shared
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.handover import trace_of
+from support.models import needs_coremltools
 from support.performance_reports import coremltools_json, xcode_json
 from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
@@ -105,7 +106,11 @@ def test_what_is_given_goes_before_settings_and_both_before_what_lies_beside(tra
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "is empty"), (b"\xff" * 40, "'CaptionEncoder.mlmodel'"), (None, "no such file")],
+    [
+        (b"", "is empty"),
+        pytest.param(b"\xff" * 40, "'CaptionEncoder.mlmodel'", marks=needs_coremltools),
+        (None, "no such file"),
+    ],
     ids=["empty", "noise", "missing"],
 )
 def test_a_bad_file_of_the_settings_costs_a_sentence_and_not_the_recording(trace, tmp_path, content, words) -> None:

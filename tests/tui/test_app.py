@@ -269,7 +269,7 @@ def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypa
     async def test(screen) -> None:
         assert screen.app.no_color
         await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
-        await screen.press("escape", "n", "f")
+        await screen.press("escape", "n", "n", "f")
         assert "[Prediction · WatercolorPP" in screen.text()
 
     run_view(test, reload_sample)

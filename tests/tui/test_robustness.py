@@ -69,6 +69,7 @@ def run_headless(monkeypatch: pytest.MonkeyPatch, press) -> None:
     """`tracekit view` believes that it has a terminal; `press` uses the keys."""
     monkeypatch.setattr(app_module, "terminal_is_gone", lambda: False)
     monkeypatch.setattr(ViewApp, "run", lambda app: App.run(app, headless=True, size=(80, 24), auto_pilot=press))
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(output, "standard_output", lambda: SimpleNamespace(isatty=lambda: True))
 

@@ -7,6 +7,7 @@ Distances are CIE 1976 in L*a*b* (CIE 015:2018) with the white of sRGB (IEC 6196
 
 from __future__ import annotations
 
+import colorsys
 from itertools import combinations
 from pathlib import Path
 
@@ -171,6 +172,37 @@ def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
         if contrast(color, ground) < LEAST_SHAPE
     }
     assert faint == {}
+
+
+def is_orange(color: str) -> bool:
+    """From vermillion to amber: hues of 12° to 52° that are no gray."""
+    hue, saturation, _ = colorsys.rgb_to_hsv(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))
+    return 12 <= hue * 360 <= 52 and saturation > 0.35
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_orange_means_severity_and_nothing_else(dark) -> None:
+    palette = PALETTES[dark]
+    assert is_orange(palette.severity)
+    severe = {Category.SERIOUS, Category.CRITICAL, Category.FAIR, Category.HIGH}
+    orange = {category.name for category in set(Category) - severe if is_orange(palette.categories[category])}
+    others = (palette.accent, palette.better, palette.worse, palette.code, palette.text, palette.dim)
+    assert orange == set()
+    assert not any(map(is_orange, others))
+
+
+@pytest.mark.parametrize(
+    ("severity", "on_orange"),
+    [
+        pytest.param("critical", True, marks=pytest.mark.view("style_transfer_reload")),
+        pytest.param("high", False, marks=pytest.mark.view("captions_concurrent")),
+    ],
+)
+async def test_critical_and_high_differ_in_their_ground(screen, severity, on_orange) -> None:
+    visible_screen_stack.set(screen.app._background_screens)
+    strips = screen.app.screen._compositor.render_strips()
+    looks = [look for strip in strips for text, look, _ in strip if f"▲ {severity}" in " ".join(text.split())]
+    assert {bool(look.reverse) for look in looks} == {on_orange}
 
 
 ON_ONE_LANE = {

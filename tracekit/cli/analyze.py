@@ -55,6 +55,8 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         if set(files.values()) - {ARCHIVE}:
             raise UsageError("--list shows what an archive would contain; give it alone, or with -o findings.zip")
         files = files or {Path("findings.zip"): ARCHIVE}
+    if ARCHIVE not in files.values():
+        refuse(arguments, "rows", "is for an archive; add -o findings.zip")
     if ARCHIVE in files.values():
         refuse(arguments, "format", "is for what is printed; the archive has the report in every form")
     request = request_from(arguments)
@@ -68,9 +70,10 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     }
     if ARCHIVE in forms and timeline is not None:
         # Most reports go into no archive.
-        from tracekit.cli.archive import archive_of, listing, zip_of
+        from tracekit.cli.archive import archive_of, listing, rows_of, zip_of
 
-        archived = archive_of(arguments, analysis, timeline)
+        rows = rows_of(entry.paths, request) if arguments.rows else None
+        archived = archive_of(arguments, analysis, timeline, rows)
         if arguments.list:
             print_document(listing(next(iter(files)), analysis, timeline, archived))
             return tell_unreadable(report.recording.source, report.tables)
@@ -119,6 +122,7 @@ def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
 def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     """A line for each recording; the whole reports with `-v`, as JSON, or in a folder."""
     refuse(arguments, "list", "is for one recording")
+    refuse(arguments, "rows", "is for one recording")
     paths = [path for entry in inputs for path in entry.paths]
     files = files_of(arguments, paths)
     if ARCHIVE in files.values():
@@ -192,7 +196,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
         return ExitStatus.UNUSABLE
     if tell_unreadable(report.recording.source, report.tables):
         return ExitStatus.UNUSABLE
-    if not report.summary.evaluated:
+    if not report.summary.says:
         return ExitStatus.INCONCLUSIVE
     severities = () if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     reached = [check for check in report.results if check.severity in severities]

@@ -22,20 +22,25 @@ from typing import TYPE_CHECKING, Any
 from tracekit.characters import visible
 from tracekit.documents.bug_report import Reproduction, issue_text
 from tracekit.documents.report import report_file
+from tracekit.recording import open_recording
 from tracekit.recording.digest import Digest, digest_of
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
 from tracekit.report.redact import NEVER_INCLUDED, private_facts, redact_text, replacement_counts
+from tracekit.report.unnamed_rows import core_ml_schemas, unnamed_rows
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.api import Analysis
+    from tracekit.recording.open import Paths
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
+    from tracekit.request import Request
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archive: the first that the format knows."""
+ROWS = "core-ml-rows.json"
 _COLUMNS = ("check", "severity", "model", "start_ns", "end_ns", "duration_ns", "event", "table", "row")
 
 
@@ -48,9 +53,18 @@ class BugFile:
     data: bytes
 
 
-def archive_of(arguments: Namespace, analysis: Analysis, timeline: Timeline) -> tuple[BugFile, ...]:
+def rows_of(paths: Paths, request: Request) -> str:
+    """Rows of Core ML's own tables as JSON, without a name in them. Raises as `open_recording` does."""
+    options: dict[str, Any] = {"run": request.run, "reader": request.reader, "xctrace": request.xctrace}
+    schemas = core_ml_schemas(open_recording(paths, schemas=(), **options))
+    return unnamed_rows(open_recording(paths, schemas=schemas, progress=request.progress, **options))
+
+
+def archive_of(
+    arguments: Namespace, analysis: Analysis, timeline: Timeline, rows: str | None = None
+) -> tuple[BugFile, ...]:
     """The files of the archive, the one to read first and the manifest last. `timeline` is redacted as the report
-    is."""
+    is; `rows` are those of `rows_of`, where they were asked for."""
     digest = digest_of(arguments.path)
     reproduction = Reproduction(
         command=_command(arguments, analysis),
@@ -65,6 +79,7 @@ def archive_of(arguments: Namespace, analysis: Analysis, timeline: Timeline) -> 
         _file("report.json", "the whole report, for scripts", as_json),
         _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
     ]
+    files += [] if rows is None else [_file(ROWS, "rows of Core ML's own tables, without names", rows)]
     redaction: dict[str, Any] = {"applied": report.recording.redacted}
     if report.recording.redacted:
         replaced = replacement_counts(as_json, private_facts(analysis.trace))

@@ -94,7 +94,7 @@ COMMANDS = (
         "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
         (_PATHS,),
         "output open format json show verbose quiet model only skip budget fail-on",
-        f"process {_PART} run expect set {_FILES} {_SETTINGS} list folder sort commit jobs "
+        f"process {_PART} run expect set {_FILES} {_SETTINGS} list rows folder sort commit jobs "
         f"{_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
         (*REPORT_FORMS, BRIEF),

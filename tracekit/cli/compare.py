@@ -17,6 +17,7 @@ from tracekit.comparison.matrix import matrix, source_of_report, sources_of
 from tracekit.comparison.matrix_labels import expanded_labels, labels_of
 from tracekit.comparison.renderers.matrix_csv import render_csv
 from tracekit.documents.brief import brief_comparison
+from tracekit.documents.compared_pictures import pictures_of_both
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
@@ -45,7 +46,11 @@ def run(arguments: Namespace) -> ExitStatus:
 
     def document(name: str) -> Document:
         drawn = (drawings[0], drawings[1]) if len(drawings) == 2 else None
-        return comparison_document(comparison, lanes_of_both(comparison, drawn) if name == "html" else None)
+        if name != "html":
+            return comparison_document(comparison)
+        return comparison_document(
+            comparison, lanes_of_both(comparison, drawn), models=pictures_of_both(comparison, drawn)
+        )
 
     data = {"json": lambda: to_json(comparison), "brief": lambda: brief_comparison(comparison, document("text"))}
     deliver(arguments, files, document, data)

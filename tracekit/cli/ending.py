@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import FrameType
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+# Windows has no SIGHUP.
+SIGNALS = (signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
 
 
 class ExitStatus(IntEnum):

@@ -18,7 +18,7 @@ from tracekit.cli.output import emit, narrate
 from tracekit.cli.requests import request_from
 from tracekit.comparison.figures import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
-from tracekit.config import KEYS, KEYS_OF_MODELS
+from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
@@ -89,6 +89,8 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
     yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'
     yield from _comment_lines(KEYS_OF_MODELS)
+    yield "\n#[signposts]  # those of the app itself: docs/runtimes.md"
+    yield from _comment_lines(SIGNPOSTS)
     yield "\n[check]  # what `tracekit check` checks recordings against"
     yield from _comment_lines(CHECK_KEYS)
     yield from _findings(recording)

@@ -22,6 +22,10 @@ tenth of the time of a short run."""
 
 def run() -> NoReturn:
     """Entry point of the `tracekit` script and of `python -m tracekit`."""
+    if os.name == "nt":
+        # Signals, terminals and files that are replaced while they are open differ there.
+        os.write(2, b"tracekit: Windows is not supported; use macOS, Linux, or Linux in WSL\n")
+        sys.exit(2)
     try:
         import signal
 

@@ -122,7 +122,12 @@ def _is_empty_folder(path: Path) -> bool:
 
 def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
     trace = open_trace(
-        where, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
+        where,
+        run=request.run,
+        reader=request.reader,
+        xctrace=request.xctrace,
+        progress=request.progress,
+        units=request.settings.units,
     )
     measurements, analysis = measured_trace(trace, request)
     drawing = None

@@ -21,6 +21,8 @@ from tracekit.errors import TracekitError
 
 PLAIN_SIGNS = str.maketrans(
     {"µ": "u", "μ": "u", "×": "x", "–": "-", "—": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "→": "->", "·": "-"}
+    | {"±": "+-", "█": "#", "▓": "=", "▒": ":", "░": ".", "●": "*", "○": "o", "²": "2", "¦": "|"}
+    | dict(zip("▁▂▃▄▅▆▇", "_.,-~+=", strict=True))
 )
 """Signs of our reports and what stands for them where the output cannot encode them; others become `?`."""
 
@@ -160,6 +162,18 @@ def is_terminal() -> bool:
     """Whether standard output is a terminal."""
     stream = standard_output()
     return stream is not None and stream.isatty()
+
+
+def terminal_problem() -> str:
+    """Why a full screen cannot be drawn on standard output, a terminal; empty where it can."""
+    stream = standard_output()
+    if os.environ.get("TERM") == "dumb":
+        return "this one cannot move its cursor (TERM is dumb)"
+    # Tests and embedders may have put another kind of object there.
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    if codecs.lookup(encoding).name != "utf-8":
+        return f"this one takes no Unicode ({encoding}); LC_ALL=C.UTF-8 or PYTHONUTF8=1 may change that"
+    return ""
 
 
 def width(fallback: int) -> int:

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import check_recordings
-from tracekit.cli.output import is_terminal, narrate
+from tracekit.cli.output import is_terminal, narrate, terminal_problem
 from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
@@ -19,6 +19,8 @@ def run(arguments: Namespace) -> ExitStatus:
     """Open the terminal UI."""
     if not (sys.stdin is not None and sys.stdin.isatty() and is_terminal()):
         raise UsageError("view needs a terminal; without one, use `tracekit analyze`")
+    if problem := terminal_problem():
+        raise UsageError(f"view needs a terminal for whole screens: {problem}; `tracekit analyze` needs none")
     paths = tuple(path for path in (arguments.path, arguments.other) if path is not None)
     if "-" in paths:
         raise UsageError("view cannot read a recording from standard input; pass a file")

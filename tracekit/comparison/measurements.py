@@ -115,6 +115,8 @@ class ModelMeasurements:
     inexact: Inexact = EXACT
     per_second: float | None = None
     """Predictions per second while it predicts; None: not recorded."""
+    is_operation: bool = False
+    """Whether it is no model, but an operation of the app that its signposts name (`--signpost`)."""
 
     @property
     def sample(self) -> Sample:

@@ -4,7 +4,7 @@ that both give the same digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.operations import rows_of_operation
 from tracekit.analysis.quantities import latencies
 from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
@@ -36,7 +37,7 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.frames import hardware_only, is_any, resolution_of, texts_in
 from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
@@ -59,13 +60,16 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         source=report.recording.source,
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
-        models=tuple(
-            replace(
-                _model(entry.name, top, called, warm, copies, times),
-                per_second=entry.quantities.get("predictions_per_second"),
-            )
-            for entry in report.models
-            if entry.level == Level.TOP and (entry.predictions or entry.loads)
+        models=(
+            *(
+                replace(
+                    _model(entry.name, top, called, warm, copies, times),
+                    per_second=entry.quantities.get("predictions_per_second"),
+                )
+                for entry in report.models
+                if entry.level == Level.TOP and (entry.predictions or entry.loads)
+            ),
+            *_operation(trace, shown),
         ),
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
@@ -73,6 +77,27 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
         identity=identity_of(trace),
         started=report.recording.start_date,
         commit=report.recording.commit,
+    )
+
+
+def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:
+    """The operation that was asked for, measured as a model is: how long each of its signposts took."""
+    if shown is None or shown.operation is None:
+        return
+    rows = rows_of_operation(trace, shown.operation)
+    durations, none = latencies(rows), np.zeros(0, np.int64)
+    depth = depth_over_time(rows).depth if len(rows) else none
+    name = shown.operation
+    if name in texts_in(trace.models["name"].astype("category")):
+        name = f"{name} (signpost)"
+    yield ModelMeasurements(
+        *(name, len(rows), durations, np.ones(len(rows), np.bool_), none, none, none),
+        copies=None,
+        max_in_flight=int(depth.max(initial=0)),
+        warm_parts=None,
+        parts=None,
+        units=(),
+        is_operation=True,
     )
 
 

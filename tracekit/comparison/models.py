@@ -176,7 +176,7 @@ def compare_model(
         # Without Core ML's rows, that none was seen says nothing.
         loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),
         load_ns=pair(lambda entry: entry.load_ns),
-        time_ns=pair(lambda entry: entry.load_ns + int(entry.latencies_ns.sum()) if len(entry.latencies_ns) else None),
+        time_ns=pair(_time_ns),
         cold_load=loads(lambda entry: entry.cold_loads_ns),
         cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
@@ -185,6 +185,12 @@ def compare_model(
         inexact=inexact,
         left_out=(_left_out(values[0], counts[0]), _left_out(values[1], counts[1])),
     )
+
+
+def _time_ns(entry: ModelMeasurements) -> int | None:
+    """Time in Core ML; None where it is not known, and for an operation, whose time is not Core ML's."""
+    known = len(entry.latencies_ns) and not entry.is_operation
+    return entry.load_ns + int(entry.latencies_ns.sum()) if known else None
 
 
 LARGEST_ERROR: Final = 0.5

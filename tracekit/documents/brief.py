@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.render.blocks import Document, plain
-from tracekit.report.call_sites import line_of
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
@@ -126,6 +125,9 @@ def brief_model_file(report: ModelReport, document: Document, commands: Mapping[
 
 def _finding(result: Result) -> dict[str, Any]:
     """A finding, with one line of its evidence and of its place in the code."""
+    # A model file is inspected without pandas.
+    from tracekit.report.call_sites import line_of
+
     said: dict[str, Any] = {
         "id": result.id,
         "severity": result.severity,

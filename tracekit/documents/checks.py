@@ -11,6 +11,7 @@ from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
@@ -58,9 +59,27 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     counted = list(outcome_by_check(checks).values()).count(outcome)
     more = len({check.id for check in answers}) - counted
     title = f"{words} ({format_count(counted, 'check')}{f', {more} more for some models' if more else ''})"
-    # What is about a model file names no model.
-    shown = [column for column in COLUMNS if column.title != "model" or any(check.model for check in checks)]
-    return section(title, table(f"{words} checks", shown, answers), folded=True)
+    if not any(check.model for check in checks):
+        # What is about a model file names no model.
+        shown = [column for column in COLUMNS if column.title != "model"]
+        return section(title, table(f"{words} checks", shown, answers), folded=True)
+    instead = items(_by_model(answers) if outcome == "passed" else _by_reason(answers))
+    return section(title, table(f"{words} checks", COLUMNS, answers, instead=instead), folded=True)
+
+
+def _by_model(answers: Iterable[Result]) -> Iterator[Line]:
+    """The checks of each model in a line; models with the same ones share it."""
+    checks = grouped((check.model or columns.RECORDING, check.id) for check in answers)
+    for ids, models in grouped((tuple(ids), model) for model, ids in checks.items()).items():
+        yield (Span(", ".join(models), Role.STRONG), f": {', '.join(ids)}")
+    yield Span("what each rests on: tracekit view, or -o report.html", Role.DIM)
+
+
+def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
+    """The reasons of each check, a line each, with the models."""
+    for (check, reason), models in grouped(((each.id, each.summary), each.model) for each in answers).items():
+        about = f" ({', '.join(filter(None, models))})" if any(models) else ""
+        yield (Span(check, Role.STRONG), f"{about}: {reason}")
 
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:

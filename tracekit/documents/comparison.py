@@ -22,6 +22,7 @@ from tracekit.documents.compared_figures import (
     loads_figure,
 )
 from tracekit.documents.comparison_verdict import CHANGES, finding_details, of_models, summary
+from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
@@ -54,8 +55,10 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
 )
 
 
-def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -> blocks.Document:
-    """The comparison; `figures` are pictures of both sides, for pages."""
+def comparison_document(
+    comparison: Comparison, *figures: blocks.Block | None, models: Sequence[blocks.Figure] = ()
+) -> blocks.Document:
+    """The comparison; `models` and `figures` are pictures of both sides, for pages."""
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
@@ -71,7 +74,7 @@ def comparison_document(comparison: Comparison, *figures: blocks.Block | None) -
         ),
         blocks=blocks.present(
             section("Not a fair comparison", unfair, note=UNFAIR_NOTE, name="unfair"),
-            _models(comparison.compared, " within these recordings" if _is_pair(comparison) else ""),
+            _models(comparison.compared, " within these recordings" if _is_pair(comparison) else "", models),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
@@ -94,7 +97,7 @@ def _is_pair(comparison: Comparison) -> bool:
     return len(comparison.before) == len(comparison.after) == 1
 
 
-def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None:
+def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequence[blocks.Figure]) -> Section | None:
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
@@ -106,6 +109,8 @@ def _models(compared: Sequence[ModelComparison], of_what: str) -> Section | None
         "Models",
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
+        *pictures[:LATENCIES_OPEN],
+        section("Pictures of the other models", *pictures[LATENCIES_OPEN:], folded=True),
         *(figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
         name="models",

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
 
-HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
+HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
-ROWS, TALLEST_PX = 4, 620
+ROWS, TALLEST_PX, STRIPS = 4, 620, 5
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
 
@@ -47,22 +47,24 @@ def lanes(
     data = page_data(name, *payload(report, timeline, origin_ns, lambda why: (sentence(why), [*why_facts(why)])))
     heading = tag("h3", title, class_="side") if title else None
     markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
-    return Figure(markup, f"#{name}{{--lanes-height:{_height(timeline)}px}}", data)
+    return Figure(markup, f"#{name}{{--lanes-height:{_height(report, timeline)}px}}", data)
 
 
 def _empty_lanes(timeline: Timeline) -> Html | None:
     """Why some lanes show nothing; None where all show something."""
     reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
-    lines = [tag("li", f"{', '.join(titles)}: {words}") for words, titles in reasons.items()]
-    return tag("div", tag("p", "Lanes without events"), tag("ul", *lines), class_="empty-lanes") if lines else None
+    lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
+    return tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
 
 
-def _height(timeline: Timeline) -> int:
+def _height(report: Report, timeline: Timeline) -> int:
     """Pixels that are kept free until the script has drawn the lanes."""
     drawn = [lane for lane in timeline.lanes if len(lane.starts)]
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
     height += 2 * COUNTER_PX if any(lane.calls.any() for lane in drawn) else 0
+    found = sum(any(len(marked.starts) for _, marked in checks) for checks in timeline.findings(report.results))
+    height += STRIP_PX * (min(found, STRIPS) + bool(timeline.slow))
     return min(height, TALLEST_PX)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
-from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
+from tracekit.render.blocks import Figure, Section, section
 from tracekit.render.markup import Html, join, tag
 from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
 from tracekit.units import format_count, format_time
@@ -29,10 +29,10 @@ POINTS = 1_200
 """Most predictions that are drawn one by one; more of them are joined."""
 COLUMNS = 300
 """Pieces of time in which the others are joined."""
-LATENCIES_SHOWN = 24
-"""Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
-LATENCIES_OPEN = 3
-"""Those that are not folded."""
+MANY = 24
+"""Models from which on each is drawn with fewer points, so that the page stays as small."""
+LATENCIES_OPEN = 6
+"""Models whose latencies are not folded, those with most time in predictions."""
 LOGARITHMIC = 8
 """From this ratio of the longest to the median on, a linear scale would hide what most predictions do (heuristic)."""
 
@@ -45,7 +45,7 @@ def parts_bar(slices: Sequence[Slice], words: str) -> Html:
         title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
         rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
         x += width
-    return _svg(rectangles, "0 0 100 10", words, class_="parts")
+    return drawing(rectangles, "0 0 100 10", words, class_="parts")
 
 
 def group_class(group: Group) -> str:
@@ -96,9 +96,16 @@ class Scale:
         return shares
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the axis begins above zero, which a mark on it says."""
+        return self.low > 0 and not self.logarithmic
+
+    @property
     def note(self) -> str:
         """What a title says of it; empty where it needs no word."""
-        return " (logarithmic scale)" if self.logarithmic else ""
+        if self.logarithmic:
+            return " (logarithmic scale)"
+        return f" (axis begins at {format_time(self.low)})" if self.is_broken else ""
 
     def value(self, share: float) -> float:
         """The duration at a place."""
@@ -107,9 +114,34 @@ class Scale:
         return self.low + share * (self.high - self.low)
 
 
-def _distribution(calls: Calls) -> Html:
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """What the pictures of one model have in common."""
+
+    calls: Calls
+    scale: Scale
+    lines: Mapping[str, float]
+    """Durations that both pictures mark, by class: median, p95, budget."""
+
+    @staticmethod
+    def of(calls: Calls, lines: Mapping[str, float]) -> Drawn:
+        """Drawn on a scale on which the marked durations stand too."""
+        return Drawn(calls, Scale.of(np.append(calls.durations, [round(ns) for ns in lines.values()])), lines)
+
+    def facts(self) -> dict[str, str | float]:
+        """What the script needs to say which prediction is where."""
+        scale = self.scale
+        facts: dict[str, str | float] = {
+            "data_model": visible(self.calls.model),
+            "data_low": scale.low,
+            "data_high": scale.high,
+        }
+        return facts | ({"data_log": "1"} if scale.logarithmic else {})
+
+
+def _distribution(drawn: Drawn) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
-    scale = Scale.of(calls.durations)
+    calls, scale = drawn.calls, drawn.scale
     bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
     warm = np.bincount(bins[~calls.cold], minlength=BINS)
     cold = np.bincount(bins[calls.cold], minlength=BINS)
@@ -121,22 +153,36 @@ def _distribution(calls: Calls) -> Html:
                 height = 100 * count / top
                 y = 100 - 100 * below / top - height
                 bars.append(tag("rect", x=bin_index, y=y, width=0.9, height=height, class_=kind))
-    drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
-    x = map(format_time, (scale.low, scale.value(0.5), scale.high))
-    return _figure(f"How long predictions took{scale.note}", drawing, (format_count(top, "prediction"), "0"), x)
+    for kind, ns in drawn.lines.items():
+        at = BINS * float(scale(np.array([ns]))[0])
+        bars.append(tag("path", d=f"M{at:.2f} 0V100", class_=f"level {kind}"))
+    label = f"Distribution of the latency of {calls.model}"
+    chart = drawing(bars, f"0 0 {BINS} 100", label, facts={"data_bins": BINS, **drawn.facts()})
+    x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
+    y_axis = (format_count(top, "prediction"), "0")
+    return figure(f"How long predictions took{scale.note}", chart, y_axis, x, "x-broken" if scale.is_broken else "")
 
 
-def _over_time(calls: Calls, start_ns: int, end_ns: int) -> Html:
-    """How long predictions took over the time of the recording."""
-    scale = Scale.of(calls.durations)
+def _over_time(drawn: Drawn, start_ns: int, end_ns: int, most: int) -> Html:
+    """How long predictions took over the time of the recording; at most so many are drawn one by one."""
+    calls, scale = drawn.calls, drawn.scale
     x = 100 * (calls.starts - start_ns) / max(end_ns - start_ns, 1)
     y = 100 - 100 * scale(calls.durations)
-    marks = _points(x, y, calls.cold) if len(x) <= POINTS else _ranges(x, y)
-    drawing = _svg(marks, "0 0 100 100", f"Latency of {calls.model} over time")
+    joined = len(x) > most
+    marks = _ranges(x, y, COLUMNS * most // POINTS) if joined else _points(x, y, calls.cold)
+    for kind, ns in drawn.lines.items():
+        marks.append(tag("path", d=f"M0 {100 - 100 * float(scale(np.array([ns]))[0]):.2f}H100", class_=f"level {kind}"))
+    label = f"Latency of {calls.model} over time"
+    chart = drawing(marks, "0 0 100 100", label, facts={"data_from": start_ns, "data_to": end_ns, **drawn.facts()})
     times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
-    joined_words = " (shortest to longest of each moment)" if len(x) > POINTS else ""
-    title = f"When they ran{joined_words}{scale.note}"
-    return _figure(title, drawing, map(format_time, (scale.high, scale.low)), times)
+    title = f"When they ran{' (shortest to longest of each moment)' if joined else ''}{scale.note}"
+    y_axis = map(axis_time, (scale.high, scale.low))
+    return figure(title, chart, y_axis, times, "y-broken" if scale.is_broken else "")
+
+
+def axis_time(ns: float) -> str:
+    """A duration on an axis."""
+    return format_time(ns) if ns else "0"
 
 
 def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
@@ -149,31 +195,38 @@ def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
     return marks
 
 
-def _ranges(x: FloatArray, y: FloatArray) -> list[Html]:
+def _ranges(x: FloatArray, y: FloatArray, pieces: int) -> list[Html]:
     """Shortest to longest in each piece of time, and the medians."""
-    piece = np.minimum((x * COLUMNS / 100).astype(np.int64), COLUMNS - 1)
+    piece = np.minimum((x * pieces / 100).astype(np.int64), pieces - 1)
     order = np.lexsort((y, piece))
-    values, edges = y[order], np.searchsorted(piece[order], np.arange(COLUMNS + 1))
+    values, edges = y[order], np.searchsorted(piece[order], np.arange(pieces + 1))
     spans, middles = [], []
     for column, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         if high > low:
-            at = (column + 0.5) * 100 / COLUMNS
+            at = (column + 0.5) * 100 / pieces
             spans.append(f"M{at:.2f} {values[low]:.2f}V{values[high - 1] + 0.4:.2f}")
             middles.append(f"M{at:.2f} {values[(low + high) // 2]:.2f}h0")
     return [tag("path", d="".join(spans), class_="span"), tag("path", d="".join(middles), class_="dots warm")]
 
 
-def _svg(marks: Iterable[Html], box: str, label: str, class_: str | None = None) -> Html:
-    """A drawing that is stretched to its place."""
+def drawing(
+    marks: Iterable[Html],
+    box: str,
+    label: str,
+    class_: str | None = None,
+    facts: Mapping[str, str | float] | None = None,
+) -> Html:
+    """A drawing that is stretched to its place; with facts for the script."""
     shape = {"viewBox": box, "preserveAspectRatio": "none"}
-    return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape)
+    return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape, **(facts or {}))
 
 
-def _figure(title: str, drawing: Html, y: Iterable[str], x: Iterable[str]) -> Html:
+def figure(title: str, chart: Html, y: Iterable[str], x: Iterable[str], looks: str = "") -> Html:
     """A drawing with what its axes say, from the top and from the left."""
     axes = {"y": y, "x": x}.items()
     beside, below = (tag("div", *(tag("span", text) for text in texts), class_=axis) for axis, texts in axes)
-    return tag("figure", tag("figcaption", title), beside, tag("div", drawing, class_="plot"), below, class_="chart")
+    plot = tag("div", chart, class_=f"plot {looks}".strip())
+    return tag("figure", tag("figcaption", title), beside, plot, below, class_="chart")
 
 
 def latency_section(report: Report, timeline: Timeline) -> Section | None:
@@ -182,27 +235,40 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
     if not calls:
         return None
     known = {model.name: model for model in report.models}
-    figures = [Figure(_latency(each, known.get(each.model), timeline)) for each in calls[:LATENCIES_SHOWN]]
-    folded, rest = figures[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
-    kinds = {"warm": "prediction", "cold": "first after a load"} if any(each.cold.any() for each in calls) else {}
+    most = POINTS * MANY // max(len(calls), MANY)
+    figures = [Figure(_latency(each, known.get(each.model), report, timeline, most)) for each in calls]
+    folded = figures[LATENCIES_OPEN:]
     return section(
         "Latency",
-        Figure(legend(kinds)) if kinds else None,
         *figures[:LATENCIES_OPEN],
         section(format_count(len(folded), "more model"), *folded, folded=True),
-        Paragraph(f"{format_count(rest, 'more model')} in the tables", Role.DIM) if rest > 0 else None,
         name="latency",
     )
 
 
-def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
-    words = [format_count(len(calls.durations), "prediction")]
-    for name in SHOWN:
-        value = model.quantities.get(name) if model is not None else None
-        words += [f"{MODEL[name].title} {format_time(value)}"] if value is not None else []
-    words.append(f"longest {format_time(int(calls.durations.max()))}")
-    charts = tag("div", _distribution(calls), _over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
-    return join([tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words))), charts])
+def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline: Timeline, most: int) -> Html:
+    words = [format_count(len(calls.durations), "prediction"), f"longest {format_time(int(calls.durations.max()))}"]
+    lines, kinds = dict[str, float](), dict[str, str]()
+    named = {name: MODEL[name].title for name in SHOWN}
+    values = dict(model.quantities) if model is not None else {}
+    for kind, name, value in (
+        *(("median" if not at else "p95", title, values.get(name)) for at, (name, title) in enumerate(named.items())),
+        ("budget", "budget", _budget(calls.model, report)),
+    ):
+        if value is not None:
+            lines[kind], kinds[f"level {kind}"] = value, f"{name} {format_time(value)}"
+    if calls.cold.any():
+        kinds |= {"cold": "first after a load"} | ({} if calls.cold.all() else {"warm": "prediction"})
+    drawn = Drawn.of(calls, lines)
+    charts = (_distribution(drawn), _over_time(drawn, timeline.start_ns, timeline.end_ns, most))
+    head = tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words)))
+    return join([head, legend(kinds), tag("div", *charts, class_="charts")])
+
+
+def _budget(model: str, report: Report) -> float | None:
+    """The time that a prediction of a model may take, in ns, where the user has said it."""
+    metrics = (metric for check in report.results if check.model == model for metric in check.metrics)
+    return next((metric.value for metric in metrics if metric.name == "budget"), None)
 
 
 def calls_of(timeline: Timeline) -> Iterator[Calls]:

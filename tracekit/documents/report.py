@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import checks, columns, report_code, report_findings, report_models
+from tracekit.documents import checks, columns, report_code, report_findings, report_models, report_operations
 from tracekit.documents.pictures import latency_section
 from tracekit.documents.report_events import events_section
 from tracekit.render import blocks
@@ -46,13 +46,17 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     if timeline is not None:
         # Most reports are text, which draws nothing.
         from tracekit.documents.lanes import lanes_section
+        from tracekit.documents.tiles import tiles
 
-        drawn = (lanes_section(report, timeline), latency_section(report, timeline))
+        drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
     coverage = table("Coverage", COVERAGE, report.coverage)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
+        *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
+        ("models", report_operations.operations_section(report)),
+        ("models", report_operations.runtimes_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
         ("time", report_models.time_section(models)),
@@ -60,7 +64,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_models.loads_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
-        *(("models", block) for block in drawn),
+        ("models", latency_section(report, timeline) if timeline is not None else None),
         ("findings", checks.not_evaluated_section(remedies(report), report.results)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_code.code_section(report.code, flame)),
@@ -77,7 +81,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         blocks=blocks.present(*(block for part, block in parts if part in show)),
         closing=summary_line(report),
         more=view_command(report),
-        room=(LINES if summary.evaluated else INCONCLUSIVE_LINES, LINES),
+        room=(LINES if summary.says else INCONCLUSIVE_LINES, LINES),
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
     )
 
@@ -116,6 +120,9 @@ def summary_line(report: Report) -> str:
     totals, summary, unread = count_checks(report.results), report.summary, unreadable_tables(report.tables)
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
+        if summary.ran and not unread:
+            found = f"{findings_in_words(totals)} · " if totals.findings else ""
+            return f"{found}What ran is not checked yet: {count} not evaluated"
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
@@ -128,9 +135,9 @@ def summary_line(report: Report) -> str:
 def tone_of(report: Report) -> Role:
     """The look of the verdict: that of the worst finding."""
     totals = count_checks(report.results)
-    if not report.summary.evaluated and not report.summary.errors:
+    if not report.summary.says and not report.summary.errors:
         return Role.OPEN
-    clean = Role.OPEN if totals.errors or unreadable_tables(report.tables) else Role.GOOD
+    clean = Role.OPEN if totals.errors or report.summary.ran or unreadable_tables(report.tables) else Role.GOOD
     return Role(totals.worst) if totals.findings else clean
 
 

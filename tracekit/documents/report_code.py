@@ -51,12 +51,17 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         columns.words("how often", _how_often),
         columns.words("busy with", _busy),
         Column("share", _share, lambda site: site.share),
-        columns.numbers("first at", lambda site: site.first_ns, moment),
+        Column("first at", lambda site: _moment(site.first_ns, site), lambda site: site.first_ns),
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
     grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
     empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
+
+
+def _moment(start_ns: int, site: CallSite) -> Span:
+    """When a place called first, which a page leads to."""
+    return Span(moment(start_ns), span_ns=(start_ns, start_ns + max(site.median_ns, 1)))
 
 
 def _function(where: CallSite | Place, unknown: str = "") -> Line:

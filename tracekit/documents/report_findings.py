@@ -50,19 +50,13 @@ def findings_section(report: Report) -> Section | None:
     for model, _, finding in known_tails(report.models, report.results):
         if finding is not None:
             makes.setdefault(finding.id, []).append(model.name)
-    cards = [
-        finding_card(group, makes.get(group.first.id, ()), is_reason=group in reasons, opened=not number)
-        for number, group in enumerate(ordered)
-    ]
+    cards = [finding_card(group, makes.get(group.first.id, ()), is_reason=group in reasons) for group in ordered]
     verify = Paragraph(VERIFY, brief=0) if cards and report.summary.evaluated else None
     return section("Findings", *cards, verify, name="findings")
 
 
-def finding_card(
-    group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool = False, opened: bool = False
-) -> blocks.Card:
-    """The findings of one check, and the models whose p95 it makes; a page shows the fix of one that is `opened` at
-    first."""
+def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool = False) -> blocks.Card:
+    """The findings of one check, and the models whose p95 it makes."""
     first = group.first
     models = _models(group)
     several = len(group.results) > 1
@@ -93,7 +87,7 @@ def finding_card(
             Paragraph(f"{more_sites} in the JSON report", Role.DIM) if more_sites else None,
             *(Paragraph(caveat, lead="note", brief=NOTE_LINES) for caveat in caveats),
             Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
-            _fix(group, opened=opened),
+            _fix(group),
             _evidence(group),
             _measurements(group),
         ),
@@ -243,7 +237,7 @@ def _where(group: Group) -> Paragraph | None:
     return Paragraph(join(parts, "; "), brief=0 if is_said else None) if parts else None
 
 
-def _fix(group: Group, *, opened: bool) -> Section | None:
+def _fix(group: Group) -> Section | None:
     """Why it matters and the fix, without its first paragraph if that says no more than the line above it."""
     fix, sources = group.fix.strip(), [Span(entry.title, link=entry.url) for entry in group.first.references]
     first, _, rest = fix.partition("\n\n")
@@ -255,7 +249,6 @@ def _fix(group: Group, *, opened: bool) -> Section | None:
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
         folded=True,
-        opened=opened,
     )
 
 

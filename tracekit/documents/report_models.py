@@ -132,7 +132,7 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         words("calls", phases.calls_words),
-        Column("median", _median, _median_ns, quantity="p50_ns"),
+        Column("median", median, median_ns, quantity="p50_ns"),
         quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
         words("per prediction", lambda model: phases.headline(model) or ABSENT, drop=2),
     )
@@ -143,13 +143,14 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     return section("Models", grid, lines, about, note="inferred: at least these calls", name="models")
 
 
-def _median(model: ModelSummary) -> str:
+def median(model: ModelSummary) -> str:
     """A lower bound where only the hardware shows the predictions."""
     bound = time_breakdown.AT_LEAST if time_breakdown.is_hardware_alone(model) else ""
-    return f"{bound}{formatting.duration(ns, model.resolution_ns)}" if (ns := _median_ns(model)) else ABSENT
+    return f"{bound}{formatting.duration(ns, model.resolution_ns)}" if (ns := median_ns(model)) else ABSENT
 
 
-def _median_ns(model: ModelSummary) -> float | None:
+def median_ns(model: ModelSummary) -> float | None:
+    """The median latency; of all predictions where only the hardware shows them."""
     if time_breakdown.is_hardware_alone(model):
         return model.prediction.p50_ns if model.prediction else None
     return model.quantities.get("p50_ns")

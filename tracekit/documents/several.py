@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from tracekit.report.timeline import Timeline
 
 UNREAD = "not readable"
-KINDS = ("with findings", "without findings", INCONCLUSIVE, UNREAD)
+NOT_CHECKED = "not checked"
+"""Of a recording that shows what ran, of which no check could be evaluated."""
+KINDS = ("with findings", "without findings", NOT_CHECKED, INCONCLUSIVE, UNREAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ def _row(entry: Analyzed) -> _Row:
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
     totals, savings_ns = count_checks(report.results), report.summary.savings_ns
+    if report.summary.ran:
+        words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else NOT_CHECKED
+        kind = KINDS[0] if totals.findings else NOT_CHECKED
+        return _Row(entry.name, kind, Span(words, tone_of(report)), report.summary.ran, savings_ns)
     if not report.summary.evaluated:
         # A recording that was opened is not readable where that is why nothing is known of it.
         if unreadable := unreadable_tables(report.tables):

@@ -37,6 +37,8 @@ class Category(IntEnum):
     HIGH = auto()
     FADED = auto()
     INFERRED = auto()
+    PHASE = auto()
+    OPERATION = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ LOOKS: dict[Category, Look] = {
     Category.HIGH: Look("^", "maximum"),
     Category.FADED: Look("·", "filtered out"),
     Category.INFERRED: Look("~", "call inferred from call stacks or hardware rows"),
+    Category.PHASE: Look("r", "phase of a runtime"),
+    Category.OPERATION: Look("u", "operation of the app"),
 }
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}

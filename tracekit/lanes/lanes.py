@@ -6,7 +6,6 @@ A lane without rows says in words why, and never looks as if nothing had happene
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -15,7 +14,9 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
+from tracekit.lanes.layout import LaneRows, rows_by
 from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
+from tracekit.lanes.phases import phase_lanes
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
@@ -78,26 +79,16 @@ class Grouping(StrEnum):
     """The lanes of each model apart."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaneRows:
-    """One lane and what stands on it."""
-
-    id: str
-    title: str
-    section: str
-    """Heading under which it stands; lanes of one section follow one another."""
-    events: Events | None
-    """None where there is nothing to draw; then `words` says why."""
-    words: str = ""
-    pinned: bool = False
-    strip: bool = False
-    """A thin strip of states, which tile time."""
-
-
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
     makers = {Grouping.LANES: _frame_lanes, Grouping.EVENTS: _event_lanes, Grouping.MODELS: _by_model}
-    return (*makers[grouping](trace), *_hardware(trace, grouping), *_pipelines(trace), *_strips(trace))
+    return (
+        *phase_lanes(trace),
+        *makers[grouping](trace),
+        *_hardware(trace, grouping),
+        *_pipelines(trace),
+        *_strips(trace),
+    )
 
 
 _CORE_ML = tuple((name, name.title()) for name in CORE_ML_FRAMES)
@@ -123,7 +114,7 @@ def _event_lanes(trace: Trace) -> Iterator[LaneRows]:
             if name != _OTHER:
                 yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
             continue
-        for label, positions in _groups(frame, "label"):
+        for label, positions in rows_by(frame, "label"):
             text = label or "unnamed event"
             yield _lane(f"{name}/{text}", text, title, intervals, "", positions)
 
@@ -133,7 +124,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
         intervals = frame_events(name, frame)
-        for model, positions in _groups(frame, "model"):
+        for model, positions in rows_by(frame, "model"):
             section = model or NO_MODEL
             lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
             lanes_of_model.setdefault(section, []).append(lane)
@@ -173,7 +164,7 @@ def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntA
 def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, foreign: IntArray) -> Iterator[LaneRows]:
     """Other processes on a lane, the busiest apart and the rest in one lane."""
     groups = [
-        (name or "unknown process", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
+        (name or "unknown process", foreign[positions]) for name, positions in rows_by(frame.iloc[foreign], "process")
     ]
     durations = frame["duration_ns"].to_numpy()
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))
@@ -241,14 +232,3 @@ def _lane(
     if not len(events):
         return LaneRows(identity, title, section, None, words, pinned)
     return LaneRows(identity, title, section, events, "", pinned)
-
-
-def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
-    """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
-    codes, texts = category_codes(frame, column)
-    order = np.argsort(codes, kind="stable")
-    cuts = np.flatnonzero(np.diff(codes[order])) + 1
-    groups = [positions for positions in np.split(order, cuts) if positions.size]
-    for positions in sorted(groups, key=lambda positions: int(positions[0])):
-        code = int(codes[positions[0]])
-        yield (texts[code] if code >= 0 else ""), positions

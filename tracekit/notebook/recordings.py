@@ -61,6 +61,11 @@ class LoadedTrace:
         return self.trace.compute.copy()
 
     @property
+    def phases(self) -> pd.DataFrame:
+        """Phases of runtimes and operations of the app, from signposts; columns: `tracekit.trace.runtimes.phases`."""
+        return self.trace.phases.copy()
+
+    @property
     def neural_engine(self) -> pd.DataFrame:
         """Executions on the Neural Engine."""
         return self._on(Lane.NEURAL_ENGINE)

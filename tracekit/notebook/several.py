@@ -216,7 +216,12 @@ def _measure(recording: Given, request: Request) -> Measurements:
     if Path(recording).suffix == ".json":
         return measured_report(Path(recording), request)
     trace = open_trace(
-        recording, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=request.progress
+        recording,
+        run=request.run,
+        reader=request.reader,
+        xctrace=request.xctrace,
+        progress=request.progress,
+        units=request.settings.units,
     )
     return measured_trace(trace, request)[0]
 

@@ -93,6 +93,8 @@ class Table(Generic[Row]):
     """Whether text shows each row as an entry, since its cells are long."""
     brief: int | None = None
     """Rows of the short text; None for all of them."""
+    instead: Items | None = None
+    """What text shows in place of rows that say much the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,6 @@ class Section:
     folded: bool = False
     name: str = ""
     """Id of the section in a page; empty where nothing leads to it."""
-    opened: bool = False
-    """Whether a page opens it at first although it is folded."""
     stays: bool = False
     """Whether a form with a greatest length never leaves it out."""
     has_names: bool = False

@@ -43,7 +43,9 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
-    context = [_below(document.title, paragraph) for paragraph in document.context]
+    context = [
+        _below(document.title, paragraph) for paragraph in document.context if not _is_title(document, paragraph)
+    ]
     top = tag("header", tag("h1", visible(document.title)), verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
@@ -101,6 +103,11 @@ def page_colors() -> dict[str, tuple[str, str]]:
     return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
 
 
+def _is_title(document: blocks.Document, paragraph: blocks.Paragraph) -> bool:
+    """Whether a line of the context names no more than the heading does: a side of a comparison."""
+    return bool(paragraph.lead) and blocks.plain(paragraph.line) in document.title.split(" \N{RIGHTWARDS ARROW} ")
+
+
 def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:
     """A line of the context below the heading, without the title that it begins with in text."""
     if not isinstance(paragraph.line, str):
@@ -128,8 +135,8 @@ def _span(span: blocks.Span) -> Html:
             return tag("a", text, href=span.link, rel="noreferrer" if is_web else None)
         return join([f"{text}: {visible(span.link)}"])
     if span.role is Role.CODE:
-        # A long name is broken at its dots.
-        return tag("code", join(text.split("."), Html(".<wbr>")), data_quantity=quantity)
+        # A long name is broken at its dots, a path is not.
+        return tag("code", join(re.split(r"(?<=\w)\.(?=\w)", text), Html(".<wbr>")), data_quantity=quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -189,21 +196,32 @@ def _section(block: blocks.Section) -> Html | None:
     note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
     if block.folded:
         inner = join((note, *body))
-        return tag("details", tag("summary", visible(block.title)), inner, open=block.opened) if inner else None
+        return tag("details", tag("summary", visible(block.title)), inner) if inner else None
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
 def grid(block: blocks.Table[Any]) -> Html:
     """A table that can be read without scripts, and sorted and searched with them. On a phone its rows become
-    paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place."""
-    wide = len(block.columns) > WIDE
-    kinds = _kinds(block.columns, wide=wide)
-    titles = [visible(column.title.replace("\n", " ")) for column in block.columns]
-    head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
-    rows = [tag("tr", *map(_cell, block.columns, [row] * len(kinds), kinds, titles)) for row in block.rows[:ROWS]]
+    paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place. One
+    whose columns are alike stands in groups of rows below their heading."""
+    group = next((column for column in block.columns if column.heading), None) if block.parts else None
+    shown = [column for column in block.columns if column is not group]
+    wide = len(shown) > WIDE
+    kinds = _kinds(shown, wide=wide)
+    titles = [visible(column.title.replace("\n", " ")) for column in shown]
+    named = [join(re.split(r"(?<=[_.])", title), Html("<wbr>")) if group else title for title in titles]
+    head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
+    rows, last = list[Html](), ""
+    for row in block.rows[:ROWS]:
+        name = blocks.plain(group.text(row)) if group else ""
+        if group and name not in ("", last):
+            heading = tag("th", line_markup(group.text(row)), scope="rowgroup", colspan=len(shown))
+            rows.append(tag("tr", heading, class_="group"))
+        last = name
+        rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
     name, left_out = visible(block.name), len(block.rows) - ROWS
-    body, looks = tag("tbody", *rows), "wide" if wide else "stacked"
-    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
+    body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else "stacked"
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=not group, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from tracekit.render.layout import CONSOLE, GLUE, LEAST_ROOM, Layout, keep_units
+from tracekit.render.layout import GLUE, KEPT, LEAST_ROOM, Layout, keep_units, wrapped
 from tracekit.render.markup import Html, join, tag
 
 if TYPE_CHECKING:
@@ -76,10 +76,13 @@ def _code_lines(line: Text, layout: Layout, indent: int) -> list[Text]:
     begin = indent + len(line.plain) - len(line.plain.lstrip())
     if comment is not None and len(code.plain) > layout.width:
         mark, words = f"{' ' * begin}{comment[0]}", line[comment.end() :]
-        wrapped = words.wrap(CONSOLE, max(layout.width - len(mark), LEAST_ROOM), overflow="fold")
-        lines += (Text(mark, line.style).append_text(each) for each in wrapped)
+        lines += (
+            Text(mark, line.style).append_text(each)
+            for each in wrapped(words, max(layout.width - len(mark), LEAST_ROOM))
+        )
         code = code[: indent + comment.start()]
-    return [*lines, *(layout.hang(code, begin) if code.plain.strip() else [])] or [Text()]
+    # Code is copied: a line that is too long for the screen is left to the terminal.
+    return [*lines, *([code] if code.plain.strip() else [])] or [Text()]
 
 
 def parts(source: str, style: str) -> Iterator[tuple[str, str, Text]]:
@@ -100,5 +103,7 @@ def _inline(token: Token, style: str) -> Text:
     for part in token.children or ():
         emphasis += part.nesting
         breaks = part.type in ("softbreak", "hardbreak")
-        text.append(" " if breaks else part.content, style if part.type == "code_inline" else "italic" * (emphasis > 0))
+        is_code = part.type == "code_inline"
+        words = part.content.replace(" ", KEPT) if is_code else part.content
+        text.append(" " if breaks else words, style if is_code else "italic" * (emphasis > 0))
     return text

@@ -11,7 +11,7 @@ from rich.text import Text
 from tracekit.characters import lower_first, visible
 from tracekit.render import blocks
 from tracekit.render.blocks import Line, Role, Row
-from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_units, lines_text
+from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_commands, keep_units, lines_text
 from tracekit.render.text_table import GAP, NOTHING, table_lines
 
 STYLES = {
@@ -45,7 +45,7 @@ def styled_line(line: Line, indent: int = 0) -> Text:
     """A line with its looks; nothing in it can act on the screen."""
     text = Text(" " * indent)
     for span in blocks.spans(line):
-        text.append(keep_units(visible(span.text)), STYLES[span.role])
+        text.append(keep_commands(keep_units(visible(span.text))), STYLES[span.role])
         if span.link and not span.link.startswith("#"):
             text.append(f": {visible(span.link)}", "dim")
     return text
@@ -61,13 +61,14 @@ class _Writer:
     def document(self, document: blocks.Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
         head, tail = self._head(document), self._tail(document)
-        pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in document.blocks]
+        ordered = _worth_first(document.blocks) if self.verbose else document.blocks
+        pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in ordered]
         room: int | None = None
         if document.room is not None and not self.verbose:
             used = sum(len(piece) + 1 for piece in pieces if piece)
             room = document.room[1] - used - len(head) - len(tail) - 1
         lines, complete = head, True
-        for block, piece in zip(document.blocks, pieces, strict=True):
+        for block, piece in zip(ordered, pieces, strict=True):
             inner, complete = self._cards(block, room) if _is_cards(block) else (piece, complete)
             lines += [*([Text()] if lines and inner and not isinstance(block, blocks.Paragraph) else []), *inner]
         lines += [*([Text()] if lines and tail else []), *tail]
@@ -88,7 +89,7 @@ class _Writer:
         lines = self.layout.hang(closing, 0) if closing.plain else []
         if document.more:
             more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
-            lines += self.layout.hang(more.append(visible(document.more), "cyan"), 0)
+            lines += self.layout.hang(more.append(keep_commands(visible(document.more)), "cyan"), 0)
         return lines
 
     def lines(self, block: blocks.Block, indent: int) -> list[Text]:
@@ -142,6 +143,8 @@ class _Writer:
         return [*lines, *more]
 
     def _table(self, block: blocks.Table[Any], indent: int) -> list[Text]:
+        if block.instead is not None:
+            return self._items(block.instead, indent)
         shown, more = self._first(block.rows, block.brief, indent)
         columns = tuple(column for column in block.columns if self.verbose or not column.long)
         if block.cards:
@@ -218,6 +221,30 @@ def _more(count: int, indent: int = 0) -> Text:
 def _bold(tone: Role) -> str:
     """The look of a line that decides."""
     return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
+
+
+def _worth_first(document: Sequence[blocks.Block]) -> list[blocks.Block]:
+    """What a short text has, then what it folds: that of each card below the name of its check, then sections."""
+    shown: list[blocks.Block] = []
+    folded: list[blocks.Block] = []
+    for block in document:
+        if not _is_cards(block):
+            (folded if _is_folded(block) else shown).append(block)
+            continue
+        inner: list[blocks.Block] = []
+        for each in block.blocks:
+            if not isinstance(each, blocks.Card):
+                inner.append(each)
+                continue
+            rest = tuple(filter(_is_folded, each.blocks))
+            folded += [blocks.Section(each.check, rest, has_names=True)] if rest else []
+            inner.append(replace(each, blocks=tuple(part for part in each.blocks if not _is_folded(part))))
+        shown.append(replace(block, blocks=tuple(inner)))
+    return [*shown, *folded]
+
+
+def _is_folded(block: blocks.Block) -> bool:
+    return isinstance(block, blocks.Section) and block.folded
 
 
 def _is_cards(block: blocks.Block) -> TypeGuard[blocks.Section]:

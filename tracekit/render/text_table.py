@@ -12,11 +12,13 @@ from rich.text import Text
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import Column, Line, Table, plain
-from tracekit.render.layout import CONSOLE, Layout
+from tracekit.render.layout import Layout, wrapped
 
 GAP = 2
 NAME_ROOM = 12
-"""Cells to which a column of words is shortened before a column of numbers goes."""
+"""Cells that a column of words keeps before a column of numbers goes."""
+NAME_LINES = 4
+"""Lines that a name has before it is shortened."""
 WORDS_ROOM = 24
 """The same for a last column of words, which wraps."""
 FIRST_SHARE = 0.45
@@ -145,10 +147,8 @@ def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bo
 
 
 def _cell_lines(cell: Text, width: int, *, whole: bool, is_name: bool) -> list[Text]:
-    """The lines of a cell: words wrap; a name is shortened, if it need not stay `whole`."""
-    lines = list(cell.wrap(CONSOLE, width, overflow="fold"))
-    for line in lines:
-        line.rstrip()
-    if len(lines) == 1 or whole or not (is_name or " " not in cell.plain):
+    """The lines of a cell: words wrap; a long name is shortened, if it need not stay `whole`."""
+    lines = wrapped(cell, width)
+    if len(lines) <= NAME_LINES or whole or not (is_name or " " not in cell.plain):
         return lines
     return [Text(shorten(cell.plain, width), cell.style)]

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
 from tracekit.analysis.models import ModelSummary, summarize_models
+from tracekit.analysis.operations import operations
+from tracekit.analysis.runtimes import summarize_runtimes
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import CodeInfo, code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
 from tracekit.report.groups import Group, explains, findings
+from tracekit.report.operations import what_ran, without_names
 from tracekit.report.private_text import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
@@ -69,7 +72,9 @@ def build_report(
     code, models = code_info(trace, shown), summarize_models(trace, shown)
     all_notes = (*all_notes, *unit_suggestion_notes(trace, (model.name for model in models)))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
-    summary = summarize(results)
+    ran_runtimes = summarize_runtimes(trace, shown)
+    ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
+    summary = summarize(results, what_ran(ran_runtimes, ran_operations))
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
         schema_version=SCHEMA_VERSION,
@@ -85,6 +90,8 @@ def build_report(
         summary=summary,
         model_files=model_files,
         performance_reports=performance_reports,
+        runtimes=ran_runtimes,
+        operations=ran_operations,
     )
     if not functions:
         report = without_functions(report)

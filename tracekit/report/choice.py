@@ -1,7 +1,6 @@
 """What of a recording is shown: what the user asks for by name, and no more than a report holds.
 
-An error about a name that the recording does not hold offers those it holds, without what a report leaves out: all
-names of signposts, for one.
+An error about a name that the recording does not hold offers those it holds, without what a report leaves out.
 
 Detectors judge a whole recording. An answer about something that is not shown is left out, or said to be about
 something else. None is ever made from less than the whole recording, so that a choice can hide a finding and never turn
@@ -79,6 +78,7 @@ def choose_shown(
     shown = everything(trace)
     if part is not None:
         shown = only_ranges(shown, trace, ranges_of(trace, part), *part.words)
+        shown = replace(shown, operation=part.signpost)
     if process is not None:
         if not any(str(process) in spellings(*pair) for pair in process_names(trace)):
             raise unknown_process(trace, str(process), redact=redact)
@@ -192,11 +192,9 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
         signposts = signposts[(signposts["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)]
     rows = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
     if rows.empty:
-        others = format_count(signposts["name"].nunique(), "other name")
-        raise UsageError(
-            f"unknown signpost '{visible(part.signpost)}' (the app has intervals of {others}; names of signposts are "
-            "private, and 'tracekit export' writes them)"
-        )
+        # Without a target, other processes may have logged them.
+        names = sorted(signposts["name"].dropna().unique()) if target is not None else []
+        raise unknown("signpost", visible(part.signpost), map(visible, names))
     return Intervals.from_rows(rows).clipped(low, high).union()
 
 

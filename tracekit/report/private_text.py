@@ -147,7 +147,7 @@ def _pattern_of(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
 
 def alias_names(names: Iterable[str], noun: str) -> dict[str, str]:
     """`process A` to `process Z`, then `process AA`, in alphabetical order of the names."""
-    return {name: f"{noun} {_ordinal_letters(index)}" for index, name in enumerate(sorted(set(names)))}
+    return {name: f"{noun} {ordinal_letters(index)}" for index, name in enumerate(sorted(set(names)))}
 
 
 def alias_foreign_models(models: Iterable[str]) -> dict[str, str]:
@@ -163,6 +163,7 @@ def without_functions(report: Report) -> Report:
     sites = [site for check in report.results for site in check.call_sites]
     sites += code.call_sites if code is not None else ()
     named: list[CallSite | Place] = [*sites, *(entry for site in sites for entry in site.called_by)]
+    named += [each.place for each in report.operations if each.place is not None]
     aliases = alias_names({entry.function for entry in named if entry.function}, "function")
     files = alias_names({entry.file for entry in named if entry.file}, "file")
 
@@ -172,7 +173,7 @@ def without_functions(report: Report) -> Report:
     return map_strings(report, change)
 
 
-def _ordinal_letters(index: int) -> str:
+def ordinal_letters(index: int) -> str:
     """0 is A, 25 is Z, 26 is AA."""
     letters = ""
     index += 1

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.operations import Operation
+    from tracekit.analysis.runtimes import RuntimeSummary
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
@@ -256,6 +258,14 @@ class Summary(Totals):
     """Time that all fixes together save at most, where that is known; None where it is for no finding."""
     verdict: str
     """One sentence."""
+    ran: str = field(default="", metadata=IF_ANY)
+    """What ran, in one sentence, where no check could be evaluated and signposts show phases of runtimes or operations
+    of the app."""
+
+    @property
+    def says(self) -> bool:
+        """Whether the report says something of the app: a check has a verdict, or signposts show what ran."""
+        return self.evaluated or bool(self.ran)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +372,10 @@ class Report:
     """Files that were given or found beside the recording."""
     performance_reports: tuple[PerformanceReportInfo, ...] = field(default=(), metadata=IF_ANY)
     """Performance reports that were given or found, in the same way."""
+    runtimes: tuple[RuntimeSummary, ...] = field(default=(), metadata=IF_ANY)
+    """Runtimes beside Core ML that ran in the target, with the phases that their signposts show."""
+    operations: tuple[Operation, ...] = field(default=(), metadata=IF_ANY)
+    """What the app's own signposts name, those that last longest first."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

@@ -11,24 +11,28 @@ from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
 from tracekit.report.groups import count_checks, findings_in_words, sum_of_known
+from tracekit.report.operations import UNCHECKED
 from tracekit.report.report import Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
 
 
-def summarize(checks: Sequence[Result]) -> Summary:
-    """Summary of ordered checks."""
+def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
+    """Summary of ordered checks. `ran` is what signposts show, which is said where no check could be evaluated."""
     totals = count_checks(checks)
     # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
     # say nothing about Core ML's own events, do not make up for them.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
     judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
+    ran = "" if evaluated or any(check.outcome == "error" for check in judging) else ran
+    nothing = f"{ran} {UNCHECKED}" if ran else f"Inconclusive: {_skip_reason(judging)}"
     return Summary(
         **asdict(totals),
         evaluated=evaluated,
         savings_ns=sum_of_known(check.extra_savings_ns for check in checks),
-        verdict=_verdict(checks, totals) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
+        verdict=_verdict(checks, totals) if evaluated else nothing,
+        ran=ran,
     )
 
 

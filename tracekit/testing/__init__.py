@@ -7,9 +7,10 @@ Three ways to describe a recording, from the exact to the lifelike:
   on and writes the rows that belong to them. The modules `apps` and `threads` have whole apps and usual threads.
 - `Simulation`: several models, threads or processes that queue for the same hardware.
 
-`App.finish` and `Simulation.run` give a `Scenario`. `write_export` and `write_bundle` write it as files that tracekit
-reads. What must be found follows from the description; nothing here uses the rest of tracekit, so the two cannot share
-a mistake.
+`read_rows` gives the rows that somebody attached to an issue (`tracekit analyze -o findings.zip --rows`), for the
+`other_tables` of a `Scenario`. `App.finish` and `Simulation.run` give a `Scenario`. `write_export` and
+`write_bundle` write it as files that tracekit reads. What must be found follows from the description; nothing here
+uses the rest of tracekit, so the two cannot share a mistake.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from tracekit.testing import apps, threads
 from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import Machine, Process
+from tracekit.testing.read_rows import read_rows
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
-from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import LoggedRow, Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
@@ -28,6 +30,7 @@ from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
 __all__ = [
     "App",
     "Draws",
+    "LoggedRow",
     "Machine",
     "Model",
     "PointRow",
@@ -43,6 +46,7 @@ __all__ = [
     "cpu",
     "gpu",
     "neural_engine",
+    "read_rows",
     "start_recording",
     "threads",
     "write_bundle",

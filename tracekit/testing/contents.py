@@ -85,7 +85,12 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     ]
     listed += [(schema or scenario.xcode.neural_engine_schema, pairs) for schema, pairs in _TEMPLATE]
     listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
+    logs = dict.fromkeys((row.subsystem, row.category) for row in scenario.logged)
+    listed += [("os-signpost", {"subsystem": name, "category": category}) for name, category in logs]
     listed += [(schema, _FURTHER[schema]) for schema in sorted(_extra_schemas(scenario))]
+    # A table that is given whole takes the place of what the scenario knows of it.
+    given = {table.schema for table in scenario.other_tables}
+    listed = [entry for entry in listed if entry[0] not in given]
     listed += [(table.schema, dict(table.attributes)) for table in scenario.other_tables]
     kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
     return [

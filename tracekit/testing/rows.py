@@ -168,6 +168,15 @@ class SignpostRow(Timed):
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedRow(SignpostRow):
+    """What a signpost leaves in `os-signpost`: a begin and an end, or one event."""
+
+    end_message: str = ""
+    form: str = "interval"
+    """`interval`, `open` (a begin without an end), `event` (without duration)."""
+
+
+@dataclass(frozen=True, slots=True)
 class PointRow:
     """A point of interest of the app."""
 

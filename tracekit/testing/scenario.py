@@ -78,6 +78,8 @@ class Scenario:
     core_ml_signposts: list[rows.SignpostRow] = field(default_factory=list)
     """Intervals that Core ML logs of itself, with subsystem `com.apple.coreml` and category `coreml`, as beginnings and
     ends. In a recording with the Core ML instrument they are consumed by it."""
+    logged: list[rows.LoggedRow] = field(default_factory=list)
+    """Signposts of the target as `os-signpost` holds them, with a table for each subsystem and category."""
     points: list[rows.PointRow] = field(default_factory=list)
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
-from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
+from tracekit.testing.rows import CoreMLRow, GpuRow, LoggedRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.testing.schemas import DOCUMENTATION, columns_of
 
@@ -17,9 +17,8 @@ _MIN_TID = 0x1200
 """Thread numbers of a scenario start here, so that they differ from process numbers."""
 
 
-_POINTS = ("category", "PointsOfInterest")
-_SHOWN_SIGNPOSTS = {_POINTS, ("subsystem", '"com.apple.coreml"')}
-"""Attributes of the signpost tables that are written; the others are listed only."""
+_CORE_ML_LOG = "com.apple.coreml"
+"""Subsystem of Core ML's own signposts. Of the tables that the template lists, those of others are listed only."""
 
 
 TIME_PROFILE = "time-profile"
@@ -54,7 +53,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
         for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
         if schema in _ROWS.keys() | others.keys()
         and (schema != TIME_PROFILE or scenario.samples)
-        and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
+        and (schema != "os-signpost" or _log_of(attributes)[0] in _written_logs(scenario))
     ]
 
 
@@ -72,12 +71,24 @@ def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
             return table.rows
     if schema in scenario.emptied:
         return ()
-    if schema == "os-signpost" and _POINTS not in attributes:
-        # Consumed by the instrument: empty in every real export.
-        rows = list(_core_ml_signposts(scenario, dict(attributes)["category"]))
+    subsystem, category = _log_of(attributes)
+    if schema == "os-signpost" and subsystem:
+        # Those of Core ML are consumed by its instrument: empty in every real export.
+        rows = list(_logged(scenario, subsystem, category))
     else:
         rows = list(_ROWS[schema](scenario))
     return sorted(rows, key=lambda row: row[0] if isinstance(row[0], int) else 0)
+
+
+def _log_of(attributes: Attributes) -> tuple[str, str]:
+    """Subsystem and category of a table of signposts; no subsystem for points of interest."""
+    texts = {key: text.strip('"') for key, text in attributes}
+    return texts.get("subsystem", ""), texts.get("category", "")
+
+
+def _written_logs(scenario: Scenario) -> set[str]:
+    """Subsystems whose signposts are written; the empty one stands for points of interest."""
+    return {"", _CORE_ML_LOG, *(row.subsystem for row in scenario.logged)}
 
 
 def _core_ml(scenario: Scenario) -> Rows:
@@ -211,13 +222,15 @@ def _signpost_events(scenario: Scenario) -> Rows:
         yield (*head, row.subsystem, "PointsOfInterest", message, *location)
 
 
-def _core_ml_signposts(scenario: Scenario, category: str) -> Rows:
+def _logged(scenario: Scenario, subsystem: str, category: str) -> Rows:
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
-    for number, row in enumerate(scenario.core_ml_signposts, start=1):
-        if row.category != category:
+    for number, row in enumerate((*scenario.core_ml_signposts, *scenario.logged), start=1):
+        if (row.subsystem, row.category) != (subsystem, category):
             continue
         thread = main_thread(scenario.target, scenario.thread) if row.thread is None else row.thread
-        for time_ns, kind, text in ((row.start_ns, "Begin", row.message), (row.end_ns, "End", "")):
+        form, end_message = (row.form, row.end_message) if isinstance(row, LoggedRow) else ("interval", "")
+        begin = (row.start_ns, "Event" if form == "event" else "Begin", row.message)
+        for time_ns, kind, text in (begin, *([(row.end_ns, "End", end_message)] if form == "interval" else ())):
             head = (time_ns, thread, thread.process, kind, "Process", number, row.name, None, None)
             yield (*head, row.subsystem, category, text_label(text) if text else None, *location)
 

@@ -29,6 +29,7 @@ from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
+from tracekit.trace.runtimes.phases import ALL_OWN, FRAMES, PHASES, Units, bind_phases
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
@@ -36,8 +37,9 @@ from tracekit.trace.trace import Trace
 Bound = TypeVar("Bound")
 
 
-def build_trace(recording: Recording) -> Trace:
-    """What the run of this recording means. O(n log n) in its rows.
+def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
+    """What the run of this recording means; `units` says which signposts are operations of the app. O(n log n) in its
+    rows.
 
     Raises `MissingColumn` where the Core ML table lacks a column that its meaning depends on. A table of another
     instrument that cannot be understood makes that instrument `unreadable` in the coverage, and the rest goes on.
@@ -48,7 +50,7 @@ def build_trace(recording: Recording) -> Trace:
     graphs = graph_rows(hardware, buffers.id)
     source = SampleSource(recording)
     sampled, inferred = None, None
-    context = _context(binding)
+    context = _context(binding, units)
     if events.empty:
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
@@ -89,16 +91,17 @@ def open_trace(
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
+    units: Units = ALL_OWN,
 ) -> Trace:
     """Read a recording and work out what it means.
 
     `run` is the number of the run; the latest one where it is None. `reader` is `auto`, `native` or `xctrace`, and
-    `xctrace` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
-    recording or a broken one, `UsageError` for a run that it does not hold, and `TracekitError` for the reader
-    `xctrace` on a machine without it.
+    `xctrace` says how the last is asked, as for `open_recording`. `units` are those of `build_trace`. Raises
+    `UnreadableRecording` for an input that is no recording or a broken one, `UsageError` for a run that it does not
+    hold, and `TracekitError` for the reader `xctrace` on a machine without it.
     """
     opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, xctrace=xctrace)
-    return build_trace(opened)
+    return build_trace(opened, units)
 
 
 class _Binding:
@@ -167,12 +170,18 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
     return frame, in_order(frame, buffers)
 
 
-def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
-    """The context frames whose tables can be had, by name."""
+def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
+    """The context frames whose tables can be had, by name, and `phases` where signposts show any."""
     frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
+    target, unfinished = binding.recording.run.target.process, {}
     if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
         binding.notes += single.notes
         frames["signposts"] = signposts.joined_intervals(frames["signposts"], single.intervals)
         frames["signpost_events"] = single.events
-        frames["metal_pipelines"] = signposts.metal_pipelines(single.events, binding.recording.run.target.process)
-    return {name: frame for name, frame in frames.items() if frame is not None}
+        frames["metal_pipelines"] = signposts.metal_pipelines(single.events, target)
+        unfinished["open_signposts"] = single.open
+    known = {name: frame for name, frame in frames.items() if frame is not None}
+    phases = bind_phases({name: each for name, each in (known | unfinished).items() if name in FRAMES}, units, target)
+    binding.notes += phases.notes
+    known |= {name: frame for name, frame in phases.signposts.items() if name not in unfinished}
+    return known if phases.frame.empty else {**known, PHASES: phases.frame}

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
+import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IntArray
 from tracekit.recording.table import Table, Thread
 from tracekit.trace import binding
 from tracekit.trace.collect import Rows
@@ -60,6 +62,16 @@ def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
 def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame sorted by start, then longest first, then order of the rows, indexed 0..n-1."""
     return reorder(frame, sort_order(frame))
+
+
+def ends_of(frame: pd.DataFrame, end_ns: int) -> IntArray:
+    """When the rows of a frame end: shape (rows,). What has no duration is an instant; what has no end in the recording
+    lasts until its end, `end_ns`."""
+    starts = frame["start_ns"].to_numpy()
+    if "duration_ns" not in frame:
+        return starts
+    ends: IntArray = starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
+    return np.where(frame["duration_ns"].isna(), np.maximum(end_ns, starts), ends)
 
 
 def _columns(table: Table, field: Field) -> dict[str, object]:

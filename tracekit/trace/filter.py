@@ -17,6 +17,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.trace.context import ends_of
 from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
@@ -41,6 +42,8 @@ class Shown:
     """Base names that were chosen; None where models were not chosen by name."""
     ranges: Intervals | None = None
     """Ranges of time, sorted, none touching another; None where none was chosen."""
+    operation: str | None = None
+    """Name of the app's signposts that the ranges are of; None where they are of none."""
     foreign: bool = False
     """Whether it is a process whose models the recording does not hold, because its Core ML rows are another's."""
     notes: tuple[str, ...] = ()
@@ -227,8 +230,7 @@ def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
 def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:
     """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
     starts = frame["start_ns"].to_numpy()
-    lengths = np.maximum(frame["duration_ns"].to_numpy(), 1) if "duration_ns" in frame else np.ones_like(starts)
-    return reach_ranges(ranges, starts, starts + lengths)
+    return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
 
 
 def model_names(trace: Trace) -> list[str]:

@@ -58,7 +58,9 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
         blocks += range_blocks(state, state.range, state.ends)
-    return Group(*(blocks or [Text(f"{_NOTHING}\n\n{_HOW_TO_SELECT if events else NO_EVENTS}", "dim")]))
+    summary = session.report.summary if session.report is not None else None
+    nothing = _NOTHING if summary is None or summary.evaluated else summary.verdict
+    return Group(*(blocks or [Text(f"{nothing}\n\n{_HOW_TO_SELECT if events else NO_EVENTS}", "dim")]))
 
 
 class Inspector(VerticalScroll, can_focus=True):

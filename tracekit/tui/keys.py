@@ -121,6 +121,7 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
         Shortcut("maximize", ("Z",), "Maximize", Section.APP),
         Shortcut("expand", ("x",), "Expand lane", Section.APP),
+        Shortcut("legend", ("L",), "Legend", Section.APP),
         Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
         Shortcut("redraw", ("ctrl+l",), "Redraw", Section.APP, early=True),
         Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),

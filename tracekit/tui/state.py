@@ -19,6 +19,7 @@ from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.request import ALL, Request
+from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
@@ -200,8 +201,8 @@ class Session:
         """Where a row lies; an instant is 1 ns long."""
         frame = self.frame(ref.frame)
         start = int(frame["start_ns"].to_numpy()[ref.index])
-        length = int(frame["duration_ns"].to_numpy()[ref.index]) if "duration_ns" in frame else 0
-        return Span(start, max(length, 1))
+        end = int(ends_of(frame.iloc[[ref.index]], self.trace.run.duration_ns or 0)[0])
+        return Span(start, max(end - start, 1))
 
     def check(self, ref: FindingRef) -> Result | None:
         """The check that a `FindingRef` names; None while the report is not there."""
@@ -285,7 +286,10 @@ class State:
     @property
     def inspector_selection(self) -> Selection:
         """What the inspector shows: the selection, else the first row of the list on screen."""
-        if self.selection == NOTHING and self.pane == "findings":
+        report = self.session.report
+        # What cannot be judged has its reason in the first finding, if there is one.
+        has_reason = report is not None and report.summary.findings > 0 and not report.summary.evaluated
+        if self.selection == NOTHING and (self.pane == "findings" or (self.pane == "facts" and has_reason)):
             return Selection(finding=FindingRef(0))
         if self.selection == NOTHING and self.first is not None and self.first[0] == self.pane:
             return self.first[1]

@@ -50,6 +50,9 @@ class Palette:
     finding: str
     """Behind intervals that are evidence of a finding."""
     accent: str
+    """Keys, the pane on screen, and what has the focus."""
+    severity: str
+    """Severities and evidence: no other thing is orange."""
     better: str
     """Text: a number that changed for the better."""
     worse: str
@@ -69,8 +72,9 @@ class Palette:
 
     def of(self, role: Role) -> str | None:
         """The color of a piece of text; None for that of plain text."""
-        accents = {Role.STRONG: self.accent, Role.OPEN: self.accent, Role.GOOD: self.better, Role.BAD: self.worse}
-        return {Role.DIM: self.dim, **accents}.get(role)
+        severities = dict.fromkeys((Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.OPEN), self.severity)
+        changes = {Role.GOOD: self.better, Role.BAD: self.worse}
+        return {Role.DIM: self.dim, Role.LOW: self.dim, Role.STRONG: self.accent, **severities, **changes}.get(role)
 
     def text_on(self, ground: str, color: str | None) -> str:
         """The color of text, but that of plain text (as for None) where a terminal with 16 colors would hide it."""
@@ -79,13 +83,13 @@ class Palette:
 
 _COLORS: dict[Category, tuple[str, str, str, str]] = {
     Category.OTHER: ("#939395", "#42413e", sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
-    Category.LOAD: (VERMILLION, "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
-    Category.LOAD_CACHED: (ORANGE, "#986606", sixteen.YELLOW, sixteen.YELLOW),
+    Category.LOAD: ("#c5f796", "#480059", sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOAD_CACHED: ("#7fc102", "#8a1af1", sixteen.YELLOW, sixteen.YELLOW),
     Category.COMPILE: ("#7c7acb", "#a43463", sixteen.BRIGHT_GREEN, sixteen.GREEN),
     Category.PREDICTION: ("#5db6ea", "#2178b4", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
     Category.VALIDATION: ("#9d9fa1", "#53494e", sixteen.BRIGHT_BLUE, sixteen.BLUE),
     Category.INPUT_COPY: (YELLOW, "#4f6722", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.CAST: (ORANGE, "#572907", sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
+    Category.CAST: ("#8af5d8", "#4706d0", sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
     Category.OUTPUT: ("#009b6f", "#1c8367", sixteen.CYAN, sixteen.GREEN),
     Category.ANE_COPY: ("#c57cb8", "#d1403b", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
     Category.CPU: ("#57b3e8", "#107ab9", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
@@ -103,6 +107,8 @@ _COLORS: dict[Category, tuple[str, str, str, str]] = {
     Category.HIGH: (YELLOW, "#6d6800", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
     Category.FADED: ("#3a3a3a", "#d0d0d0", sixteen.GRAY, sixteen.GRAY),
     Category.INFERRED: ("#c4dcec", "#61788b", sixteen.CYAN, sixteen.CYAN),
+    Category.PHASE: ("#8fc9a5", "#2f7d6b", sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.OPERATION: ("#d9b27c", "#7a5a1e", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
 }
 """Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
 white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the
@@ -117,9 +123,10 @@ _ROLES: dict[str, tuple[str, str, str, str]] = {
     "cursor": ("#363636", "#d4d4d4", sixteen.GRAY, sixteen.LIGHT_GRAY),
     "range": ("#1f3a56", "#cfe3f7", sixteen.BLUE, sixteen.BRIGHT_CYAN),
     "finding": ("#5f1f00", "#ffd7bf", sixteen.GRAY, sixteen.BRIGHT_YELLOW),
-    "accent": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "accent": ("#9cc7ff", "#0b4f9e", sixteen.BRIGHT_CYAN, sixteen.BLUE),
+    "severity": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
     "better": ("#5fd0ab", "#00573f", sixteen.BRIGHT_GREEN, sixteen.BLUE),
-    "worse": ("#ff9a5c", "#8f2600", sixteen.BRIGHT_RED, sixteen.RED),
+    "worse": ("#ff8f8f", "#a1001a", sixteen.BRIGHT_RED, sixteen.RED),
     "code": ("#58d1eb", "#00627d", sixteen.BRIGHT_CYAN, sixteen.BLUE),
     "ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
     "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),
@@ -162,7 +169,7 @@ _WIDGETS: dict[str, tuple[str, str, str, str]] = {
     "primary": (SKY, BLUE, sixteen.BRIGHT_CYAN, sixteen.BLUE),
     "secondary": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
     "success": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
-    "accent": (ORANGE, "#b34f00", sixteen.BRIGHT_YELLOW, sixteen.RED),
+    "accent": _ROLES["accent"],
     "warning": (YELLOW, "#8a6d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
     "error": (VERMILLION, "#b34f00", sixteen.BRIGHT_RED, sixteen.RED),
     "foreground": _ROLES["text"],

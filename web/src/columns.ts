@@ -31,6 +31,7 @@ export interface FindingHead extends Evidence {
   id: string;
   title: string;
   total: number;
+  severity: string;
 }
 
 /** A slow prediction as the page holds it, with where it is and what is behind that. */
@@ -59,6 +60,8 @@ export interface Finding extends Marks {
   id: string;
   title: string;
   total: number;
+  /** Empty for a slow prediction. */
+  severity: string;
   /** Of a slow prediction. */
   slow?: SlowHead;
 }
@@ -73,6 +76,8 @@ export interface Meta {
   texts: string[];
   lanes: LaneHead[];
   findings: FindingHead[];
+  /** Which code calls a model: kind of call, model, words. */
+  sites: [string, string, string][];
   slow: SlowHead[];
   flame: FlameHead | null;
   /** Time that stands above the same time of the other recording on the page; absent where there is no other. */
@@ -91,6 +96,8 @@ export interface Rows {
   models: Int32Array;
   /** CALL and COLD, added up. */
   flags: Uint8Array;
+  /** The row of the Activity lane that is the prediction that each belongs to; -1 for none. */
+  predictions: Int32Array;
   inferred?: Inferred;
 }
 
@@ -188,11 +195,11 @@ export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings"> & { slo
   const reader = new Reader(bytes);
   const rows = meta.lanes.map((lane) => laneOf(lane, reader));
   const flame = meta.flame ? flameOf(meta.flame, reader) : null;
-  const findings: Finding[] = meta.findings.map(({ id, title, total, ...head }) => ({ id, title, total, ...marksOf(head, rows, reader) }));
+  const findings: Finding[] = meta.findings.map(({ id, title, total, severity, ...head }) => ({ id, title, total, severity, ...marksOf(head, rows, reader) }));
   for (const slow of meta.slow ?? []) {
     const title = `${slow.length} at ${moment(rows[slow.lane].starts[slow.row])} \u00b7 ${slow.model}`;
     const marks = marksOf(slow, rows, reader);
-    findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, slow, ...marks });
+    findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, severity: "", slow, ...marks });
   }
   reader.end();
   return { rows, flame, findings };
@@ -244,7 +251,7 @@ export function byLength({ starts, ends }: Marks): Uint32Array {
 
 function laneOf(lane: LaneHead, reader: Reader): Rows {
   const n = lane.count;
-  const [gaps, durations, categories, labels, works, models, flags] = lane.planes ?? [0, 0, 0, 0, 0, 0, 0];
+  const [gaps, durations, categories, labels, works, models, flags, predictions] = lane.planes ?? [0, 0, 0, 0, 0, 0, 0, 0];
   const rows: Rows = {
     starts: reader.column(new Float64Array(n), gaps),
     ends: reader.column(new Float64Array(n), durations),
@@ -253,7 +260,15 @@ function laneOf(lane: LaneHead, reader: Reader): Rows {
     works: reader.column(new Float64Array(n), works),
     models: reader.column(new Int32Array(n), models, n ? 1 : 0),
     flags: reader.column(new Uint8Array(n), flags),
+    predictions: reader.column(new Int32Array(n), predictions),
   };
+  let prediction = 0;
+  // The steps between places are stored so that none is negative: 0, -1, 1, -2, ...
+  for (let i = 0; i < n; i++) {
+    const step = rows.predictions[i];
+    prediction += step & 1 ? -(step + 1) / 2 : step / 2;
+    rows.predictions[i] = prediction - 1;
+  }
   addUp(rows.starts, lane.first ?? 0);
   for (let i = 0; i < n; i++) rows.ends[i] += rows.starts[i];
   if (lane.inferred) rows.inferred = inferredOf(lane.inferred, rows, reader);

@@ -5,7 +5,7 @@ import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
 import { Covered } from "./intervals";
-import { fitted } from "./painter";
+import { fitted } from "./titles";
 import { inkOn, type Theme, themeOf } from "./theme";
 import { count, counted } from "./units";
 

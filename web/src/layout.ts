@@ -7,35 +7,61 @@ export const HEAD = 22;
 export const ROW = 16;
 export const PAD = 6;
 export const COUNTER = 36;
+export const STRIP = 18;
 
-export type Line =
-  | { kind: "head"; y: number; height: number; text: string }
-  | { kind: "counter"; y: number; height: number; counter: "flight" | "latency" }
-  | { kind: "lane"; y: number; height: number; lane: number };
+/** A pinned line stays at the top while the others scroll below it. */
+export type Line = { y: number; height: number; pinned: boolean } & (
+  | { kind: "head"; text: string }
+  | { kind: "strip"; strip: number }
+  | { kind: "counter"; counter: "flight" | "latency" }
+  | { kind: "lane"; lane: number }
+);
 
-/** Lines from top to bottom; the strips of predictions stand first where there are predictions. */
-export function layoutOf(lanes: readonly Lane[], hasCalls: boolean): { lines: Line[]; height: number } {
+type Kind = Line extends infer L ? (L extends Line ? Omit<L, "y" | "height" | "pinned"> : never) : never;
+
+/** Lines from top to bottom: pinned lanes, where findings are, the strips of predictions where there are any, lanes. */
+export function layoutOf(
+  lanes: readonly Lane[],
+  hasCalls: boolean,
+  strips = 0,
+  isPinned: (lane: Lane) => boolean = () => false,
+): { lines: Line[]; height: number } {
   const lines: Line[] = [];
   let y = 0;
-  const add = (line: Line): void => {
-    lines.push(line);
-    y += line.height;
+  const add = (line: Kind, height: number, pinned = false): void => {
+    lines.push({ ...line, y, height, pinned });
+    y += height;
   };
+  const lane = (number: number, pinned = false): void => add({ kind: "lane", lane: number }, lanes[number].rows.length * ROW + PAD, pinned);
+  lanes.forEach((each, number) => isPinned(each) && lane(number, true));
+  for (let strip = 0; strip < strips; strip++) add({ kind: "strip", strip }, STRIP);
   if (hasCalls) {
-    add({ kind: "counter", y, height: COUNTER, counter: "flight" });
-    add({ kind: "counter", y, height: COUNTER, counter: "latency" });
+    add({ kind: "counter", counter: "flight" }, COUNTER);
+    add({ kind: "counter", counter: "latency" }, COUNTER);
   }
-  lanes.forEach((lane, number) => {
-    if (!number || lanes[number - 1].section !== lane.section) add({ kind: "head", y, height: HEAD, text: lane.section });
-    add({ kind: "lane", y, height: lane.rows.length * ROW + PAD, lane: number });
+  let section = "";
+  lanes.forEach((each, number) => {
+    if (isPinned(each)) return;
+    if (each.section !== section) add({ kind: "head", text: (section = each.section) }, HEAD);
+    lane(number);
   });
   return { lines, height: y };
 }
 
-/** The lane and its row at a height; null where there is none. */
-export function rowAt(lines: readonly Line[], lanes: readonly Lane[], y: number): { lane: number; row: number } | null {
-  const line = lines.find((each) => y >= each.y && y < each.y + each.height);
+/** Where a line begins on screen, below the ruler. */
+export function topOf(line: Line, scroll: number): number {
+  return line.y - (line.pinned ? 0 : scroll);
+}
+
+/** The line at a height on screen; undefined where there is none. Pinned lines hide those below them. */
+export function lineAt(lines: readonly Line[], y: number, scroll: number): Line | undefined {
+  return lines.find((line) => y >= topOf(line, scroll) && y < topOf(line, scroll) + line.height);
+}
+
+/** The lane and its row at a height on screen; null where there is none. */
+export function rowAt(lines: readonly Line[], lanes: readonly Lane[], y: number, scroll = 0): { lane: number; row: number } | null {
+  const line = lineAt(lines, y, scroll);
   if (!line || line.kind !== "lane") return null;
-  const row = Math.floor((y - line.y - PAD / 2) / ROW);
+  const row = Math.floor((y - topOf(line, scroll) - PAD / 2) / ROW);
   return { lane: line.lane, row: Math.min(Math.max(row, 0), lanes[line.lane].rows.length - 1) };
 }

@@ -1,6 +1,8 @@
 // Adds to a page that is complete without it: sorting, links to the lanes, the lanes themselves, light and dark, print.
 
 import { decoded, inflated, type Meta, type Rows } from "./columns";
+import { answer } from "./charts";
+import { prepareCode } from "./code";
 import { button, el } from "./dom";
 import { written } from "./fragment";
 import { prepare } from "./tables";
@@ -96,6 +98,7 @@ async function lanes(name: string): Promise<Timeline | null> {
   const place = document.getElementById("flame");
   const graph = flame && place ? new FlameGraph(place, flame, described.source, partsOfModels(described, rows)) : null;
   const timeline = new Timeline(host, described, rows, findings, (part) => graph?.show(part));
+  if (described.origin === undefined) answer(described, rows, (match) => timeline.visit(match));
   drawn.push(timeline);
   if (graph) drawn.push(graph);
   return timeline;
@@ -128,6 +131,7 @@ async function timelines(): Promise<void> {
 }
 
 for (const table of document.querySelectorAll("table")) prepare(table);
+for (const block of document.querySelectorAll("pre")) prepareCode(block);
 links();
 schemes();
 printing();

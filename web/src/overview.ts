@@ -1,8 +1,9 @@
 // The whole recording in one strip: how many rows are on over time, where evidence lies, and what is in view.
 
 import type { Rows } from "./columns";
-import { fitted, FONT, type Scene } from "./painter";
 import { bands } from "./raster";
+import type { Scene } from "./scene";
+import { fitted, FONT } from "./titles";
 import { type View, within, xOf } from "./view";
 
 export const HEIGHT = 44;
@@ -12,7 +13,7 @@ const GRIP = 8;
 /** How many events are on at once in each column of the whole recording: its mean over the column's time. O(rows). */
 export class Density {
   private readonly shares: Float32Array;
-  readonly top: number;
+  top: number;
 
   constructor(
     all: readonly Rows[],
@@ -94,4 +95,25 @@ export function brushed(view: View, bounds: View, width: number, from: number, t
   if (Math.abs(from - right) <= GRIP) return within({ start: view.start, end: Math.max(view.end + by, view.start + 1) }, bounds);
   if (from > left && from < right && right - left < width - 1) return within({ start: view.start + by, end: view.end + by }, bounds);
   return within({ start: Math.min(time(from), time(to)), end: Math.max(time(from), time(to)) }, bounds);
+}
+
+/** Drags on the strip: they move the brush or its ends, or draw a new one. */
+export function followBrush(canvas: HTMLCanvasElement, scene: Scene, bounds: View, show: (view: View) => void): void {
+  let last: number | null = null;
+  let from: number | null = null;
+  const x = (event: PointerEvent): number => event.clientX - canvas.getBoundingClientRect().left - canvas.clientLeft - scene.gutter;
+  const width = (): number => scene.width - scene.gutter;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    last = x(event);
+    const [left, right] = [scene.view.start, scene.view.end].map((time) => xOf(bounds, width(), time));
+    const isInside = right - left < width() - 1 && last > left - GRIP && last < right + GRIP;
+    from = isInside ? null : last;
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (last === null) return;
+    show(from === null ? brushed(scene.view, bounds, width(), last, x(event)) : brushed(bounds, bounds, width(), from, x(event)));
+    last = x(event);
+  });
+  for (const name of ["pointerup", "pointercancel"] as const) canvas.addEventListener(name, () => (last = null));
 }

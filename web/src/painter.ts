@@ -1,91 +1,82 @@
 // Draws the lanes of a scene on a canvas.
 
-import { type Finding, HARDWARE, type Marks, type Meta, type Rows } from "./columns";
-import { type Calls, latencies, levels, type Steps } from "./counters";
-import { Covered, upperBound } from "./intervals";
-import type { Lane, Places } from "./lanes";
-import { COUNTER, type Line, PAD, ROW, RULER } from "./layout";
+import { HARDWARE, type Rows } from "./columns";
+import { latencies, levels } from "./counters";
+import type { Lane } from "./lanes";
+import { COUNTER, type Line, PAD, ROW, RULER, STRIP, topOf } from "./layout";
+import { arrows, marks, outline, shade } from "./marks";
 import { bands, bars, columns, isDense, isNarrow } from "./raster";
-import type { Match } from "./search";
-import type { Theme } from "./theme";
-import { axis, duration } from "./units";
-import { ticks, type View, xOf } from "./view";
+import { labelOf, type Scene, type Strip } from "./scene";
+import { fitted, FONT, grid, ruler, title } from "./titles";
+import { xOf } from "./view";
 
-/** The time that marks cover. */
-export interface Covering {
-  covered: Covered;
-}
-
-export function covering<T extends Marks>(marks: T): T & Covering {
-  return { ...marks, covered: Covered.of(marks.starts, marks.ends) };
-}
-
-export interface Scene {
-  meta: Meta;
-  all: Rows[];
-  findings: Finding[];
-  lanes: Lane[];
-  places: Places;
-  calls: Calls;
-  flight: Steps;
-  longest: number;
-  lines: Line[];
-  view: View;
-  selected: Match | null;
-  range: View | null;
-  finding: (Finding & Covering) | null;
-  matches: Marks & Covering;
-  theme: Theme;
-  /** Pixels of titles at the left. */
-  gutter: number;
-  width: number;
-  height: number;
-  scroll: number;
-}
-
-export const FONT = "11px system-ui, sans-serif";
-/** Most marks in view that are outlined each; of more, lanes are nothing but outlines. */
-const OUTLINED = 2_000;
 /** Opacity of the most predictions in flight, behind their mean, and of each layer of what was not recorded itself. */
 const PALE = 0.22;
 const DASHES = [4, 2];
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { theme, gutter, width, height } = scene;
+  const { theme, width, height } = scene;
   context.font = FONT;
   context.textBaseline = "middle";
   context.fillStyle = theme.ground;
   context.fillRect(0, 0, width, height);
-  context.save();
-  context.beginPath();
-  context.rect(gutter, 0, width - gutter, height);
-  context.clip();
-  context.translate(gutter, 0);
-  grid(context, scene);
-  for (const line of inSight(scene)) {
-    const y = line.y - scene.scroll + RULER;
-    if (line.kind === "lane") lane(context, scene, scene.lanes[line.lane], y);
-    if (line.kind === "counter") counter(context, scene, line.counter, y);
+  const pinned = scene.lines.filter((line) => line.pinned);
+  const below = RULER + pinned.reduce((sum, line) => sum + line.height, 0);
+  part(context, scene, inSight(scene), below, height);
+  if (pinned.length) {
+    part(context, scene, pinned, RULER, below);
+    context.fillStyle = theme.dim;
+    context.fillRect(0, below - 1, width, 1);
   }
-  range(context, scene);
-  marks(context, scene, scene.matches, 0, 1);
-  if (scene.finding) marks(context, scene, scene.finding, 0.12, 2);
-  if (scene.selected) outline(context, scene, scene.selected, theme.text, 2);
-  context.restore();
-  titles(context, scene);
   ruler(context, scene);
 }
 
 function inSight(scene: Scene): Line[] {
   const bottom = scene.scroll + scene.height;
-  return scene.lines.filter((line) => line.y + line.height > scene.scroll && line.y < bottom);
+  return scene.lines.filter((line) => !line.pinned && line.y + line.height > scene.scroll && line.y < bottom);
 }
 
-function grid(context: CanvasRenderingContext2D, scene: Scene): void {
-  const width = scene.width - scene.gutter;
-  context.fillStyle = scene.theme.line;
-  for (const time of ticks(scene.view, width / 90).times) {
-    context.fillRect(Math.round(xOf(scene.view, width, time)), RULER, 1, scene.height);
+/** Some lines with all that is marked on them, between two heights. */
+function part(context: CanvasRenderingContext2D, scene: Scene, lines: Line[], top: number, bottom: number): void {
+  const { theme, gutter, width } = scene;
+  const isOn = (line: Line): boolean => lines.includes(line);
+  context.save();
+  context.beginPath();
+  context.rect(0, top - 4, width, bottom - top + 4);
+  context.clip();
+  context.fillStyle = theme.ground;
+  context.fillRect(0, top, width, bottom - top);
+  context.save();
+  context.beginPath();
+  context.rect(gutter, 0, width - gutter, bottom);
+  context.clip();
+  context.translate(gutter, 0);
+  grid(context, scene);
+  for (const line of lines) {
+    const y = topOf(line, scene.scroll) + RULER;
+    if (line.kind === "lane") lane(context, scene, scene.lanes[line.lane], y);
+    if (line.kind === "counter") counter(context, scene, line.counter, y);
+    if (line.kind === "strip") strip(context, scene, scene.strips[line.strip], y);
+  }
+  shade(context, scene);
+  marks(context, scene, scene.matches, 0, 1, isOn);
+  if (scene.finding) marks(context, scene, scene.finding, 0.12, 2, isOn);
+  arrows(context, scene, isOn);
+  if (scene.selected) outline(context, scene, scene.selected, theme.text, 2, isOn);
+  context.restore();
+  context.fillStyle = theme.raised;
+  context.fillRect(0, top, gutter, bottom - top);
+  for (const line of lines) title(context, scene, line, topOf(line, scene.scroll) + RULER);
+  context.fillStyle = theme.line;
+  context.fillRect(gutter - 1, top, 1, bottom - top);
+  context.restore();
+}
+
+/** Where a finding's evidence lies, in the color of its severity. */
+function strip(context: CanvasRenderingContext2D, scene: Scene, { covered, severity }: Strip, y: number): void {
+  context.fillStyle = scene.theme.tones[severity] ?? scene.theme.mark;
+  for (const [left, right] of bands(covered, scene.view, scene.width - scene.gutter)) {
+    context.fillRect(left, y + 4, right - left, STRIP - 8);
   }
 }
 
@@ -122,15 +113,7 @@ function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top:
   });
 }
 
-function box(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  rows: Rows,
-  at: number,
-  left: number,
-  right: number,
-  y: number,
-): void {
+function box(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, at: number, left: number, right: number, y: number): void {
   const category = rows.categories[at];
   // A gap of a pixel keeps neighbors apart.
   const wide = right - left > 3 ? right - left - 1 : right - left;
@@ -147,15 +130,7 @@ function box(
 }
 
 /** The bar of what was not recorded itself: pale and outlined, with paler ends where it may have been on or not. */
-function hollow(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  rows: Rows,
-  at: number,
-  left: number,
-  right: number,
-  y: number,
-): void {
+function hollow(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, at: number, left: number, right: number, y: number): void {
   const { inferred } = rows;
   // Hardware does not show when a call began and ended, so there are no ends to draw.
   const ends = inferred && !(inferred.flags[at] & HARDWARE) ? inferred : null;
@@ -174,35 +149,6 @@ function hollow(
   context.setLineDash([]);
 }
 
-/** What an event is called, with its model. */
-export function labelOf(scene: { meta: Meta }, rows: Rows, at: number): string {
-  const model = scene.meta.texts[rows.models[at]];
-  return model ? `${eventOf(scene, rows, at)} \u00b7 ${model}` : eventOf(scene, rows, at);
-}
-
-/** What an event is called. */
-export function eventOf(scene: { meta: Meta }, rows: Rows, at: number): string {
-  const work = rows.works[at] ? ` 0x${rows.works[at].toString(16)}` : "";
-  return (scene.meta.texts[rows.labels[at]] ?? "unnamed event") + work;
-}
-
-/** The text, cut where it is too wide; empty where not even a few letters fit. Widths are taken as those of digits,
- * which is quick and hardly ever too narrow. */
-export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
-  const each = (widths.get(context.font) ?? measured(context)) || 6;
-  const letters = Math.floor(room / each);
-  if (letters >= text.length) return text;
-  return letters < 4 ? "" : `${text.slice(0, letters - 1)}\u2026`;
-}
-
-const widths = new Map<string, number>();
-
-function measured(context: CanvasRenderingContext2D): number {
-  const width = context.measureText("0123456789").width / 10;
-  widths.set(context.font, width);
-  return width;
-}
-
 function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight" | "latency", top: number): void {
   const width = Math.floor(scene.width - scene.gutter);
   const size = COUNTER - 8;
@@ -213,7 +159,7 @@ function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight"
     const strip = (values: Float64Array, opacity: number): void => {
       context.globalAlpha = opacity;
       for (let x = 0; x < width; x++) {
-        const height = (values[x] / Math.max(scene.flight.most, 1)) * size;
+        const height = (values[x] / Math.max(scene.most, 1)) * size;
         if (height) context.fillRect(x, bottom - height, 1, height);
       }
     };
@@ -232,105 +178,3 @@ function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight"
   context.fillRect(0, bottom, width, 1);
 }
 
-function range(context: CanvasRenderingContext2D, scene: Scene): void {
-  if (!scene.range) return;
-  const width = scene.width - scene.gutter;
-  const [left, right] = [xOf(scene.view, width, scene.range.start), xOf(scene.view, width, scene.range.end)];
-  context.globalAlpha = 0.14;
-  context.fillStyle = scene.theme.accent;
-  context.fillRect(left, 0, right - left, scene.height);
-  context.globalAlpha = 1;
-  context.fillRect(left, 0, 1, scene.height);
-  context.fillRect(right, 0, 1, scene.height);
-}
-
-/** Marks below the axis, bands of some opacity over all lanes, and outlines of the bars themselves. */
-function marks(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  marked: Marks & Covering,
-  opacity: number,
-  thick: number,
-): void {
-  const { view, theme } = scene;
-  context.fillStyle = theme.mark;
-  for (const [left, right] of bands(marked.covered, view, scene.width - scene.gutter)) {
-    context.globalAlpha = opacity;
-    context.fillRect(left, RULER, right - left, scene.height);
-    context.globalAlpha = 1;
-    context.fillRect(left, RULER - 4, right - left, 4);
-  }
-  const { starts, ends, lanes, rows, covered } = marked;
-  // What is seen stands in pieces that are seen, and starts no earlier than the first of them.
-  const first = covered.starts[Math.max(upperBound(covered.starts, view.start) - 1, 0)];
-  const [low, high] = [upperBound(starts, first - 1), upperBound(starts, view.end)];
-  if (high - low > OUTLINED) return;
-  for (let i = low; i < high; i++) {
-    if (lanes[i] >= 0 && ends[i] >= view.start) outline(context, scene, { lane: lanes[i], row: rows[i] }, theme.mark, thick);
-  }
-}
-
-function outline(context: CanvasRenderingContext2D, scene: Scene, match: Match, color: string, thick: number): void {
-  const rows = scene.all[match.lane];
-  const line = scene.lines.find(
-    (each) => each.kind === "lane" && each.lane === scene.places.lane[match.lane][match.row],
-  );
-  if (!line) return;
-  const width = scene.width - scene.gutter;
-  const y = line.y - scene.scroll + RULER + PAD / 2 + scene.places.row[match.lane][match.row] * ROW;
-  const left = Math.max(xOf(scene.view, width, rows.starts[match.row]), -4);
-  const right = Math.min(xOf(scene.view, width, rows.ends[match.row]), width + 4);
-  context.strokeStyle = color;
-  context.lineWidth = thick;
-  context.strokeRect(left, y + 0.5, Math.max(right - left - 1, 2), ROW - 1);
-}
-
-function titles(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { theme, gutter, height } = scene;
-  context.fillStyle = theme.raised;
-  context.fillRect(0, 0, gutter, height);
-  for (const line of inSight(scene)) {
-    const y = line.y - scene.scroll + RULER;
-    if (line.kind === "head") {
-      context.fillStyle = theme.raised;
-      context.fillRect(0, y, scene.width, line.height);
-      context.fillStyle = theme.dim;
-      context.font = `600 ${FONT}`;
-      context.fillText(fitted(context, line.text, scene.width - 16), 8, y + line.height / 2 + 1);
-      context.font = FONT;
-      continue;
-    }
-    context.fillStyle = theme.line;
-    context.fillRect(0, y + line.height - 0.5, scene.width, 0.5);
-    context.fillStyle = theme.text;
-    if (line.kind === "lane") {
-      const [name, first] = [scene.lanes[line.lane].title, Math.min(line.height, ROW + PAD)];
-      context.fillText(fitted(context, name, gutter - 12), 8, y + first / 2);
-    } else {
-      const most = line.counter === "flight" ? String(scene.flight.most) : duration(scene.longest);
-      const title = line.counter === "flight" ? "In flight" : "Latency";
-      context.fillText(fitted(context, title, gutter - 12), 8, y + 11);
-      context.fillStyle = theme.dim;
-      context.fillText(fitted(context, `max ${most}`, gutter - 12), 8, y + 25);
-    }
-  }
-  context.fillStyle = theme.line;
-  context.fillRect(gutter - 1, 0, 1, height);
-}
-
-function ruler(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { theme, gutter } = scene;
-  const width = scene.width - gutter;
-  context.fillStyle = theme.raised;
-  context.fillRect(0, 0, scene.width, RULER - 4);
-  context.fillStyle = theme.line;
-  context.fillRect(0, RULER - 1, scene.width, 1);
-  const { step, times } = ticks(scene.view, width / 90);
-  context.fillStyle = theme.dim;
-  for (const time of times) {
-    const x = gutter + xOf(scene.view, width, time);
-    context.fillRect(Math.round(x), RULER - 8, 1, 8);
-    const text = axis(time, step);
-    if (x + 4 + context.measureText(text).width < scene.width) context.fillText(text, x + 4, RULER / 2 - 1);
-  }
-}

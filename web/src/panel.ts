@@ -1,31 +1,27 @@
 // What is selected in full, and the statistics of a range.
 
-import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Meta, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
-import { el } from "./dom";
-import { eventOf, labelOf } from "./painter";
+import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
+import { button, el } from "./dom";
+import { upperBound } from "./intervals";
+import { eventOf, labelOf, predictionOf, type Scene, slowOf, timesOf } from "./scene";
 import type { Match } from "./search";
 import { inRange } from "./statistics";
-import { ABSENT, count, counted, duration, moment } from "./units";
+import { ABSENT, count, counted, duration, moment, percent } from "./units";
 import type { View } from "./view";
 
-/** Most lines of statistics. */
+/** Most lines of statistics, and of the events in a prediction. */
 const LINES = 12;
+const PARTS = 6;
 
-export interface Data {
-  meta: Meta;
-  all: Rows[];
-  findings: Finding[];
-  /** What is marked. */
-  finding: Finding | null;
-}
+export type Data = Pick<Scene, "meta" | "all" | "findings" | "finding">;
 
-export function describeRow(data: Data, match: Match): HTMLElement {
+/** All that is known of a row; `go` leads to another one. */
+export function describeRow(data: Data, match: Match, go: (match: Match) => void): HTMLElement {
   const rows = data.all[match.lane];
-  const head = data.meta.lanes[match.lane];
   const at = match.row;
-  const [start, end] = [rows.starts[at], rows.ends[at]];
-  const facts: [string, string][] = [
-    ["lane", head.title],
+  const { start, end } = timesOf(data, match);
+  const facts: [string, string | HTMLElement][] = [
+    ["lane", data.meta.lanes[match.lane].title],
     ["kind", data.meta.categories[rows.categories[at]][1]],
     ["start", moment(start, 1e3)],
     ["duration", duration(end - start)],
@@ -35,9 +31,22 @@ export function describeRow(data: Data, match: Match): HTMLElement {
   const rank = rankOf(rows, at);
   if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
   facts.push(...inferredFacts(rows, at));
-  if (rows.flags[at] & CALL) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
+  const isCall = (rows.flags[at] & CALL) > 0;
+  if (isCall) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
+  const prediction = predictionOf(data, match);
+  if (prediction) {
+    const { start: called, end: done } = timesOf(data, prediction);
+    facts.push(["part of", button(`prediction of ${duration(done - called)} at ${moment(called)}`, () => go(prediction))]);
+    facts.push(["began", `${duration(start - called)} after it, ${percent((end - start) / Math.max(done - called, 1))} as long`]);
+  }
+  const site = siteOf(data, isCall || prediction ? "prediction" : data.meta.categories[rows.categories[at]][0], model);
+  if (site) facts.push(["code", el("a", { href: "#code" }, site)]);
   const found = evidenceFor(data.findings, match);
-  const slow = data.findings.find((each) => each.slow && each.slow.lane === match.lane && each.slow.row === match.row);
+  if (found.length) {
+    const links = found.map((finding) => el("a", { href: `#finding-${finding.id}` }, finding.id));
+    facts.push(["evidence for", el("span", {}, ...links.flatMap((link, i) => (i ? [", ", link] : [link])))]);
+  }
+  const slow = slowOf(data.findings, match);
   return el(
     "div",
     { class: "selected" },
@@ -45,12 +54,54 @@ export function describeRow(data: Data, match: Match): HTMLElement {
     slow?.slow ? describeSlow(slow, slow.slow) : null,
     el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     placeOf(data.finding, match),
-    rows.flags[at] & CALL && !slow && data.findings.some((each) => each.slow)
+    isCall ? insideOf(data, match) : null,
+    isCall && !slow && data.findings.some((each) => each.slow)
       ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start)}`)
       : null,
-    found.length
-      ? el("p", {}, "Evidence for ", ...found.flatMap((finding, i) => [i ? ", " : "", el("a", { href: `#finding-${finding.id}` }, finding.id)]))
-      : null,
+  );
+}
+
+/** Which code makes calls of a kind of a model; undefined where no sample shows it. */
+function siteOf({ meta }: Data, kind: string, model: string | undefined): string | undefined {
+  const [wanted] = kind.split("_");
+  return meta.sites?.find(([api, of]) => of === model && (api === wanted || api.startsWith(wanted)))?.[2];
+}
+
+/** The events that belong to a prediction, by how long they took together. O(events in its time). */
+function insideOf(data: Data, match: Match): HTMLElement | null {
+  const { start, end } = timesOf(data, match);
+  const sums = new Map<string, number>();
+  data.meta.lanes.forEach((head, lane) => {
+    const rows = data.all[lane];
+    for (let at = upperBound(rows.starts, start - 1); at < rows.starts.length && rows.starts[at] < end; at++) {
+      if (rows.predictions[at] !== match.row) continue;
+      const name = [data.meta.texts[rows.labels[at]] ?? "unnamed event", head.title].join(" \u00b7 ");
+      sums.set(name, (sums.get(name) ?? 0) + rows.ends[at] - rows.starts[at]);
+    }
+  });
+  if (!sums.size) return null;
+  const longest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, PARTS);
+  const share = (time: number): string => `${duration(time)}, ${percent(time / Math.max(end - start, 1))}`;
+  return el("div", {}, el("h4", {}, "Events in it"), el("dl", {}, ...longest.flatMap(([name, time]) => [el("dt", {}, name), el("dd", {}, share(time))])));
+}
+
+/** What is shown while nothing is selected: the findings, and how to go on. */
+export function describeNothing(findings: readonly Finding[], mark: (id: string) => void): HTMLElement {
+  const found = findings.filter(({ slow }) => !slow);
+  const entries = found.map(({ id, title, severity }) => el("li", {}, el("span", { class: `badge ${severity}` }, severity), button(title, () => mark(id), `Mark the evidence of ${id}: ${title}`)));
+  const words = matchMedia("(pointer: coarse)").matches
+    ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
+    : "Click an event for its details, a slow prediction for why it was slow. Drag along the axis of time, or drag with Shift, to get statistics of a range. w and s zoom, a and d pan, ? lists all keys.";
+  return el("div", {}, entries.length ? el("ul", { class: "notes" }, ...entries) : null, el("p", { class: "dim" }, words));
+}
+
+/** A finding whose evidence is marked. */
+export function describeFinding({ id, title, severity, total }: Finding): HTMLElement {
+  return el(
+    "div",
+    { class: "selected" },
+    el("p", {}, el("span", { class: `badge ${severity}` }, severity), el("a", { href: `#finding-${id}` }, title)),
+    el("p", { class: "dim" }, `${counted(total, "interval")} of evidence; , and . step through them.`),
   );
 }
 
@@ -106,8 +157,13 @@ export function rankOf(rows: Rows, at: number): { place: number; count: number }
   return { place: longer + 1, count: same };
 }
 
-function evidenceFor(findings: readonly Finding[], match: Match): Finding[] {
-  return findings.filter(({ slow, lanes, rows }) => !slow && rows.some((row, i) => row === match.row && lanes[i] === match.lane));
+/** The findings that a row is evidence for. O(findings rows): scanned as plain numbers, which is quick. */
+export function evidenceFor(findings: readonly Finding[], match: Match): Finding[] {
+  return findings.filter(({ slow, lanes, rows }) => {
+    if (slow) return false;
+    for (let at = rows.indexOf(match.row); at >= 0; at = rows.indexOf(match.row, at + 1)) if (lanes[at] === match.lane) return true;
+    return false;
+  });
 }
 
 export function describeRange(data: Data, range: View): HTMLElement {

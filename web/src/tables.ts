@@ -9,7 +9,8 @@ const SEARCHED = 6;
 
 export function prepare(table: HTMLTableElement): void {
   const body = table.tBodies[0];
-  if (!body || body.rows.length < SORTED) return;
+  // What stands in groups below their headings has an order of its own.
+  if (!body || body.rows.length < SORTED || table.classList.contains("grouped")) return;
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
   heads.forEach((head, column) => {
     const sorter = button(head.textContent ?? "", () => sort(table, heads, column));

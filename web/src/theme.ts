@@ -14,6 +14,8 @@ export interface Theme {
   accent: string;
   /** Evidence and matches. */
   mark: string;
+  /** By severity. */
+  tones: Record<string, string>;
   calls: string;
   /** Text on it. */
   callsInk: string;
@@ -38,6 +40,7 @@ export function themeOf(names: readonly string[]): Theme {
     raised: color("raised"),
     accent: color("link"),
     mark: color("mark"),
+    tones: Object.fromEntries(["critical", "high", "medium", "low", "inconclusive"].map((name) => [name, color(name)])),
     calls: color("c-prediction"),
     callsInk: inkOn(color("c-prediction")),
   };

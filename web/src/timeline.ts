@@ -1,22 +1,27 @@
-// The timeline: its state, its controls, and what each of them does.
+// The timeline: puts its parts together, and moves, selects and marks what they show.
 
-import { byLength, type Finding, type Meta, type Rows } from "./columns";
-import { callsOf, inFlight } from "./counters";
 import { context, sized } from "./canvas";
+import type { Finding, Meta, Rows } from "./columns";
 import { button, el } from "./dom";
+import { Evidence } from "./evidence";
+import type { Part } from "./flame";
 import { parsed, written } from "./fragment";
 import { listen } from "./gestures";
-import { Covered, hit, upperBound } from "./intervals";
-import { type Grouping, lanesOf } from "./lanes";
-import { layoutOf, rowAt, RULER } from "./layout";
-import { brushed, Density, HEIGHT, paintOverview } from "./overview";
-import { covering, labelOf, paint, type Scene } from "./painter";
-import { describeRange, describeRow, describeView, inferredFacts } from "./panel";
+import { Covered } from "./intervals";
+import { help, press } from "./keys";
+import type { Grouping } from "./lanes";
+import { layoutOf, RULER, topOf } from "./layout";
+import { Density, followBrush, HEIGHT, paintOverview } from "./overview";
+import { paint } from "./painter";
+import { describeFinding, describeNothing, describeRange, describeRow, describeView } from "./panel";
+import { rowUnder, stripUnder, timeAtX, tipAt, titleUnder } from "./picking";
+import { covering, group, keyOf, predictionOf, type Scene, sceneOf, slowOf, type Strip, timesOf } from "./scene";
 import { type Match, search } from "./search";
-import type { Part } from "./flame";
+import { nextLane, nextMatch, nextRow } from "./stepping";
 import { themeOf } from "./theme";
-import { count, counted, duration, moment } from "./units";
-import { around, panned, timeAt, type View, within, xOf, zoomed } from "./view";
+import { Toolbar } from "./toolbar";
+import { counted, moment } from "./units";
+import { around, panned, type View, within, zoomed } from "./view";
 
 const TALLEST = 620;
 const NARROW = 620;
@@ -33,17 +38,18 @@ export class Timeline {
   private readonly viewport = el("div", { class: "viewport" });
   private readonly spacer = el("div");
   private readonly tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  private readonly panel = el("div", { class: "panel", "aria-live": "polite" });
-  private readonly matches = el("span", { class: "dim", role: "status" });
-  private readonly stepper = el("span", { class: "stepper" });
-  private readonly query = el("input", { type: "search", placeholder: "Search events", "aria-label": "Search events" });
-  private readonly finding = el("select", { "aria-label": "Mark the evidence of a finding" });
+  private readonly panel = el("aside", { class: "panel", "aria-live": "polite", tabindex: 0 });
+  private readonly statistics = el("div", { class: "range", "aria-live": "polite" });
   private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
-  private grouping: Grouping = "lanes";
-  private order: ArrayLike<number> = [];
-  private evidenceAt = 0;
+  private readonly keys = help();
+  private readonly toolbar: Toolbar;
+  private evidence: Evidence | null = null;
+  private twin: Timeline | null = null;
   private isPending = false;
   private printing = 0;
+  /** Pixels of the lanes that are seen at a time. */
+  private tall = 0;
+  private listTimer = 0;
 
   constructor(
     private readonly host: HTMLElement,
@@ -54,97 +60,38 @@ export class Timeline {
     private readonly chosen: (part: Part) => void,
   ) {
     this.bounds = { start: meta.start, end: meta.end };
+    this.scene = sceneOf(meta, all, findings, this.bounds);
     // States are always on and say nothing of what goes on, unless they are all there is.
     const work = all.filter((_, lane) => !meta.lanes[lane].strip);
     this.density = new Density(work.some(({ starts }) => starts.length) ? work : all, this.bounds);
-    const calls = callsOf(all[meta.lanes.findIndex((lane) => lane.id === "activity")]);
-    let longest = 1;
-    for (let i = 0; i < calls.starts.length; i++) longest = Math.max(longest, calls.ends[i] - calls.starts[i]);
-    this.scene = {
-      meta,
-      all,
-      findings,
-      ...lanesOf(meta.lanes, all, meta.texts, "lanes"),
-      calls,
-      flight: inFlight(calls),
-      longest,
-      lines: [],
-      view: this.bounds,
-      selected: null,
-      range: null,
-      finding: null,
-      matches: covering(search([], [], "")),
-      theme: themeOf(meta.categories.map(([name]) => name)),
-      gutter: GUTTER,
-      width: 0,
-      height: 0,
-      scroll: 0,
-    };
-    this.build();
-    this.follow();
-  }
-
-  // ---- building
-
-  private build(): void {
-    const groupings: [Grouping, string][] = [
-      ["lanes", "Grouped"],
-      ["events", "By event"],
-      ["models", "By model"],
-    ];
-    const grouping = el(
-      "select",
-      { "aria-label": "Lanes", onchange: () => this.group(grouping.value as Grouping) },
-      ...groupings.map(([value, title]) => el("option", { value }, title)),
-    );
-    this.finding.append(
-      el("option", { value: "" }, this.findings.length ? "Mark \u2026" : "No evidence"),
-      ...this.findings.filter(({ slow }) => !slow).map((finding) => el("option", { value: finding.id }, finding.id)),
-    );
-    const slow = this.findings.filter((finding) => finding.slow);
-    if (slow.length) this.finding.append(el("optgroup", { label: "Why was it slow?" }, ...slow.map(({ id, title }) => el("option", { value: id }, title))));
-    this.finding.disabled = !this.findings.length;
-    this.finding.addEventListener("change", () => this.mark(this.finding.value, true));
-    this.query.addEventListener("input", () => this.find(this.query.value));
-    this.query.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.stepMatch(event.shiftKey ? -1 : 1);
+    this.toolbar = new Toolbar(findings, meta.origin === undefined ? "Whole recording" : "Both recordings", {
+      zoom: (factor) => this.zoom(factor),
+      pan: (share) => this.show(panned(this.scene.view, this.bounds, share)),
+      whole: () => this.show(this.bounds),
+      fit: () => this.fit(this.scene.selected),
+      statistics: () => this.setRange(this.scene.selected ? timesOf(this.scene, this.scene.selected) : this.scene.view, true),
+      evidence: (by) => this.stepEvidence(by),
+      search: () => this.toolbar.query.focus(),
+      step: (by) => this.go(nextRow(this.scene, by)),
+      lane: (by) => this.go(nextLane(this.scene, by)),
+      prediction: () => this.go(this.scene.selected && predictionOf(this.scene, this.scene.selected)),
+      pin: () => this.scene.selected && this.pin(this.scene.places.lane[this.scene.selected.lane][this.scene.selected.row]),
+      help: () => (this.keys.open = !this.keys.open),
+      clear: () => this.clear(),
+      group: (grouping) => this.group(grouping),
+      mark: (id) => this.mark(id, true),
+      find: (query) => this.find(query),
+      match: (by) => this.go(nextMatch(this.scene, by)),
     });
-    const tools = el(
-      "div",
-      { class: "tools", role: "toolbar", "aria-label": "Timeline" },
-      el("span", { class: "group" }, grouping),
-      el(
-        "span",
-        { class: "group" },
-        button("\u2212", () => this.zoom(1.6), "Zoom out (s)"),
-        button("+", () => this.zoom(1 / 1.6), "Zoom in (w)"),
-        button("\u2190", () => this.pan(-0.3), "Pan left (a)"),
-        button("\u2192", () => this.pan(0.3), "Pan right (d)"),
-        button(this.meta.origin === undefined ? "Whole recording" : "Both recordings", () => this.show(this.bounds)),
-      ),
-      el("span", { class: "group" }, this.finding, this.stepper),
-      el(
-        "span",
-        { class: "group" },
-        this.query,
-        button("\u2191", () => this.stepMatch(-1), "Previous match"),
-        button("\u2193", () => this.stepMatch(1), "Next match"),
-        this.matches,
-      ),
-    );
     this.viewport.append(this.canvas, this.spacer);
+    this.panel.setAttribute("aria-label", `Details of ${meta.source}`);
     this.inView.addEventListener("toggle", () => this.listView());
-    this.host.replaceChildren(
-      tools,
-      this.overview,
-      el("div", { class: "stage" }, this.viewport, this.tip),
-      this.legend(),
-      this.panel,
-      this.inView,
-      help(),
-    );
+    const stage = el("div", { class: "stage" }, this.viewport, this.tip);
+    const drawing = el("div", { class: "drawing" }, this.overview, stage, this.legend());
+    this.host.replaceChildren(this.toolbar.element, el("div", { class: "work" }, drawing, this.panel), this.statistics, this.inView, this.keys);
     this.describe();
     this.arrange();
+    this.follow();
   }
 
   /** What the colors on the lanes mean. */
@@ -162,48 +109,25 @@ export class Timeline {
 
   private follow(): void {
     listen(this.canvas, {
-      zoom: (factor, x) => this.zoom(factor, this.timeAt(x)),
-      pan: (pixels) => this.pan(pixels / this.drawnWidth),
+      zoom: (factor, x) => this.zoom(factor, timeAtX(this.scene, x)),
+      pan: (pixels) => this.show(panned(this.scene.view, this.bounds, pixels / (this.scene.width - this.scene.gutter))),
       mark: (from, to, done) => this.drag(from, to, done),
-      select: (x, y) => this.click(this.at(x, y)),
-      fit: (x, y) => this.fit(this.at(x, y)),
+      select: (x, y) => this.click(x, y),
+      fit: (x, y) => this.fit(rowUnder(this.scene, x, y)),
       hover: (x, y, inside) => this.hover(x, y, inside),
       marks: (y) => y < RULER,
     });
-    let last: number | null = null;
-    const x = (event: PointerEvent): number =>
-      event.clientX - this.overview.getBoundingClientRect().left - this.overview.clientLeft - this.scene.gutter;
-    this.overview.addEventListener("pointerdown", (event) => {
-      this.overview.setPointerCapture(event.pointerId);
-      last = x(event);
-      const { view } = this.scene;
-      const isNew = !insideBrush(view, this.bounds, this.drawnWidth, last);
-      if (isNew) this.brush = { from: last };
-    });
-    this.overview.addEventListener("pointermove", (event) => {
-      if (last === null) return;
-      const now = x(event);
-      const width = this.drawnWidth;
-      if (this.brush) this.show(brushed(this.bounds, this.bounds, width, this.brush.from, now));
-      else this.show(brushed(this.scene.view, this.bounds, width, last, now));
-      last = now;
-    });
-    const end = (): void => {
-      last = null;
-      this.brush = null;
-    };
-    this.overview.addEventListener("pointerup", end);
-    this.overview.addEventListener("pointercancel", end);
+    followBrush(this.overview, this.scene, this.bounds, (view) => this.show(view));
     this.viewport.addEventListener("scroll", () => {
       this.scene.scroll = this.viewport.scrollTop;
       this.draw();
     });
-    this.canvas.addEventListener("keydown", (event) => this.key(event, true));
+    this.canvas.addEventListener("keydown", (event) => press(event, true, this.toolbar.moves));
     document.addEventListener("keydown", (event) => {
       const target = event.target as HTMLElement;
       // Of two recordings on a page, one answers, and the other follows it.
       if (!event.defaultPrevented && target !== this.canvas && !target.closest("input, select, textarea, button, a, summary, .scroll") && this.isSeen()) {
-        this.key(event, false);
+        press(event, false, this.toolbar.moves);
       }
     });
     new ResizeObserver(() => this.resize()).observe(this.viewport);
@@ -211,39 +135,29 @@ export class Timeline {
     this.goTo(location.hash);
   }
 
-  private brush: { from: number } | null = null;
-
-  // ---- what is on screen
-
-  private get drawnWidth(): number {
-    return this.scene.width - this.scene.gutter;
-  }
-
-  private timeAt(x: number): number {
-    return timeAt(this.scene.view, this.drawnWidth, x - this.scene.gutter);
-  }
-
   private isSeen(): boolean {
     const box = this.viewport.getBoundingClientRect();
     return box.bottom > 80 && box.top < innerHeight - 80;
   }
 
+  // ---- drawing
+
   /** Lays the lanes out again, after they or the width have changed. */
   private arrange(): void {
-    const { lines, height } = layoutOf(this.scene.lanes, this.scene.calls.starts.length > 0);
+    const { lanes, calls, strips, pinned } = this.scene;
+    const { lines, height } = layoutOf(lanes, calls.starts.length > 0, strips.length, (lane) => pinned.has(keyOf(lane)));
     this.scene.lines = lines;
-    this.viewport.style.height = `${Math.min(height + RULER, TALLEST)}px`;
+    this.tall = Math.min(height + RULER, TALLEST);
+    this.viewport.style.height = `${this.tall}px`;
+    this.spacer.style.height = `${height + RULER - this.tall}px`;
     this.resize();
-    this.spacer.style.height = `${Math.max(height + RULER - this.viewport.clientHeight, 0)}px`;
   }
 
   private resize(): void {
     const width = this.printing || this.viewport.clientWidth;
-    const height = this.viewport.clientHeight;
-    this.scene.width = width;
-    this.scene.height = height;
-    this.scene.gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
-    this.scene.scroll = this.viewport.scrollTop;
+    const height = this.tall;
+    const gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
+    Object.assign(this.scene, { width, height, gutter, scroll: this.viewport.scrollTop });
     sized(this.canvas, width, height, this.printing > 0);
     sized(this.overview, width, HEIGHT, this.printing > 0);
     this.drawNow();
@@ -265,14 +179,9 @@ export class Timeline {
     paintOverview(context(this.overview), this.scene, this.density);
     const { start, end } = this.scene.view;
     const what = `${moment(start)} to ${moment(end)} of ${this.meta.source}`;
-    this.canvas.setAttribute("aria-label", `Lanes, ${what}. w and s zoom, a and d pan, arrow keys select events.`);
+    this.canvas.setAttribute("aria-label", `Lanes, ${what}. w and s zoom, a and d pan, arrow keys select events, ? lists all keys.`);
     this.overview.setAttribute("aria-label", `Events at once in the whole recording; in view: ${what}`);
-    if (this.inView.open) this.listSoon();
-  }
-
-  private listTimer = 0;
-
-  private listSoon(): void {
+    if (!this.inView.open) return;
     clearTimeout(this.listTimer);
     this.listTimer = window.setTimeout(() => this.listView(), 200);
   }
@@ -310,99 +219,112 @@ export class Timeline {
     this.draw();
   }
 
-  private twin: Timeline | null = null;
-
-  /** Two recordings show the same part of time from now on, seen from their origins. */
+  /** Two recordings show the same part of time from now on, seen from their origins, on the same scales. */
   pair(other: Timeline): void {
-    this.twin = other;
-    other.twin = this;
+    [this.twin, other.twin] = [other, this];
+    const [here, there] = [this.scene, other.scene];
+    here.most = there.most = Math.max(here.most, there.most);
+    here.longest = there.longest = Math.max(here.longest, there.longest);
+    this.density.top = other.density.top = Math.max(this.density.top, other.density.top);
+    this.draw();
+    other.draw();
   }
 
   private zoom(factor: number, time = (this.scene.view.start + this.scene.view.end) / 2): void {
     this.show(zoomed(this.scene.view, this.bounds, factor, time));
   }
 
-  private pan(share: number): void {
-    this.show(panned(this.scene.view, this.bounds, share));
+  private group(grouping: Grouping): void {
+    group(this.scene, grouping);
+    this.viewport.scrollTop = 0;
+    this.arrange();
   }
 
-  private group(grouping: Grouping): void {
-    this.grouping = grouping;
-    Object.assign(this.scene, lanesOf(this.meta.lanes, this.all, this.meta.texts, this.grouping));
-    this.viewport.scrollTop = 0;
+  /** Keeps a lane at the top, or lets it go. */
+  private pin(lane: number): void {
+    const key = keyOf(this.scene.lanes[lane]);
+    if (!this.scene.pinned.delete(key)) this.scene.pinned.add(key);
     this.arrange();
   }
 
   // ---- selecting
 
-  private at(x: number, y: number): Match | null {
-    const found = rowAt(this.scene.lines, this.scene.lanes, y - RULER + this.scene.scroll);
-    if (!found || x < this.scene.gutter || y < RULER) return null;
-    const lane = this.scene.lanes[found.lane];
-    const row = hit(this.all[lane.source], lane.rows[found.row], this.timeAt(x - 1.5), this.timeAt(x + 1.5));
-    return row < 0 ? null : { lane: lane.source, row };
+  /** Selects a row; of a slow prediction it marks what is behind that, too. */
+  private click(x: number, y: number): void {
+    const lane = titleUnder(this.scene, x, y);
+    const strip = stripUnder(this.scene, y);
+    if (lane !== null) this.pin(lane);
+    else if (strip) this.clickStrip(strip, timeAtX(this.scene, Math.max(x, this.scene.gutter)));
+    else this.choose(rowUnder(this.scene, x, y));
   }
 
-  /** Selects a row; of a slow prediction it marks what is behind that, too. */
-  private click(match: Match | null): void {
+  private choose(match: Match | null): void {
     this.select(match);
-    const slow = this.findings.find((each) => match && each.slow?.lane === match.lane && each.slow.row === match.row);
+    const slow = match && slowOf(this.findings, match);
     if (slow) this.mark(slow.id, false);
   }
 
-  private select(match: Match | null, isShown = false): void {
+  /** Marks a finding, and goes to what is nearest of it. */
+  private clickStrip({ findings }: Strip, time: number): void {
+    const away = ({ slow }: Finding): number => (slow ? Math.abs(this.all[slow.lane].starts[slow.row] - time) : 0);
+    const nearest = findings.reduce((best, each) => (away(each) < away(best) ? each : best));
+    this.mark(nearest.id, false);
+    if (nearest.slow) return this.fit(nearest.slow);
+    this.evidence!.goTo(time);
+    this.showEvidence();
+  }
+
+  private select(match: Match | null): void {
     this.scene.selected = match;
-    if (match && isShown) this.reveal(match);
     this.describe();
     this.draw();
   }
 
-  /** Brings a row into view. */
+  /** Selects a row and brings it into view; null does nothing. */
+  private go(match: Match | null): void {
+    if (!match) return;
+    this.choose(match);
+    this.reveal(match);
+  }
+
   private reveal(match: Match): void {
-    const rows = this.all[match.lane];
-    const { view } = this.scene;
-    const [start, end] = [rows.starts[match.row], rows.ends[match.row]];
+    const { view, lines, scroll } = this.scene;
+    const { start, end } = timesOf(this.scene, match);
     if (end < view.start || start > view.end) {
       const half = (view.end - view.start) / 2;
       this.show({ start: (start + end) / 2 - half, end: (start + end) / 2 + half });
     }
     const lane = this.scene.places.lane[match.lane][match.row];
-    const line = this.scene.lines.find((each) => each.kind === "lane" && each.lane === lane);
-    if (!line) return;
-    const room = this.viewport.clientHeight - RULER;
-    if (line.y < this.scene.scroll || line.y + line.height > this.scene.scroll + room) {
-      this.viewport.scrollTop = Math.max(line.y - room / 3, 0);
-    }
+    const line = lines.find((each) => each.kind === "lane" && each.lane === lane);
+    if (!line || line.pinned) return;
+    const room = this.tall - RULER;
+    const top = topOf(line, scroll);
+    if (top < 0 || top + line.height > room) this.viewport.scrollTop = Math.max(line.y - room / 3, 0);
   }
 
   private fit(match: Match | null): void {
     if (!match) return;
-    const rows = this.all[match.lane];
     this.select(match);
-    this.show(around({ start: rows.starts[match.row], end: rows.ends[match.row] }, this.bounds, 0.5));
+    this.show(around(timesOf(this.scene, match), this.bounds, 0.5));
+    this.reveal(match);
   }
 
   private hover(x: number, y: number, isInside: boolean): void {
-    const match = isInside ? this.at(x, y) : null;
-    this.tip.hidden = !match;
-    if (!match) return;
-    const rows = this.all[match.lane];
-    const length = duration(rows.ends[match.row] - rows.starts[match.row]);
-    // The label says from what.
-    const inferred = inferredFacts(rows, match.row).slice(1).map(([name, words]) => `${name} ${words}`);
-    const words = `${labelOf(this.scene, rows, match.row)} \u00b7 ${length} at ${moment(rows.starts[match.row])}`;
-    this.tip.textContent = [words, ...inferred].join(" \u00b7 ");
+    const lines = isInside ? tipAt(this.scene, x, y) : [];
+    this.tip.hidden = !lines.length;
+    if (!lines.length) return;
+    this.tip.replaceChildren(...lines.map((line) => el("div", {}, line)));
     const left = Math.min(x + 12, this.scene.width - this.tip.offsetWidth - 4);
     this.tip.style.transform = `translate(${Math.max(left, 0)}px, ${y + 16}px)`;
   }
 
   private drag(from: number, to: number, done: boolean): void {
-    const [a, b] = [from, to].map((x) => this.timeAt(Math.max(x, this.scene.gutter)));
+    const [a, b] = [from, to].map((x) => timeAtX(this.scene, Math.max(x, this.scene.gutter)));
     this.setRange(within({ start: Math.min(a, b), end: Math.max(a, b) }, this.bounds), done);
   }
 
   private setRange(range: View | null, done: boolean): void {
-    this.scene.range = range;
+    this.scene.range = range && { start: range.start, end: Math.max(range.end, range.start + 1) };
     if (done) {
       this.describe();
       this.remember();
@@ -411,41 +333,24 @@ export class Timeline {
   }
 
   private describe(): void {
-    const { selected, range } = this.scene;
-    const nothing = el(
-      "p",
-      { class: "dim" },
-      matchMedia("(pointer: coarse)").matches
-        ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
-        : "Click an event for its details, a slow prediction for why it was slow. Drag along the axis of time, or drag with Shift, to get statistics of a range.",
-    );
-    const parts: HTMLElement[] = [];
+    const { selected, range, finding } = this.scene;
+    const actions = (...buttons: HTMLElement[]): HTMLElement => el("p", { class: "actions" }, ...buttons);
     if (selected) {
-      const entry = describeRow(this.scene, selected);
-      entry.append(
-        el(
-          "p",
-          { class: "actions" },
+      this.panel.replaceChildren(
+        describeRow(this.scene, selected, (match) => this.go(match)),
+        actions(
           button("Zoom to it", () => this.fit(selected)),
-          button("Statistics of its time", () => this.rangeOf(selected)),
+          button("Statistics of its time", () => this.setRange(timesOf(this.scene, selected), true)),
           button("Clear", () => this.select(null)),
         ),
       );
-      parts.push(entry);
-    }
+    } else if (finding && !finding.slow) this.panel.replaceChildren(describeFinding(finding));
+    else this.panel.replaceChildren(describeNothing(this.findings, (id) => this.mark(id, true)));
+    this.statistics.replaceChildren();
     if (range) {
-      const entry = describeRange(this.scene, range);
-      entry.append(
-        el(
-          "p",
-          { class: "actions" },
-          button("Zoom to the range", () => this.show(range)),
-          button("Clear the range", () => this.setRange(null, true)),
-        ),
-      );
-      parts.push(entry);
+      const buttons = [button("Zoom to the range", () => this.show(range)), button("Clear the range", () => this.setRange(null, true))];
+      this.statistics.append(describeRange(this.scene, range), actions(...buttons));
     }
-    this.panel.replaceChildren(...(parts.length ? parts : [nothing]));
     this.tell();
   }
 
@@ -453,47 +358,9 @@ export class Timeline {
     const { range, finding } = this.scene;
     const only = ({ start, end }: View): Covered => Covered.of(Float64Array.of(start), Float64Array.of(end));
     if (range) this.chosen({ words: "the range", covered: only(range) });
-    else if (finding?.slow) {
-      const [{ starts, ends }, at] = [this.all[finding.slow.lane], finding.slow.row];
-      this.chosen({ words: `the prediction of ${finding.title}`, covered: only({ start: starts[at], end: ends[at] }) });
-    } else if (finding) this.chosen({ words: `the evidence of ${finding.id}`, covered: finding.covered });
+    else if (finding?.slow) this.chosen({ words: `the prediction of ${finding.title}`, covered: only(timesOf(this.scene, finding.slow)) });
+    else if (finding) this.chosen({ words: `the evidence of ${finding.id}`, covered: finding.covered });
     else this.chosen({ words: "the whole recording", covered: only(this.bounds) });
-  }
-
-  private rangeOf(match: Match): void {
-    const rows = this.all[match.lane];
-    this.setRange({ start: rows.starts[match.row], end: Math.max(rows.ends[match.row], rows.starts[match.row] + 1) }, true);
-  }
-
-  /** The next or previous row of the lane of the selected one, or the first in view. */
-  private step(by: number): void {
-    const { selected, view } = this.scene;
-    if (selected) {
-      const row = selected.row + by;
-      if (row >= 0 && row < this.all[selected.lane].starts.length) this.select({ lane: selected.lane, row }, true);
-      return;
-    }
-    const lane = this.scene.lanes[0]?.source;
-    if (lane === undefined) return;
-    const row = Math.min(upperBound(this.all[lane].starts, view.start), this.all[lane].starts.length - 1);
-    this.select({ lane, row }, true);
-  }
-
-  /** The row of the lane above or below that is on at the time of the selected one, or starts next. */
-  private stepLane(by: number): void {
-    const { selected, lanes, places } = this.scene;
-    if (!selected) {
-      this.step(0);
-      return;
-    }
-    const next = lanes[places.lane[selected.lane][selected.row] + by];
-    if (!next) return;
-    const rows = this.all[next.source];
-    const time = this.all[selected.lane].starts[selected.row];
-    const { positions } = next.rows[0];
-    const before = positions.findLastIndex((position) => rows.starts[position] <= time);
-    const best = positions[Math.max(before, 0)];
-    this.select({ lane: next.source, row: best }, true);
   }
 
   // ---- findings, search, address
@@ -502,60 +369,33 @@ export class Timeline {
   private mark(id: string, isShown: boolean): void {
     const finding = this.findings.find((each) => each.id === id) ?? null;
     this.scene.finding = finding && covering(finding);
-    this.finding.value = finding?.id ?? "";
-    // Of evidence the interval that weighs most is shown at first; those behind a slow prediction are gone through in order.
-    this.evidenceAt = finding?.slow ? -1 : 0;
-    this.order = finding?.slow ? finding.starts.map((_, i) => i) : finding ? byLength(finding) : [];
-    this.stepper.replaceChildren();
-    if (finding?.slow && isShown) this.fit(finding.slow);
-    if (finding?.total) {
-      const words = finding.slow ? `behind it: ${counted(finding.total, "interval")}` :
-        finding.starts.length < finding.total
-          ? `the ${count(finding.starts.length)} that weigh most of ${counted(finding.total, "interval")}`
-          : counted(finding.total, "interval");
-      this.stepper.append(
-        button("\u2190", () => this.stepEvidence(-1), "Previous interval of evidence (,)"),
-        button("\u2192", () => this.stepEvidence(1), "Next interval of evidence (.)"),
-        el("span", { class: "dim", role: "status" }, words),
-      );
-      if (isShown && !finding.slow) this.showEvidence(finding);
-    }
-    this.tell();
+    this.evidence = finding?.total ? new Evidence(finding) : null;
+    this.toolbar.marked(finding?.id ?? "", this.evidence?.words ?? "");
+    if (isShown && finding?.slow) this.fit(finding.slow);
+    else if (isShown && this.evidence) this.showEvidence();
+    this.describe();
     this.remember();
     this.draw();
   }
 
   private stepEvidence(by: number): void {
-    const { finding } = this.scene;
-    if (!finding?.total) return;
-    const from = Math.max(this.evidenceAt, by > 0 ? -1 : 0);
-    this.evidenceAt = (from + by + this.order.length) % this.order.length;
-    this.showEvidence(finding);
+    this.evidence?.step(by);
+    this.showEvidence();
   }
 
-  private showEvidence(finding: Finding): void {
-    const at = this.order[this.evidenceAt];
-    const [lane, row] = [finding.lanes[at], finding.rows[at]];
-    if (lane >= 0) this.select({ lane, row });
-    if (!finding.slow) this.show(around({ start: finding.starts[at], end: finding.ends[at] }, this.bounds, 4));
-    if (lane >= 0) this.reveal({ lane, row });
+  /** Shows an interval of evidence within its whole prediction; of a slow prediction all waits are in view already. */
+  private showEvidence(): void {
+    if (!this.evidence) return;
+    const { finding, row } = this.evidence;
+    if (row) this.select(row);
+    if (!finding.slow) this.show(around(this.evidence.whole(this.scene), this.bounds, 0.3));
+    if (row) this.reveal(row);
   }
 
   private find(query: string): void {
     this.scene.matches = covering(search(this.all, this.meta.texts, query));
-    this.matches.textContent = query.trim() ? counted(this.scene.matches.starts.length, "match") : "";
+    this.toolbar.found(query.trim() ? counted(this.scene.matches.starts.length, "match") : "");
     this.draw();
-  }
-
-  private stepMatch(by: number): void {
-    const { matches, selected, view } = this.scene;
-    const { starts, lanes, rows } = matches;
-    if (!starts.length) return;
-    const time = selected ? this.all[selected.lane].starts[selected.row] : view.start;
-    const at = selected ? rows.findIndex((row, i) => row === selected.row && lanes[i] === selected.lane) : -1;
-    const next = at >= 0 ? at + by : by > 0 ? upperBound(starts, time - 1) : upperBound(starts, time - 1) - 1;
-    const place = (next + starts.length) % starts.length;
-    this.select({ lane: lanes[place], row: rows[place] }, true);
   }
 
   /** Does what the end of the address says. */
@@ -571,6 +411,13 @@ export class Timeline {
     if (place.finding !== undefined || place.range) this.host.closest("section")?.scrollIntoView();
   }
 
+  /** Selects a row for another part of the page, and shows it. */
+  visit(match: Match): void {
+    this.choose(match);
+    this.fit(match);
+    this.host.closest("section")?.scrollIntoView();
+  }
+
   private remember(): void {
     if (this.meta.origin !== undefined) return;
     const { finding, range } = this.scene;
@@ -583,67 +430,9 @@ export class Timeline {
     }
   }
 
-  // ---- keys
-
-  private key(event: KeyboardEvent, hasFocus: boolean): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const everywhere: Record<string, () => void> = {
-      w: () => this.zoom(1 / 1.4),
-      s: () => this.zoom(1.4),
-      a: () => this.pan(-0.2),
-      d: () => this.pan(0.2),
-      "0": () => this.show(this.bounds),
-      f: () => this.fit(this.scene.selected),
-      v: () => (this.scene.selected ? this.rangeOf(this.scene.selected) : this.setRange(this.scene.view, true)),
-      ".": () => this.stepEvidence(1),
-      ",": () => this.stepEvidence(-1),
-      "/": () => this.query.focus(),
-      Escape: () => this.clear(),
-    };
-    const focused: Record<string, () => void> = {
-      ArrowLeft: () => this.step(-1),
-      ArrowRight: () => this.step(1),
-      ArrowUp: () => this.stepLane(-1),
-      ArrowDown: () => this.stepLane(1),
-      Home: () => this.show(this.bounds),
-      "+": () => this.zoom(1 / 1.4),
-      "-": () => this.zoom(1.4),
-    };
-    const action = everywhere[event.key] ?? (hasFocus ? focused[event.key] : undefined);
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
-  }
-
   private clear(): void {
     if (this.scene.selected) this.select(null);
     else if (this.scene.range) this.setRange(null, true);
     else this.mark("", false);
   }
-}
-
-function insideBrush(view: View, bounds: View, width: number, x: number): boolean {
-  const [left, right] = [xOf(bounds, width, view.start), xOf(bounds, width, view.end)];
-  return right - left < width - 1 && x > left - 8 && x < right + 8;
-}
-
-function help(): HTMLElement {
-  const keys: [string, string][] = [
-    ["w s", "zoom in, zoom out; also Ctrl and wheel, pinch, double click"],
-    ["a d", "pan; also drag, Shift and wheel"],
-    ["0", "whole recording"],
-    ["\u2190 \u2192 \u2191 \u2193", "previous or next event, lane above or below (after a click on the lanes)"],
-    ["f", "zoom to the selected event"],
-    ["v", "statistics of the selected event's time, or of what is in view"],
-    [", .", "previous or next interval of evidence, or behind a slow prediction"],
-    ["/", "search"],
-    ["Esc", "clear"],
-  ];
-  return el(
-    "details",
-    { class: "help" },
-    el("summary", {}, "Keys and mouse"),
-    el("dl", { class: "keys" }, ...keys.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
-  );
 }

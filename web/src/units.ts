@@ -51,3 +51,8 @@ function grouped(digits: string): string {
 export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
 }
+
+/** A share in whole percent. */
+export function percent(share: number): string {
+  return share > 0 && share < 0.01 ? "<1%" : `${count(Math.round(share * 100))}%`;
+}

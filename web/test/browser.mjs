@@ -107,7 +107,7 @@ seen.driven.noted = noted;
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     return (await page.getAttribute("canvas.lanes", "aria-label")).match(/[\d:.]+ to [\d:.]+/)[0];
   };
-  const panel = async () => (await page.innerText(".panel")).replaceAll(/\s+/g, " ");
+  const panel = async () => (await page.locator(".panel, .range").allInnerTexts()).join(" ").replaceAll(/\s+/g, " ");
   const steps = {};
   const step = async (name, action) => {
     await action();
@@ -214,7 +214,8 @@ seen.driven.noted = noted;
     await page.waitForSelector(".statistics");
     await page.waitForFunction(() => !document.querySelector(".selected"));
   });
-  const activity = 26 + 72 + 22 + 11;
+  // Below the axis, strips of two findings and of slow predictions, of predictions, and a title.
+  const activity = 26 + 54 + 72 + 22 + 11;
   await step("clicked", async () => page.mouse.click(...(await at(0.5, activity))));
   await step("double click", async () => page.mouse.dblclick(...(await at(0.5, activity))));
   await page.mouse.move(...(await at(0.5, activity)));
@@ -226,6 +227,29 @@ seen.driven.noted = noted;
     for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
   });
   await step("slow clicked", async () => page.mouse.click(...(await at(0.5, activity))));
+  await step("strip clicked", async () => {
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+    await page.keyboard.press("0");
+    await page.mouse.click(...(await at(0.5, 26 + 9)));
+  });
+  await step("its prediction", () => page.click(".panel dl button"));
+  await step("pinned clicked", async () => {
+    await lanes.focus();
+    for (const key of ["f", "p", "Escape"]) await page.keyboard.press(key);
+    await page.mouse.click(...(await at(0.5, 26 + 11)));
+    await page.keyboard.press("p");
+  });
+  const chart = (number) => page.locator(".plot svg").nth(number);
+  await step("dot clicked", async () => {
+    const [x, y] = (await chart(1).locator(".dots.cold").getAttribute("d")).match(/[\d.]+/g).map(Number);
+    await chart(1).scrollIntoViewIfNeeded();
+    const { x: left, y: top, width, height } = await chart(1).boundingBox();
+    await page.mouse.move(left + (x / 100) * width + 3, top + (y / 100) * height);
+    steps.dot = await page.textContent(".plot .tip:not([hidden])");
+    await page.mouse.click(left + (x / 100) * width + 3, top + (y / 100) * height);
+  });
+  await step("bar clicked", async () => chart(0).locator("rect").last().click());
+  steps.copied = await page.locator(".copy").count();
   await step("pinched", async () => {
     const session = await page.context().newCDPSession(page);
     const [[left, y], [right]] = [await at(0.4, 100), await at(0.6, 100)];

@@ -27,11 +27,12 @@ function rows(): Rows {
     works: Float64Array.of(0, 0, 0x1a5d43),
     models: Int32Array.of(2, 3, 2),
     flags: Uint8Array.of(CALL + COLD, CALL, 0),
+    predictions: Int32Array.of(-1, 1, 0),
   };
 }
 
 test("columns come back out of their planes", () => {
-  const planes = [2, 2, 1, 1, 3, 1, 1];
+  const planes = [2, 2, 1, 1, 3, 1, 1, 1];
   const bytes = Uint8Array.of(
     ...[0, 0xa0, 0xe8, 0, 0x0f, 0x03], // gaps 0, 4000, 1000
     ...[0xe8, 0xb8, 0xe8, 0x03, 0x0b, 0x03], // durations 1000, 3000, 1000
@@ -40,9 +41,10 @@ test("columns come back out of their planes", () => {
     ...[0, 0, 0x43, 0, 0, 0x5d, 0, 0, 0x1a],
     ...[3, 4, 0],
     ...[3, 1, 0],
+    ...[0, 4, 1], // steps 0, 2, -1
   );
   const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1, 1], functions: [], places: [] };
-  const finding = { id: "x", title: "X", total: 9, lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
+  const finding = { id: "x", title: "X", total: 9, severity: "high", lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
   const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame, findings: [{ ...finding, planes: [1, 1, 1] }] };
   const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4], ...[0, 1]];
   const evidence = [...[0, 2], 0, 50]; // rows 0 and 2, and 50 ns from 4000 on
@@ -60,11 +62,11 @@ test("columns come back out of their planes", () => {
 });
 
 test("a call that Core ML did not record says what shows it and between which times it began and ended", () => {
-  const lane = { ...HEAD, count: 2, first: 20e6, planes: [4, 4, 1, 1, 1, 1, 1], inferred: { resolution: "\u00b11 ms", planes: [1, 4, 1, 1, 4] } };
+  const lane = { ...HEAD, count: 2, first: 20e6, planes: [4, 4, 1, 1, 1, 1, 1, 1], inferred: { resolution: "\u00b11 ms", planes: [1, 4, 1, 1, 4] } };
   const bytes = Uint8Array.of(
     ...[0, 0x40, 0, 0x42, 0, 0x0f, 0, 0], // gaps 0, 1 ms
     ...[0x40, 0x40, 0x42, 0x42, 0x0f, 0x0f, 0, 0], // durations 1 ms
-    ...[4, 4, 0, 0, 0, 0, 0, 0, 0, 0],
+    ...[4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     ...[0, 3], // HARDWARE + SEVERAL
     ...[0x40, 0x40, 0x42, 0x42, 0x0f, 0x0f, 0, 0], // 1 ms before
     ...[200, 0, 200, 0], // 200 ns after the start, and before the end

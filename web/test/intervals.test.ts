@@ -13,6 +13,7 @@ function rowsOf(...intervals: [number, number, number?][]): Rows {
     works: new Float64Array(intervals.length),
     models: new Int32Array(intervals.length),
     flags: new Uint8Array(intervals.length),
+    predictions: new Int32Array(intervals.length).fill(-1),
   };
 }
 

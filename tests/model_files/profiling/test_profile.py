@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from standin.core_ml import COMPILING, DEVICES, MS, PLANS, STATES, StandIn, operation, program, structure
 
+from support.models import needs_coremltools
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Feature, FeatureKind, Shape
 from tracekit.model_files.failures import UnreadableModel
@@ -240,6 +241,7 @@ def test_off_a_mac_there_is_one_sentence(monkeypatch) -> None:
         core_ml.runtime()
 
 
+@needs_coremltools
 @pytest.mark.skipif(platform.system() == "Darwin", reason="Core ML works there")
 def test_coremltools_fails_off_a_mac_as_the_standin_does(tmp_path) -> None:
     """Holds the words of the stand-in, and that each call gets through to coremltools."""

@@ -19,7 +19,7 @@ from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, pa
 from tracekit.trace.events import BOUNDS
 from tracekit.trace.trace import Trace
 
-NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
+NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags", "predictions")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,14 @@ def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
         assert values["works"].tolist() == lane.works.tolist()
         assert (values["models"] - 1).tolist() == lane.models.tolist()
         assert values["flags"].tolist() == lane.flags.tolist()
+        steps = [-(step + 1) // 2 if step % 2 else step // 2 for step in values["predictions"].tolist()]
+        belongs = np.cumsum(steps) - 1
+        activity = timeline.lanes[0]
+        assert activity.calls[belongs[belongs >= 0]].all()
+        of_prediction = activity.predictions[belongs[belongs >= 0]]
+        assert of_prediction.tolist() == lane.predictions[belongs >= 0].tolist()
+        alone = lane.predictions[belongs < 0]
+        assert (lane.calls[belongs < 0] | (alone < 0)).all()
     at += flame_bytes(described["flame"])
     (finding,) = described["findings"]
     drawn = sum(size for _, size in finding["lanes"])

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import gc
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+import pytest
 
 from support.models import compressed, older, programs
 from support.models.programs import CHANNELS, TARGETS, WEIGHTS, coremltools
@@ -15,7 +18,11 @@ from support.models.programs import CHANNELS, TARGETS, WEIGHTS, coremltools
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CHANNELS", "MODELS", "TARGETS", "WEIGHTS", "build", "coremltools"]
+__all__ = ["CHANNELS", "MODELS", "TARGETS", "WEIGHTS", "build", "coremltools", "needs_coremltools"]
+
+needs_coremltools = pytest.mark.skipif(
+    find_spec("coremltools") is None, reason="coremltools is not available for this platform and Python"
+)
 
 MODELS = programs.MODELS | compressed.MODELS | older.MODELS
 """By file name: what makes the model."""

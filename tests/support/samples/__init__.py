@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from support.samples.captions import captions_concurrent
 from support.samples.not_instrumented import not_instrumented
+from support.samples.runtimes import dictation, frame_camera, local_chat
 from support.samples.sharpen import sharpen_8bit, sharpen_float16
 from support.samples.style_transfer import style_transfer_fixed, style_transfer_reload
 
@@ -21,6 +22,9 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "sharpen_float16": sharpen_float16,
     "captions_concurrent": captions_concurrent,
     "not_instrumented": not_instrumented,
+    "local_chat": local_chat,
+    "dictation": dictation,
+    "frame_camera": frame_camera,
 }
 """By name."""
 

@@ -75,7 +75,7 @@ def recorded(tmp_path_factory):
     """What a tracekit with one more instrument says of a recording that has it, and of one that lacks it."""
     folder = tmp_path_factory.mktemp("instruments")
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    (module,) = re.findall(r"^   ```python\n(.*?)^   ```", page, re.DOTALL | re.MULTILINE)
+    module, *_ = re.findall(r"^   ```python\n(.*?)^   ```", page, re.DOTALL | re.MULTILINE)
     (folder / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
     catalogue = CATALOGUE.read_text("utf-8")
     for old, new in (

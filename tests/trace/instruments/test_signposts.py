@@ -49,7 +49,7 @@ def test_what_has_no_counterpart_is_left_out_and_counted(make):
     rows = [(0, "End", "w"), (1, "Begin", "w"), (2, "Begin", "w"), (3, "End", "w"), (4, "Begin", "v")]
     trace = build_trace(make.recording(signposts(make, *rows)))
     assert intervals(trace) == [(2, 1, "w")]
-    assert trace.notes == ("Ignored incomplete signpost intervals: 2 without an end, 1 without a begin.",)
+    assert trace.notes == ("Incomplete signpost intervals: 2 without an end, 1 without a begin.",)
 
 
 EVENTS = st.lists(

@@ -10,9 +10,10 @@ import pytest
 
 from tracekit.trace.events import Attribution
 from tracekit.tui.background import in_background
+from tracekit.tui.footer import KeysFooter
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
 from tracekit.tui.screens.ask import ChooseScreen
-from tracekit.tui.state import Bookmark, EventRef, Selection
+from tracekit.tui.state import NOTHING, Bookmark, EventRef, FindingRef, Selection
 from tracekit.tui.viewport import Span
 
 
@@ -133,3 +134,51 @@ async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_
     await screen.answer(str(tmp_path / "range.md"))
     line = screen.text().splitlines()[-2]
     assert line.endswith(("range.md", "private data is redacted."))
+
+
+@pytest.mark.view("style_transfer_reload", size=(80, 24))
+async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_place(screen) -> None:
+    await screen.press("i", "4")
+    assert "where the time went" in screen.text() or "latency" in screen.text().lower()
+    assert screen.app.focused is screen.app.browse.pane.focus_target()
+    assert screen.app.browse.query_one("#detail").display
+    # So is one behind a timeline that has the whole screen.
+    screen.app.browse.focus_timeline()
+    await screen.press("Z", "1")
+    assert screen.app.browse.query_one("#lower").display
+
+
+@pytest.mark.view("captions_concurrent")
+async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
+    # The load is evidence of nothing, a prediction of a burst is.
+    await screen.press("n", "1")
+    assert screen.state.selection == NOTHING
+    assert "Too many predictions are in flight" in screen.text().split("severity")[0].splitlines()[-2]
+    session = screen.state.session
+    finding, rows = next((check, rows["activity"]) for check, rows in enumerate(session.evidence) if rows)
+    await screen.press("4")
+    screen.app.select(Selection(event=EventRef("activity", int(rows[0])), prediction=int(rows[0])))
+    await screen.wait()
+    assert any(key.words == "Its finding" for key in screen.app.browse.query_one(KeysFooter).keys)
+    await screen.press("1")
+    assert screen.state.selection.finding == FindingRef(finding)
+
+
+@pytest.mark.view("not_instrumented")
+async def test_an_inconclusive_recording_opens_on_its_reason(screen) -> None:
+    assert "Nothing selected" not in screen.text()
+    # The checks of these tests have no finding there: in the first line, in the pane, and in the inspector.
+    assert screen.text().count(screen.state.session.report.summary.verdict.split(":")[0]) == 3
+
+
+@pytest.mark.view("sharpen_8bit")
+async def test_the_legend_names_what_is_on_the_lanes_and_leaves_them_in_sight(screen) -> None:
+    lanes = screen.text().splitlines()[:20]
+    await screen.press("L")
+    shown = screen.text()
+    assert shown.splitlines()[:20] == lanes
+    assert all(words in shown for words in ("load (cached)", "prediction", "Neural Engine data copy"))
+    # No model is compiled, and nothing is faded.
+    assert not any(words in shown for words in ("compilation", "fair", "serious"))
+    await screen.press("L")
+    assert "Neural Engine data copy" not in screen.text()

@@ -93,6 +93,7 @@ async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) 
     await screen.press("1", "full_stop", "W")
     assert screen.state.inspector
     assert "instead of the usual 12.4 ms" in screen.text()
+    assert "called from Sharpen.PhotoFilter.sharpen (PhotoFilter.swift:31)" in screen.text()
     assert "waited" not in screen.text()
     # What is stepped through then is evidence, as before.
     await screen.press("full_stop")

@@ -18,8 +18,10 @@ import pandas as pd
 
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, LOOKS
+from tracekit.report.call_sites import caller_words
 from tracekit.report.call_tree import MAX_LEVELS
 from tracekit.report.formatting import visible
+from tracekit.report.groups import INCONCLUSIVE, Group, explains
 from tracekit.trace.events import BOUNDS, Lane, Origin
 from tracekit.trace.frames import hardware_only, is_any, resolution_of
 from tracekit.units import format_error, format_time
@@ -82,7 +84,8 @@ def payload(
     that stands above that of another recording; None where there is no other. `words` of slow predictions; None leaves
     these out."""
     pieces: list[bytes] = []
-    lanes = [_lane(lane, pieces) for lane in timeline.lanes]
+    rows = _rows_of_predictions(timeline.lanes)
+    lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
     meta = {
         "start": timeline.start_ns,
         "end": timeline.end_ns,
@@ -93,6 +96,7 @@ def payload(
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
+        "sites": _sites(report),
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
@@ -116,7 +120,22 @@ def page_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
 
 
-def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
+def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> pd.Series[Any]:
+    """The row of the Activity lane of each prediction that the app called, by its index label."""
+    activity = next((lane for lane in lanes if lane.id == Lane.ACTIVITY), None)
+    if activity is None:
+        return pd.Series(np.empty(0, np.int64))
+    rows = np.flatnonzero(activity.calls)
+    return pd.Series(rows, index=pd.Index(activity.predictions[rows]))
+
+
+def _sites(report: Report) -> list[tuple[str, str, str]]:
+    """Which code of the app calls each model: kind of call, model, words."""
+    sites = report.code.call_sites if report.code is not None else ()
+    return [(site.api, visible(site.model), visible(caller_words(site))) for site in sites if site.model]
+
+
+def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict[str, Any]:
     """What is said of a lane; its columns are added to the pieces."""
     head: dict[str, Any] = {"id": lane.id, "title": lane.title, "section": lane.section, "words": lane.words}
     head |= {"strip": lane.strip, "depth": lane.depth, "count": len(lane.starts)}
@@ -131,9 +150,23 @@ def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
         "works": lane.works,
         "models": lane.models + 1,
         "flags": lane.flags,
+        "predictions": _zigzag(_row_of_prediction(lane, rows_of) + 1),
     }
     head |= {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
     return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
+
+
+def _row_of_prediction(lane: DrawnLane, rows_of: pd.Series[Any]) -> IntArray:
+    """The row of the prediction that each row of a lane belongs to; -1 for none, and for the prediction itself."""
+    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
+    is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
+    return np.where(is_itself, -1, rows)
+
+
+def _zigzag(values: IntArray) -> IntArray:
+    """The steps between values, from 0 on: 0, -1, 1, -2, … become 0, 1, 2, 3, …. Neighbors differ little."""
+    steps = np.diff(values, prepend=0)
+    return np.where(steps < 0, -2 * steps - 1, 2 * steps)
 
 
 def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:
@@ -181,6 +214,8 @@ def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[d
         if drawn:
             total = sum(check.evidence_total for check, _ in drawn)
             head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
+            group = Group(tuple(check for check, _ in drawn))
+            head["severity"] = INCONCLUSIVE if explains(group.first, report.summary) else group.severity
             findings.append(head | _evidence([marked for _, marked in drawn], pieces))
     return findings
 

@@ -58,6 +58,14 @@ _LITERAL = frozenset(
 )
 """Folded strings that are known; what a rule says of any other is guessed."""
 
+KNOWN_COLUMNS = frozenset(
+    {
+        *("start", "duration", "full-layout-id", "event-label", "model-name", "model-specific-track-model-name"),
+        *("fully-qualified-model", "parent-model-name", "model-level", "event-type", "color", "graph-event-label"),
+    }
+)
+"""Columns of the table in exports of Xcode 16.4 to 27.2."""
+
 _RULES: tuple[tuple[tuple[str, ...], tuple[str, ...], Meaning], ...] = (
     (("load",), ("prepare", "uncached"), Meaning(Kind.LOAD_UNCACHED, Lane.ACTIVITY)),
     (("load",), ("cached",), Meaning(Kind.LOAD_CACHED, Lane.ACTIVITY)),
@@ -102,11 +110,16 @@ def event_meaning(label: str) -> Meaning:
     folded = fold(label)
     for starts, contains, meaning in _RULES:
         if folded.startswith(starts) and (not contains or any(word in folded for word in contains)):
-            return replace(meaning, guessed=folded not in _LITERAL)
+            return replace(meaning, guessed=not is_known(label))
     for words, lane in _LANE_WORDS:
         if any(word in folded for word in words):
             return Meaning(Kind.OTHER, lane)
     return Meaning(Kind.OTHER, Lane.UNKNOWN)
+
+
+def is_known(label: str) -> bool:
+    """Whether the event string is one that recordings are known to have, so that nothing about it is guessed."""
+    return fold(label) in _LITERAL
 
 
 def event_type_lane(value: str) -> Lane | None:

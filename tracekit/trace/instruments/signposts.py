@@ -49,6 +49,8 @@ class Signposts:
     """Paired beginnings and ends, with the columns of `INTERVAL_FIELDS`; `row` is that of the beginning."""
     events: pd.DataFrame
     """Single events, with the columns of `EVENT_FIELDS`."""
+    open: pd.DataFrame
+    """Beginnings without an end, with the same columns: the recording ended before, or the app never ended them."""
     notes: tuple[str, ...]
     """How many beginnings and ends have no counterpart."""
 
@@ -64,10 +66,12 @@ def bind_signposts(rows: Rows) -> Signposts:
     begin, end = begin[order], end[order]
     intervals = _intervals(rows, begin, end)
     events = context_frame(select_rows(rows, ~(begins | ends)), EVENT_FIELDS)
-    open_begins, open_ends = int(begins.sum()) - len(begin), int(ends.sum()) - len(end)
-    counts = f"{open_begins} without an end, {open_ends} without a begin"
-    notes = (f"Ignored incomplete signpost intervals: {counts}.",) if open_begins or open_ends else ()
-    return Signposts(intervals, events, notes)
+    begins[begin] = False
+    unfinished = context_frame(select_rows(rows, begins), EVENT_FIELDS)
+    open_ends = int(ends.sum()) - len(end)
+    counts = f"{len(unfinished)} without an end, {open_ends} without a begin"
+    notes = (f"Incomplete signpost intervals: {counts}.",) if len(unfinished) or open_ends else ()
+    return Signposts(intervals, events, unfinished, notes)
 
 
 def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.DataFrame:

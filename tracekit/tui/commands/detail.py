@@ -12,15 +12,29 @@ from tracekit.tui.action import action, action_of
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.screens.ask import TickScreen
-from tracekit.tui.state import Area
+from tracekit.tui.selection import evidence_of
+from tracekit.tui.state import NOTHING, Area, FindingRef, Selection
 
 if TYPE_CHECKING:
     from tracekit.tui.state_app import StateApp
 
 
 def show_pane(app: StateApp, name: str) -> None:
-    """Show a pane and move the focus to it."""
-    app.change(pane=name)
+    """Show a pane and move the focus to it. The inspector is about the pane then, if it lists no events: an event that
+    is evidence leads to its finding."""
+    state, fields = app.state, dict[str, Any](pane=name)
+    if state.maximized not in (None, Area.PANE):
+        fields["maximized"] = None
+    if not app.browse.wide:
+        fields["inspector"] = False
+    listed = {"findings": "finding", "aggregation": "row", "models": "model"}.get(name)
+    if listed is not None and getattr(state.selection, listed) is None:
+        event = state.selection.event
+        evidence = evidence_of(state.session, event) if event is not None and name == "findings" else None
+        fields["selection"] = (
+            NOTHING if evidence is None else Selection(event=event, finding=FindingRef(evidence.check))
+        )
+    app.change(**fields)
     app.browse.focus_pane()
 
 
@@ -41,15 +55,15 @@ PANES = [action_of(f"pane_{name}", words, partial(show_pane, name=name)) for nam
 def next_frames(app: StateApp) -> None:
     """Switch the call tree between folded system functions, all functions, and those of the app."""
     ways = tuple(Frames)
-    app.change(frames=ways[(ways.index(app.state.frames) + 1) % len(ways)], pane="code")
-    app.browse.focus_pane()
+    app.change(frames=ways[(ways.index(app.state.frames) + 1) % len(ways)])
+    show_pane(app, "code")
 
 
 @action("invert")
 def invert_tree(app: StateApp) -> None:
     """Begin the call tree with the innermost or the outermost functions."""
-    app.change(inverted=not app.state.inverted, pane="code")
-    app.browse.focus_pane()
+    app.change(inverted=not app.state.inverted)
+    show_pane(app, "code")
 
 
 @action("toggle_inspector")

@@ -14,6 +14,7 @@ from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import action, action_of
 from tracekit.tui.background import in_background
+from tracekit.tui.commands.detail import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.query import (
     TIME_HINT,
@@ -59,7 +60,9 @@ def ask_filter(app: StateApp) -> None:
             app.change(filter=before)
             return
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
-        app.change(filter=parse_filter(text, known), pane=pane)
+        app.change(filter=parse_filter(text, known))
+        if pane != app.state.pane:
+            show_pane(app, pane)
 
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
+from tracekit.lanes.categories import LOOKS
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui import viewport
 from tracekit.tui.action import action, action_of
+from tracekit.tui.screens.help import LegendScreen
 from tracekit.tui.selection import selected_span
 from tracekit.tui.state_app import StateApp
 
@@ -95,6 +99,15 @@ focus_next = action_of("focus_next", "Move the focus to the next pane.", lambda 
 focus_previous = action_of(
     "focus_previous", "Move the focus to the previous pane.", lambda app: app.screen.focus_previous()
 )
+
+
+@action("legend")
+def show_legend(app: StateApp) -> None:
+    """Show what the colors, letters and signs on the lanes mean."""
+    drawn = {code for lane in app.lanes.lanes if lane.events is not None for code in np.unique(lane.events.categories)}
+    app.push_screen(LegendScreen([category for category in LOOKS if category in drawn]))
+
+
 switch_theme = action_of("theme", "Switch between dark and light theme.", StateApp.switch_theme)
 draw_anew = action_of("redraw", "Redraw the screen, where another program wrote over it.", StateApp.draw_anew)
 leave = action_of("quit", "Quit.", StateApp.leave)

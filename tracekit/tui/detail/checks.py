@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
 """Severities apart from color."""
+_ROLES = {severity: Role(severity) for severity in SIGNS}
 
 Cells = Mapping[str, Line]
 """The cells of a row by the titles of their columns: rows are of several kinds."""
@@ -116,7 +117,7 @@ class CheckRows:
             return self._other(line, check)
         severity = rank(check, self.report)
         return {
-            "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), Role.STRONG),
+            "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), _ROLES.get(severity, Role.OPEN)),
             "finding": check.title,
             "model": check.model or ABSENT,
             "est. savings": savings_words(check),

@@ -94,7 +94,7 @@ class CallRows:
     def _phase(self, position: int) -> Span:
         if self.calls.inferred[position]:
             return Span(ABSENT, Role.DIM)
-        return Span("first", Role.OPEN) if self.calls.first[position] else Span("warm", Role.DIM)
+        return Span("first", Role.STRONG) if self.calls.first[position] else Span("warm", Role.DIM)
 
     def _bar(self, position: int, room: int) -> str:
         """As long beside the others as its prediction."""

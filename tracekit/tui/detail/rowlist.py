@@ -225,7 +225,11 @@ class RowList(ScrollView, can_focus=True):
                 role, text = spans(line)[0].role, visible(plain(line))
                 if column.short is not None and cell_len(text) > room:
                     text = visible(column.short(record, room))
-                look: Style = style(palette.text_on(ground, palette.of(role)), ground, bold=role is Role.STRONG)
+                color: str = palette.text_on(ground, palette.of(role))
+                look: Style = style(color, ground, bold=role in (Role.STRONG, Role.HIGH))
+                if role is Role.CRITICAL:
+                    # Told apart from high at a glance, without colors too.
+                    look = style(palette.severity, palette.background, bold=True, reverse=True)
                 segments.append(Segment(_fit(text, room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))

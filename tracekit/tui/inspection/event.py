@@ -14,6 +14,7 @@ from tracekit.report.formatting import duration, exact_moment, moment
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.runtimes.phases import PHASES
 from tracekit.tui.inspection.blocks import exact, section
 from tracekit.tui.inspection.histogram import histogram_blocks
 from tracekit.tui.ranges import durations_in_range
@@ -38,20 +39,24 @@ ATTRIBUTION_WORDS = {
 }
 """How sure it is that a row belongs to the model and prediction it is shown with."""
 
+_PLAIN = ("start_ns", "duration_ns", "form", "name", "process", "thread", "table", "row")
+"""Columns of phases that are shown otherwise, or not."""
 _NAMED = ("lane", "kind", "model", "instance", "parent_model", "device", "process", "pid", "depth", "operation")
 
 
 def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
-    label = next((row[name] for name in ("label", "state", "hang_type", "function") if name in row), None)
+    label = next((row[name] for name in ("label", "state", "hang_type", "function", "name") if name in row), None)
     span = session.span(ref)
-    length = int(row["duration_ns"]) if "duration_ns" in row else 0
-    known = [
-        ("duration", exact(length)),
-        ("start", exact_moment(span.start_ns)),
-        ("end", exact_moment(span.start_ns + length)),
-    ]
+    length = row.get("duration_ns", 0)
+    known = [("duration", "no end recorded" if pd.isna(length) else exact(int(length)))]
+    known.append(("start", exact_moment(span.start_ns)))
+    known += [] if pd.isna(length) else [("end", exact_moment(span.start_ns + int(length)))]
+    if ref.frame == PHASES:
+        said = (name for name in row.index if name not in _PLAIN)
+        known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
+        known.append(("source", f"{row['table']}, row {row['row']}"))
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,8 +53,18 @@ def _lines(durations: IntArray) -> Iterator[str]:
     decimals = next((digits for digits in range(4) if width >= 10.0**-digits), 3)
     texts = [f"{edge / size:,.{decimals}f}" for edge in edges]
     room, max_count = max(map(len, texts)), int(counts.max())
-    for (first, after), count in zip(pairwise(texts), counts.tolist(), strict=True):
+    # Neighboring ranges without any value take one line.
+    for count, ranges in _together(counts.tolist(), list(pairwise(texts))):
+        (first, _), (_, after) = ranges[0], ranges[-1]
         yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / max_count)} {count:,}".rstrip()
+
+
+def _together(counts: list[int], ranges: list[tuple[str, str]]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Each count with its range, those of 0 in a row with all of theirs."""
+    pairs = zip(counts, ranges, range(len(counts)), strict=True)
+    for _, run in groupby(pairs, key=lambda pair: -1 if pair[0] == 0 else pair[2]):
+        alike = list(run)
+        yield alike[0][0], [pair[1] for pair in alike]
 
 
 def _bar(share: float) -> str:

@@ -13,10 +13,12 @@ from rich.text import Text
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
+from tracekit.analysis.code.sites import site_of
 from tracekit.analysis.why.explain import why
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import LEAST
 from tracekit.documents.why import sentence, why_facts
+from tracekit.report.call_sites import place
 from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES
@@ -63,7 +65,10 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
             yield Text(f"Nothing to compare it with: {LEAST} predictions of known length are needed.\n")
         return
     if waits is not None:
-        yield Text(f"{visible(sentence(explained))}\n", "bold")
+        yield Text(visible(sentence(explained)), "bold")
+        # The line of code is what one looks for next; more of it stands further down.
+        site = site_of(session.whole_trace, session.label_in_whole_trace(index))
+        yield Text(f"called from {visible(place(site))}\n" if site is not None else "")
     yield from section("Compared with a usual one", why_facts(explained))
 
 

@@ -25,8 +25,8 @@ from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import ChangeWanted, RedrawWanted
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
-from tracekit.tui.selection import finding_here, range_end
-from tracekit.tui.state import Area, State
+from tracekit.tui.selection import finding_here, findings_of, range_end
+from tracekit.tui.state import NOTHING, Area, State
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
 
@@ -72,7 +72,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         self._said = ""
         self._sized: Size | None = None
         """The size that was laid out last."""
-        self._wide = False
+        self.wide = False
         """Whether the inspector has room beside the detail."""
         self._beside = True
         """Whether the inspector is wanted where it has."""
@@ -98,7 +98,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
     def begin(self) -> None:
         """A recording is open: begin with the size that its state was made for, and with the keys on the timeline."""
-        self._wide = self.app.size.width >= WIDE
+        self.wide = self.app.size.width >= WIDE
         self.focus_timeline()
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
@@ -141,8 +141,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         """The one line that a newcomer reads first."""
         if self._small or self._size_warning:
             return self._small or self._size_warning
-        select = "n next event · " if self._events else ""
-        return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · tab next pane · ? keys"
+        select = "n next · W why slow · " if self._events else ""
+        return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · L legend · ? keys"
 
     @property
     def _small(self) -> str:
@@ -213,10 +213,10 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         if self._sized not in (None, size):
             self._said = "" if self._small else self._size_warning
         self._sized = size
-        if state is None or wide == self._wide:
+        if state is None or wide == self.wide:
             self.post_message(RedrawWanted())
             return
-        self._wide = wide
+        self.wide = wide
         if not wide:
             self._beside = state.inspector
         self.post_message(ChangeWanted(inspector=wide and (self._beside or state.inspector)))
@@ -251,10 +251,16 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "n", "Next event", "next_event"
     if state.selection.prediction is not None and waits is None:
         yield "W", "Why", "why"
+    event = state.selection.event
+    if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
+        yield "F", "Its finding", "to_finding"
     if state.filter.active:
         yield "c", "Clear filter", "clear_filter"
     elif events:
         yield "/", "Filter", "filter"
+    calls = state.session.calls
+    if len(state.sessions) == 1 and state.selection == NOTHING and calls is not None and len(calls):
+        yield "W", "Why slow", "why"
     if lists:
         yield "y", "Copy row", "copy_row"
     if check is not None and state.pane == "findings":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Group, RenderableType
@@ -31,6 +31,7 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("double click", "On a lane title, show all its rows; on a list row, same as enter."),
 )
 SIGNS: tuple[tuple[str, str], ...] = (
+    ("underlined", "evidence of a finding, or a prediction with what it waited for"),
     ("▼", "cursor, on the time axis"),
     ("◆", "start of the range that is being selected"),
     ("◇", "bookmark"),
@@ -38,7 +39,6 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("+", "lane with more rows than shown; its last row combines the rest"),
     ("▾ ▴", "how many rows are hidden below and above"),
     ("╱╱╱", "before the start or after the end of the shorter recording"),
-    ("underlined", "evidence of a finding, or a prediction with what it waited for"),
 )
 """What stands on and around the lanes, with colors and without."""
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (
@@ -69,11 +69,16 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
         blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
     blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
-    looks = ((_swatch(category, palette, monochrome=monochrome), Text(look.title)) for category, look in LOOKS.items())
+    return Group(*blocks, Text("On the lanes", "bold"), legend_text(palette, LOOKS, monochrome=monochrome))
+
+
+def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
+    """What colors, letters and signs on the lanes mean."""
+    looks = ((_swatch(each, palette, monochrome=monochrome), Text(LOOKS[each].title)) for each in categories)
     signs = (
         (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )
-    return Group(*blocks, Text("On the lanes", "bold"), hanging(looks, _KEYS), "", hanging(signs, _KEYS))
+    return Group(hanging(looks, _KEYS), "", hanging(signs, _KEYS))
 
 
 def _swatch(category: Category, palette: Palette, *, monochrome: bool) -> Text:
@@ -114,3 +119,21 @@ class HelpScreen(Modal[None]):
             box.border_subtitle = "esc closes"
             palette = palette_of(self.app.current_theme)
             yield Static(help_text(palette, self._actions, monochrome=self.app.no_color))
+
+
+class LegendScreen(Modal[None]):
+    """What colors and signs mean, below the lanes, which stay in sight."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [(",".join(("escape", "q", *SHORTCUTS["legend"].keys)), "dismiss", "Close")]
+
+    def __init__(self, categories: Sequence[Category]) -> None:
+        """Of these categories."""
+        super().__init__()
+        self._categories = categories
+
+    def compose(self) -> ComposeResult:
+        """One text in a box that scrolls."""
+        with VerticalScroll(id="legend") as box:
+            box.border_title, box.border_subtitle = "On these lanes", "esc closes"
+            palette = palette_of(self.app.current_theme)
+            yield Static(legend_text(palette, self._categories, monochrome=self.app.no_color))

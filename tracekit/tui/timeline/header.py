@@ -92,7 +92,7 @@ def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: 
     brackets = {max(high - 1, opens + 1): "]", opens: "["} if look.monochrome else {}
     line = [_name(state, look)]
     for (inside, marked), run in groupby(range(columns), lambda at: (low <= at < high, has_evidence[at])):
-        color = palette.accent if marked else palette.text if inside else palette.dim
+        color = palette.severity if marked else palette.text if inside else palette.dim
         text = "".join(brackets.get(column, blocks[column]) for column in run)
         line.append(Segment(text, style(color, palette.range if inside else palette.gutter)))
     return line

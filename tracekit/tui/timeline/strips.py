@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.cells import cell_len
 
-from tracekit.characters import visible
+from tracekit.characters import shorten, visible
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Kind, Level
@@ -70,18 +70,20 @@ class PredictionsOverTime:
         return Strip(blocks(values, parts), int(values.max(initial=0)))
 
     def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
-        """What stands in front of a line, and the largest value, for the right end, in `room` cells."""
+        """What stands in front of a line, and the scale, for the right end, in `room` cells."""
         if line.line is Line.IN_FLIGHT:
             return " In flight", f"max {largest:,}"
+        is_last = line.part == line.parts - 1
         if line.part:
             about = visible(model) if model is not None else "all models"
-            return f"   {about}" if line.part == 1 else "", ""
+            return shorten(f"   {about}", room - 4) if line.part == 1 else "", "0" if is_last else ""
+        # What the whole height stands for, and where it begins.
         sign = " ≥ " if self.inferred else " "
         exact, rough = (
-            f"{sign}{text if largest else '–'}"
+            f"{sign}{text}" if largest else " –"
             for text in (format_duration(largest, self.resolution_ns), format_estimate(largest))
         )
-        ways = ((" Latency, max", exact), (" Latency", exact))
+        ways = ((" Latency", f" 0 –{exact}") if is_last else (" Latency, max", exact), (" Latency", exact))
         return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
 
 

@@ -1,0 +1,157 @@
+"""Workflows keep the rules that make a release trustworthy, and its scripts say no where they must."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tracekit
+
+ROOT = Path(__file__).resolve().parents[1]
+PATHS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in PATHS}
+RELEASE = WORKFLOWS["release"]["jobs"]
+PINNED = re.compile(r"uses: ([\w.-]+/[\w.-]+)@[0-9a-f]{40} # v\d+(?:\.\d+)*$")
+
+
+def script(name):
+    """The module of a script."""
+    spec = importlib.util.spec_from_file_location(Path(name).stem, ROOT / "scripts" / name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def steps():
+    """Each step of each job of each workflow."""
+    return [step for flow in WORKFLOWS.values() for job in flow["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_their_commit(path):
+    uses = [line.strip().removeprefix("- ") for line in path.read_text().splitlines() if "uses:" in line]
+    assert uses
+    assert [line for line in uses if not PINNED.match(line)] == []
+
+
+def test_workflows_may_nothing_that_they_do_not_say_and_end_some_time():
+    for flow in WORKFLOWS.values():
+        assert flow["permissions"] == {}
+        assert all(job["timeout-minutes"] <= 90 for job in flow["jobs"].values())
+
+
+def test_scripts_take_what_others_give_from_the_environment_and_no_job_keeps_a_token_or_a_cache():
+    assert [step["run"] for step in steps() if "${{" in step.get("run", "")] == []
+    checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkouts
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+    assert [step for step in steps() if "cache" in step.get("uses", "") or "cache" in step.get("with", {})] == []
+
+
+def test_only_jobs_that_run_nothing_of_the_repository_may_publish():
+    writing = {
+        name: job["permissions"] for name, job in RELEASE.items() if "write" in job.get("permissions", {}).values()
+    }
+    assert writing == {
+        "attest": {"id-token": "write", "attestations": "write"},
+        "publish": {"id-token": "write"},
+        "github-release": {"contents": "write"},
+    }
+    for name in writing:
+        said = " ".join(step.get("run", "") + step.get("uses", "") for step in RELEASE[name]["steps"])
+        assert not re.search(r"checkout|python|scripts/|pip ", said), name
+    assert RELEASE["publish"]["environment"]["name"] == "pypi"
+    assert RELEASE["attest"]["if"] == "github.ref_type == 'tag'"
+    assert set(RELEASE["attest"]["needs"]) == {"try", "inspect"}
+
+
+def test_every_wheel_of_the_project_is_built_and_tried_with_every_python_outside_a_checkout():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheels = {entry["wheel"] for entry in RELEASE["wheels"]["strategy"]["matrix"]["include"]}
+    assert wheels == {*project["tool"]["cibuildwheel"]["build"], "pure"}
+    built_on = {entry["runner"] for entry in RELEASE["wheels"]["strategy"]["matrix"]["include"]}
+    assert set(RELEASE["try"]["strategy"]["matrix"]["runner"]) == built_on
+    assert RELEASE["try"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    without_checkout = [name for name, job in RELEASE.items() if "checkout" not in str(job["steps"])]
+    assert set(RELEASE) - set(without_checkout) == {"sdist"}
+
+
+def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():
+    forms = {
+        path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()
+    }
+    contact = forms.pop("config")
+    assert contact["contact_links"][0]["url"].endswith("/security/advisories/new")
+    for name, form in forms.items():
+        assert {"name", "description", "body"} <= set(form), name
+        assert "analyze run.trace -o findings.zip" in str(form), name
+        assert [part["id"] for part in form["body"] if part["type"] != "markdown"][-1] == "archive"
+
+
+@pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_workflows_are_workflows(path):
+    result = subprocess.run(["actionlint", str(path)], capture_output=True, text=True, check=False, timeout=60)
+    assert not result.stdout
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
+def test_scripts_have_no_known_traps():
+    scripts = [str(path) for path in (ROOT / "scripts").glob("*/*.sh")]
+    result = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True, check=False, timeout=60)
+    assert not result.stdout
+
+
+def test_notes_are_the_section_of_the_version_and_never_empty():
+    changelog = "# Changelog\n\n## Unreleased\n\n- later\n\n## 0.2.0 (2026-12-01)\n\n- new\n\n## 0.1.0\n\n"
+    notes = script("release/notes.py").notes
+    assert notes("v0.2.0", changelog) == "- new\n"
+    for version in ("v0.1.0", "v0.3.0"):
+        with pytest.raises(LookupError, match=version):
+            notes(version, changelog)
+
+
+def test_the_formula_names_the_release_and_the_sum_of_its_file(tmp_path):
+    sdist = tmp_path / "coreml_tracekit-1.2.3.tar.gz"
+    sdist.write_bytes(b"sources")
+    text = script("release/formula.py").formula(sdist)
+    assert f'sha256 "{hashlib.sha256(b"sources").hexdigest()}"' in text
+    assert 'releases/download/v1.2.3/coreml_tracekit-1.2.3.tar.gz"' in text
+    assert '"#{bin}/tracekit --version"' in text
+
+
+def test_what_is_tried_is_what_was_installed():
+    with pytest.raises(AssertionError, match="not what is installed"):
+        script("release/try_wheel.py").main(Path(tracekit.__file__).parents[1], pure=False)
+
+
+WITHOUT_POSIX = """
+import os, signal, sys
+for module, names in (
+    (signal, "SIGHUP SIGALRM SIGCHLD SIGKILL SIGQUIT SIGTSTP SIGWINCH SIGPIPE setitimer ITIMER_REAL pthread_sigmask"),
+    (os, "killpg posix_spawn posix_spawnp pread setsid getpgid mkfifo openpty sched_getaffinity O_NOFOLLOW O_NONBLOCK"),
+):
+    for name in names.split():
+        vars(module).pop(name, None)
+for name in ("fcntl", "grp", "pty", "pwd", "readline", "resource", "termios", "tty"):
+    sys.modules[name] = None
+from tracekit.cli.main import run
+run()
+"""
+
+
+@pytest.mark.parametrize("recording", ["style_transfer_reload.trace", "style_transfer_reload_xml"])
+def test_a_recording_is_analyzed_without_what_windows_does_not_have(samples, recording):
+    command = [sys.executable, "-c", WITHOUT_POSIX, "analyze", str(samples / recording)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "reload-before-predict" in result.stdout

@@ -1,0 +1,261 @@
+"""Operations of the app, as its own signposts name them, and where their time went: parts that add up exactly.
+
+Each instant of an operation belongs to the first of these that covers it:
+
+| # | part          | covered by                                                                          |
+|---|---------------|-------------------------------------------------------------------------------------|
+| 1 | `core_ml`     | loads, compilations and predictions of the target, whichever thread called          |
+| 2 | `runtimes`    | phases of other runtimes in the target                                              |
+| 3 | `app_code`    | samples of the thread that began the operation: it ran                              |
+| 4 | `gpu_wait`    | work of the GPU for the target while that thread did not run; `gpu` without samples |
+| 5 | `not_running` | nothing: the thread waited for something else, or for a CPU                         |
+|   | `not_visible` | the same where no samples show whether it ran                                       |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.sites import Place, between_sites
+from tracekit.analysis.quantities import RESOLUTION_NS, Sample, quantities_of
+from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.intervals import Intervals
+from tracekit.trace.calls.patterns import app_frames, innermost
+from tracekit.trace.events import Lane, Level
+from tracekit.trace.filter import Shown, in_ranges
+from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
+from tracekit.trace.trace import Trace
+
+
+class Part(StrEnum):
+    """Parts of an operation's time, in the order in which they are told."""
+
+    CORE_ML = "core_ml"
+    RUNTIMES = "runtimes"
+    APP_CODE = "app_code"
+    GPU_WAIT = "gpu_wait"
+    GPU = "gpu"
+    NOT_RUNNING = "not_running"
+    NOT_VISIBLE = "not_visible"
+
+
+MOST: Final = 100
+"""Operations of a report: more names than an app has for what its users wait for. Our judgment."""
+SHOWN: Final = ("predictions", "p50_ns", "p95_ns")
+"""Quantities of an operation, by the ids of `quantities.MODEL`: `predictions` counts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationPart:
+    """A part of the time of an operation."""
+
+    part: str
+    """A value of `Part`."""
+    total_ns: int
+    mean_ns: float
+    share: float
+    """Of the time of the operation."""
+    resolution_ns: int = 0
+    """How exactly the mean is known: the time between two samples where these show the part, 0 for what is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """All signposts of one name that the target logged itself."""
+
+    name: str
+    statistics: Statistics | None
+    """Of those with an end; None where there is none."""
+    unfinished: int
+    """Intervals without an end in the recording."""
+    points: int
+    """Events without a duration."""
+    at_once: int
+    """Of those with an end, how many ran while another of them did: what ran meanwhile counts for each."""
+    parts: tuple[OperationPart, ...] = ()
+    """Largest first; together exactly the sum of durations."""
+    place: Place | None = None
+    """Function of the app in which most samples of its code are; None where none shows any."""
+    place_share: float = 0.0
+    """Share of the samples of its code that are there."""
+    quantities: dict[str, float | None] = field(default_factory=dict)
+    """Median and p95 of all with an end, by their ids. None: too few values."""
+
+
+def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...]:
+    """Operations of the target, those that last longest first, at most `MOST`. `shown`: what counts; None for all.
+    O(n log n) for each thread that began any."""
+    frame = trace.phases
+    if frame.empty:
+        return ()
+    chosen = frame["runtime"].isna().to_numpy() & of_target(frame, trace.run.target.process)
+    if shown is not None:
+        chosen &= shown.context[PHASES]
+    rows = frame[chosen]
+    longest = rows["duration_ns"].groupby(rows["name"], observed=True).sum().sort_values(ascending=False, kind="stable")
+    rows = rows[rows["name"].isin(longest.index[:MOST]).to_numpy()]
+    ended = rows[is_any(rows["form"], INTERVAL)].reset_index(drop=True)
+    windows = Intervals(ended["start_ns"].to_numpy(), (ended["start_ns"] + ended["duration_ns"]).to_numpy(np.int64))
+    pieces, sampled = _parts(trace, or_minus_one(ended["tid"]), windows)
+    found = [
+        _operation(trace, str(name), of_name, ended, windows, pieces, sampled)
+        for name, of_name in rows.groupby("name", observed=True, sort=False)
+    ]
+    return tuple(sorted(found, key=lambda each: (-(each.statistics.total_ns if each.statistics else 0), each.name)))
+
+
+def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
+    """Start and duration of the target's signposts of a name that have an end, in order of time. O(n)."""
+    frame = trace.context["signposts"]
+    own = _of_target(trace, frame) & is_any(frame["name"], name)
+    return frame[["start_ns", "duration_ns"]][own].reset_index(drop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """What is known of threads that began operations."""
+
+    has: BoolArray
+    """Shape (operations,): samples show when its thread ran."""
+    period_ns: int
+    outside: pd.DataFrame
+    """Samples outside of Core ML and other runtimes."""
+    frame: IntArray
+    """Shape (of them,): row of `Trace.stacks` of the innermost code of the app; -1 for none."""
+
+
+def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, IntArray], _Sampled]:
+    """Time of each part in each operation, shape (operations,); those of one operation add up to its duration."""
+    core_ml = _core_ml(trace)
+    others = core_ml.joined(_of_runtimes(trace)).union()
+    gpu, samples = _gpu(trace), trace.samples
+    in_core_ml, in_others = core_ml.covered_within(windows), others.covered_within(windows)
+    running, on_gpu = np.zeros_like(tid), np.zeros_like(tid)
+    has = np.zeros(len(tid), np.bool_)
+    period_ns = trace.sampled.period_ns if trace.sampled is not None else 0
+    for thread in np.unique(tid).tolist():
+        at = tid == thread
+        own, covered = windows.where(at), others
+        if samples is not None and thread >= 0:
+            time = samples["time_ns"].to_numpy()[or_minus_one(samples["tid"]) == thread]
+            has[at] = len(time) > 0
+            covered = others.joined(Intervals(np.maximum(time - period_ns, 0), time)).union()
+        ran = covered.covered_within(own)
+        running[at] = ran - in_others[at]
+        on_gpu[at] = covered.joined(gpu).covered_within(own) - ran
+    rest = windows.durations - in_others - running - on_gpu
+    return {
+        Part.CORE_ML: in_core_ml,
+        Part.RUNTIMES: in_others - in_core_ml,
+        Part.APP_CODE: running,
+        Part.GPU_WAIT: np.where(has, on_gpu, 0),
+        Part.GPU: np.where(has, 0, on_gpu),
+        Part.NOT_RUNNING: np.where(has, rest, 0),
+        Part.NOT_VISIBLE: np.where(has, 0, rest),
+    }, _Sampled(has, period_ns, *_in_app(trace, others))
+
+
+def _core_ml(trace: Trace) -> Intervals:
+    """When the app was in Core ML."""
+    activity = trace.activity
+    return Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()
+
+
+def _of_runtimes(trace: Trace) -> Intervals:
+    frame = trace.phases
+    own = is_any(frame["form"], INTERVAL) & frame["runtime"].notna().to_numpy() & _of_target(trace, frame)
+    starts = frame["start_ns"].to_numpy()[own]
+    return Intervals(starts, starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)[own]).union()
+
+
+def _gpu(trace: Trace) -> Intervals:
+    """When the GPU worked for the target."""
+    rows = trace.hardware[is_any(trace.hardware["lane"], Lane.GPU)]
+    target = trace.run.target.process
+    if target is None or target.pid is None:
+        return Intervals.none()
+    return Intervals.from_rows(rows[or_minus_one(rows["pid"]) == target.pid]).union()
+
+
+def _of_target(trace: Trace, frame: pd.DataFrame) -> BoolArray:
+    """Rows of the target, and those that name no process."""
+    target = trace.run.target.process
+    pid = or_minus_one(frame["pid"])
+    own: BoolArray = (pid < 0) | (pid == (target.pid if target is not None and target.pid is not None else pid))
+    return own
+
+
+def _operation(
+    trace: Trace,
+    name: str,
+    rows: pd.DataFrame,
+    ended: pd.DataFrame,
+    windows: Intervals,
+    pieces: dict[Part, IntArray],
+    sampled: _Sampled,
+) -> Operation:
+    at = np.flatnonzero(is_any(ended["name"], name))
+    own = windows.where(at)
+    statistics = duration_statistics(own.starts, own.durations)
+    parts = tuple(_told(pieces, at, statistics, sampled.period_ns)) if statistics is not None else ()
+    place, place_share = None, 0.0
+    if sampled.has[at].any():
+        place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, sampled)
+    durations = (np.rint(own.durations / RESOLUTION_NS) * RESOLUTION_NS).astype(np.int64)
+    none = durations[:0]
+    known = quantities_of(Sample(len(at), durations, np.zeros(len(at), np.bool_), none, none))
+    return Operation(
+        name=name,
+        statistics=statistics,
+        unfinished=int(is_any(rows["form"], OPEN).sum()),
+        points=int(is_any(rows["form"], POINT).sum()),
+        at_once=int((~own.alone()).sum()) if len(own) else 0,
+        parts=parts,
+        place=place,
+        place_share=place_share,
+        quantities={each: known[each] for each in SHOWN},
+    )
+
+
+def _told(
+    pieces: dict[Part, IntArray], at: IntArray, statistics: Statistics, period_ns: int
+) -> Iterator[OperationPart]:
+    """The parts that occur, largest first; what is not visible last."""
+    count, from_samples = statistics.count, (Part.APP_CODE, Part.GPU_WAIT, Part.NOT_RUNNING)
+    totals = {part: int(values[at].sum()) for part, values in pieces.items()}
+    last = (Part.NOT_RUNNING, Part.NOT_VISIBLE)
+    for part in sorted(totals, key=lambda part: (part in last, -totals[part])):
+        if total := totals[part]:
+            inexact = period_ns if part in from_samples else 0
+            yield OperationPart(str(part), total, total / count, total / (statistics.total_ns or 1), inexact)
+
+
+def _in_app(trace: Trace, elsewhere: Intervals) -> tuple[pd.DataFrame, IntArray]:
+    """Samples outside of Core ML and other runtimes, and the innermost code of the app in each; -1 for none."""
+    sampled = trace.sampled
+    if sampled is None or sampled.samples.empty or sampled.stacks.empty:
+        return pd.DataFrame({"time_ns": np.zeros(0, np.int64), "tid": pd.array([], "Int64")}), np.zeros(0, np.int64)
+    # A sample stands for the time before it.
+    outside = ~in_ranges(elsewhere, sampled.samples["time_ns"].to_numpy() - 1)
+    rows = sampled.samples[outside & sampled.samples["stack"].notna().to_numpy()]
+    return rows, innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
+
+
+def _place(trace: Trace, tid: IntArray, windows: Intervals, sampled: _Sampled) -> tuple[Place | None, float]:
+    """The function of the app that most samples of its threads are in, and the share of these samples in it."""
+    rows, frame = sampled.outside, sampled.frame
+    inside = np.isin(or_minus_one(rows["tid"]), np.unique(tid))
+    inside &= in_ranges(windows.union(), rows["time_ns"].to_numpy() - 1)
+    known = inside & (frame >= 0)
+    sites = between_sites(trace, rows[known], frame[known])
+    if not sites or sites[0].function is None:
+        return None, 0.0
+    return Place(sites[0].function, sites[0].file, sites[0].line), sites[0].samples / int(inside.sum())

@@ -1,0 +1,123 @@
+"""Which runtimes ran models in a recording: what their signposts show, and what else gives them away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import starmap
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.trace.filter import Shown, model_names
+from tracekit.trace.frames import is_any, texts_in
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
+from tracekit.trace.runtimes.registry import Recognized, runtimes
+from tracekit.trace.trace import Trace, cached_by_trace
+from tracekit.units import format_count, format_names
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSummary:
+    """Signposts of one name of a runtime."""
+
+    phase: str
+    lane: str
+    signpost: str
+    """Name of the signpost."""
+    statistics: Statistics | None
+    """Of those with an end; None where there is none."""
+    unfinished: int
+    """Intervals without an end in the recording."""
+    points: int
+    """Events without a duration."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeSummary:
+    """A runtime that ran in the target."""
+
+    name: str
+    reason: str
+    """What shows that, as a sentence."""
+    phases: tuple[PhaseSummary, ...] = ()
+    """By lane and start; empty where it logged none."""
+    first_ns: int | None = None
+    last_ns: int | None = None
+    """From its first signpost to the end of its last; None without any."""
+
+
+def summarize_runtimes(trace: Trace, shown: Shown | None = None) -> tuple[RuntimeSummary, ...]:
+    """Runtimes with signposts first, then those that are recognized otherwise. `shown`: which signposts count; None for
+    all. O(n log n)."""
+    frame = trace.phases
+    logged: tuple[RuntimeSummary, ...] = ()
+    if not frame.empty:
+        chosen = frame["runtime"].notna().to_numpy() & of_target(frame, trace.run.target.process)
+        chosen &= True if shown is None else shown.context[PHASES]
+        groups = frame[chosen].groupby("runtime", observed=True, sort=False)
+        logged = tuple(_summary(str(name), rows) for name, rows in groups)
+    known = {each.name for each in logged}
+    return (*logged, *(each for each in recognized(trace) if each.name not in known))
+
+
+def _summary(name: str, rows: pd.DataFrame) -> RuntimeSummary:
+    ends = rows["start_ns"] + rows["duration_ns"].fillna(0)
+    phases = rows.groupby(["lane", "phase", "name"], observed=True, sort=False)
+    return RuntimeSummary(
+        name,
+        f"It logged {format_count(len(rows), 'signpost')}.",
+        tuple(starmap(_phase, phases)),
+        int(rows["start_ns"].min()),
+        int(ends.max()),
+    )
+
+
+def _phase(of: Hashable, rows: pd.DataFrame) -> PhaseSummary:
+    assert isinstance(of, tuple)  # noqa: S101 - grouped by lane, phase, and name
+    lane, phase, signpost = map(str, of)
+    ended = rows[is_any(rows["form"], INTERVAL)]
+    statistics = duration_statistics(ended["start_ns"].to_numpy(), ended["duration_ns"].to_numpy(np.int64))
+    unfinished, points = (int(is_any(rows["form"], form).sum()) for form in (OPEN, POINT))
+    return PhaseSummary(phase, lane, signpost, statistics, unfinished, points)
+
+
+@cached_by_trace
+def recognized(trace: Trace) -> tuple[RuntimeSummary, ...]:
+    """Runtimes that models, call stacks and GPU functions of the target show. None of these names was seen in a
+    recording of such a runtime, so each is probable. O(frames)."""
+    stacks = _stacks_of_target(trace)
+    reasons = {runtime.name: [*_reasons(trace, stacks, runtime.recognized)] for runtime in runtimes()}
+    return tuple(RuntimeSummary(name, f"Probably used: {'; '.join(why)}.") for name, why in reasons.items() if why)
+
+
+def _stacks_of_target(trace: Trace) -> pd.DataFrame | None:
+    """Frames of the call stacks in which the target was seen; None where there are none."""
+    if trace.samples is None or trace.stacks is None or trace.samples.empty:
+        return None
+    own = trace.samples["stack"][of_target(trace.samples, trace.run.target.process)]
+    seen = trace.stacks["stack"].isin(own.dropna().unique())
+    return trace.stacks[seen.to_numpy()]
+
+
+def _reasons(trace: Trace, stacks: pd.DataFrame | None, signs: Recognized) -> Iterator[str]:
+    def fitting(names: set[str], patterns: tuple[str, ...]) -> list[str]:
+        return sorted(name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns))
+
+    if models := fitting(set(model_names(trace)) if signs.models else set(), signs.models):
+        yield f"Core ML ran {format_count(len(models), 'model')} named as it names them"
+    if stacks is not None:
+        if images := fitting(texts_in(stacks["image"]) if signs.libraries else set(), signs.libraries):
+            yield f"call stacks are in its library {format_names(images)}"
+        elif signs.functions:
+            begins = re.compile("|".join(signs.functions))
+            if functions := sorted(filter(begins.match, texts_in(stacks["function"]))):
+                yield f"call stacks are in {format_count(len(functions), 'function')} of it"
+    pipelines = trace.context.get("metal_pipelines")
+    if signs.pipelines and pipelines is not None:
+        compiled = fitting(texts_in(pipelines["function"]), signs.pipelines)
+        if compiled:
+            yield f"Metal compiled {format_count(len(compiled), 'function')} of it for the GPU"

@@ -1,0 +1,99 @@
+"""The numbers that a page shows first: latency, loads, pace, where the time goes, and what fixes would save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracekit.characters import visible
+from tracekit.documents.pictures import parts_bar
+from tracekit.documents.report_models import median, median_ns
+from tracekit.grouping import grouped
+from tracekit.render.blocks import Figure
+from tracekit.render.markup import Html, tag
+from tracekit.report import formatting, phases
+from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
+from tracekit.trace.events import Level
+from tracekit.units import format_count, format_estimate, format_time
+
+if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.report.report import Report
+
+
+def tiles(report: Report) -> Figure | None:
+    """A tile for each number that is known, of all models that the app called: from the least to the largest."""
+    models = [model for model in report.models if model.level == Level.TOP]
+    shown = [tile for tile in _tiles(report, models) if tile]
+    return Figure(tag("dl", *shown, class_="tiles")) if shown else None
+
+
+def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
+    predicting = [model for model in models if model.prediction is not None]
+    whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
+    predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
+    if not any(map(_per_second, predicting)):
+        whose += f", {predictions}"
+    loads = [model.load for model in models if model.load is not None and model.load.count]
+    yield _tile("median latency", _range(predicting, median, median_ns), whose, "p50_ns")
+    yield _tile("p95 latency", _range(predicting, _p95, lambda model: model.quantities.get("p95_ns")), whose, "p95_ns")
+    if count := sum(load.count for load in loads):
+        total = sum(load.total_ns for load in loads)
+        each = f", {format_time(total / count)} each" if count > 1 else ""
+        yield _tile("load time", format_time(total), format_count(count, "load") + each)
+    yield _tile("predictions per second", _range(predicting, _rate, _per_second), f"while active; {predictions}")
+    yield _units(predicting)
+    if report.summary.savings_ns:
+        words = format_count(len({finding.id for finding in report.findings}), "finding")
+        yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
+
+
+def _tile(title: str, value: str, note: str | Html, quantity: str = "") -> Html | None:
+    """One number with what it is of; None where it is not known."""
+    if not value:
+        return None
+    return tag("div", tag("dt", title), tag("dd", value, data_quantity=quantity or None), tag("dd", note, class_="dim"))
+
+
+def _range(
+    models: Sequence[ModelSummary], words: Callable[[ModelSummary], str], of: Callable[[ModelSummary], float | None]
+) -> str:
+    """A number of the models that have it, from the least to the largest; empty where none has."""
+    known = sorted((value, words(model)) for model in models if (value := of(model)) is not None)
+    if not known:
+        return ""
+    low, high = known[0][1], known[-1][1]
+    unit = f" {high.partition(' ')[2]}"
+    return high if low == high else f"{low.removesuffix(unit)}–{high}"
+
+
+def _p95(model: ModelSummary) -> str:
+    return formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns)
+
+
+def _per_second(model: ModelSummary) -> float | None:
+    return model.throughput.per_second if model.throughput is not None else None
+
+
+def _rate(model: ModelSummary) -> str:
+    rate = _per_second(model) or 0
+    return f"{rate:,.{0 if rate >= 10 else 1}f}"
+
+
+def _units(models: Sequence[ModelSummary]) -> Html | None:
+    """Where the time of all their predictions goes together."""
+    rows = parts_rows(model for model in models if not model.phases)
+    if not rows:
+        said = [words for model in models if (words := phases.headline(model))]
+        lines = said[0].split(", ") if len(said) == len(models) == 1 else ()
+        return tag("div", tag("dt", "per prediction"), *(tag("dd", line) for line in lines)) if lines else None
+    counts = {model.name: model.prediction.count for model in models if model.prediction is not None}
+    total = sum(row.mean_ns * counts[row.name] for row in rows)
+    parts = grouped((part.group, (part, part.mean_ns * counts[row.name])) for row in rows for part in row.slices)
+    slices = []
+    for group in filter(parts.__contains__, GROUPS):
+        time_ns = sum(ns for _, ns in parts[group])
+        slices.append(Slice(group, time_ns, time_ns / total, any(part.incomplete for part, _ in parts[group])))
+    whole = PartsRow("", total, tuple(slices), (), {})
+    title = "where the time goes"
+    return tag("div", tag("dt", title), tag("dd", parts_bar(slices, whole.headline)), tag("dd", whole.headline))

@@ -1,0 +1,95 @@
+"""What ran beside Core ML, in words: phases of runtimes, and operations of the app."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tracekit.analysis.operations import Operation, Part
+from tracekit.report.call_sites import line_of
+from tracekit.report.formatting import word_list
+from tracekit.report.private_text import alias_names
+from tracekit.trace.runtimes.registry import PHASES
+from tracekit.units import format_count, format_names, format_percent, format_time
+
+if TYPE_CHECKING:
+    from tracekit.analysis.operations import OperationPart
+    from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
+
+UNCHECKED: Final = "No check evaluates these phases and operations yet."
+"""Said of what signposts show: that nothing is found there means nothing."""
+PART_WORDS: Final = {
+    Part.CORE_ML: "Core ML",
+    Part.RUNTIMES: "other runtimes",
+    Part.APP_CODE: "app code",
+    Part.GPU_WAIT: "waiting for the GPU",
+    Part.GPU: "GPU at work",
+    Part.NOT_RUNNING: "not running",
+    Part.NOT_VISIBLE: "not visible",
+}
+"""Parts of an operation's time."""
+PART_NOTES: Final = {
+    Part.NOT_RUNNING: "not running: the thread waited for something else than Core ML and the GPU, or for a CPU",
+    Part.NOT_VISIBLE: "not visible: no call stacks of the thread; record with --instrument 'Time Profiler'",
+    Part.GPU: "GPU at work: whether the app waited for it shows only with call stacks",
+}
+"""What a part does not say."""
+
+
+def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
+    """The operations as `operation A`, `operation B`, ... in place of the names that the app gave them."""
+    aliases = alias_names([each.name for each in operations], "operation")
+    return tuple(replace(each, name=aliases[each.name]) for each in operations)
+
+
+def what_ran(runtimes: Sequence[RuntimeSummary], operations: Sequence[Operation]) -> str:
+    """What signposts show, in one sentence: `WhisperKit ran (42 signposts) and 2 operations of the app.` Empty where
+    they show nothing."""
+    logged = [f"{each.name} ran {_phases(each.phases)}" for each in runtimes if each.phases]
+    ended = [each for each in operations if each.statistics is not None]
+    if ended:
+        names = format_names([f"{each.name} {format_count(_count(each), 'time')}" for each in ended])
+        logged.append(f"the app ran {names}")
+    text = word_list(logged)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _phases(phases: Sequence[PhaseSummary]) -> str:
+    """How often its phases ran, requests first and what comes before them last: `(request 3 times, prompt 3 times)`."""
+    counts: Counter[str] = Counter()
+    for phase in sorted(phases, key=lambda each: (each.lane == PHASES["load"], [*PHASES].index(each.phase))):
+        counts[phase.phase] += phase.points + phase.unfinished + (phase.statistics.count if phase.statistics else 0)
+    times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
+    return f"({format_names(times)})"
+
+
+def _count(operation: Operation) -> int:
+    return operation.statistics.count if operation.statistics is not None else 0
+
+
+def part_words(part: OperationPart) -> str:
+    """A part and its mean: `Core ML 12.4 ms`."""
+    return f"{PART_WORDS[Part(part.part)]} {format_time(part.mean_ns, part.resolution_ns)}"
+
+
+def place_words(operation: Operation) -> str:
+    """Where most of its own code ran: ", mostly `resize` at Frame.swift:88"; empty where no sample shows it."""
+    where = operation.place
+    if where is None:
+        return ""
+    at = f" at {line_of(where)}" if where.file is not None else ""
+    return f"mostly `{where.function}`{at} ({format_percent(operation.place_share)} of its samples)"
+
+
+def operation_notes(operations: Sequence[Operation]) -> tuple[str, ...]:
+    """What the parts do not say, each once, and what has no end or overlaps."""
+    parts = {part.part for each in operations for part in each.parts}
+    notes = [note for part, note in PART_NOTES.items() if part in parts]
+    for each in operations:
+        if each.unfinished:
+            notes.append(f"{each.name}: {format_count(each.unfinished, 'interval')} without an end, not counted")
+        if each.at_once:
+            notes.append(f"{each.name}: {each.at_once} of {_count(each)} overlap; what ran meanwhile counts for each")
+    return tuple(notes)

@@ -1,0 +1,292 @@
+"""Phases of runtimes and operations of the app, from their signposts: one frame, `Trace.phases`.
+
+| column       | dtype    | holds                                                                                     |
+|--------------|----------|-------------------------------------------------------------------------------------------|
+| start_ns     | int64    | start                                                                                     |
+| duration_ns  | Int64    | duration; 0 for a point, null for an interval without an end                              |
+| form         | category | `interval`, `open` (its end is not in the recording), `point`                             |
+| runtime      | category | name of the runtime; null for operations of the app                                       |
+| phase        | category | one of `registry.PHASES`; `unknown` for a name that is not known, `operation` of the app |
+| lane         | category | one of `registry.LANES`; the name, for the app's                                          |
+| name         | category | name of the signpost; so are `subsystem` and `category`                                   |
+| process      | category | process that logged it; and `pid` (Int64)                                                 |
+| thread       | category | thread on which it began; and `tid` (Int64)                                               |
+| one for each | Int64,   | what messages say: declared keys (`registry.Key`) of the runtimes that occur; null where  |
+| key          | Float64, | the message does not have it, or has something else                                       |
+|              | category |                                                                                           |
+| table, row   |          | as in other frames of the context; `row` is that of the begin                             |
+
+Messages of runtimes stay in the reader: they may hold what a user wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.arrays import BoolArray, IntArray, ObjectArray
+from tracekit.recording.table import Process
+from tracekit.trace.binding import constant, flags, recode
+from tracekit.trace.collect import group_ids
+from tracekit.trace.context import sorted_by_start
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one
+from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
+from tracekit.trace.runtimes.registry import PHASES as LANE_OF
+from tracekit.units import format_count
+
+PHASES: Final = "phases"
+"""Name of the frame in the context."""
+INTERVAL, OPEN, POINT = "interval", "open", "point"
+FORMS: Final = (INTERVAL, OPEN, POINT)
+OPERATION: Final = "operation"
+"""Phase of what the app itself logs."""
+MESSAGES: Final = ("start_message", "end_message", "message")
+"""Columns of signposts that may hold what a user wrote."""
+_SYSTEM: Final = "com.apple."
+"""Subsystems of Apple begin so: what they log is no operation of the app."""
+UNKNOWN: Final = "unknown"
+"""Phase of a signpost of a runtime whose name is not known."""
+FRAMES: Final = {"signposts": INTERVAL, "open_signposts": OPEN, "signpost_events": POINT, "points_of_interest": POINT}
+"""Frames of the context that hold signposts, and what form these have."""
+_AS_RECORDED: Final = ("name", "subsystem", "category", "process", "pid", "thread", "tid")
+_SHOWN_NAMES: Final = 3
+_LARGEST: Final = 2.0**53
+"""What a number of a message may be: beyond, not every whole number is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Which signposts are operations of the app. By default all that the target logs itself."""
+
+    only: tuple[str, ...] = ()
+    """Shell patterns of names; empty: all that the target logs outside of Apple's subsystems."""
+    skip: tuple[str, ...] = ()
+    """Shell patterns of names that are none."""
+
+    def choose(self, subsystem: str, name: str) -> bool:
+        """Whether signposts of a name are operations."""
+        if any(fnmatchcase(name, pattern) for pattern in self.skip):
+            return False
+        if self.only:
+            return any(fnmatchcase(name, pattern) for pattern in self.only)
+        return not subsystem.startswith(_SYSTEM)
+
+
+ALL_OWN: Final = Units()
+"""What counts where nothing is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """What signposts of a recording mean."""
+
+    frame: pd.DataFrame
+    signposts: dict[str, pd.DataFrame]
+    """The frames that were given, without the messages of runtimes."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What signposts of one subsystem, category and name mean."""
+
+    name: str
+    runtime: Runtime | None = None
+    signpost: Signpost | None = None
+    """None where the runtime is not known to use the name."""
+    is_operation: bool = False
+
+    @property
+    def phase(self) -> str:
+        return OPERATION if self.runtime is None else self.signpost.phase if self.signpost else UNKNOWN
+
+    @property
+    def lane(self) -> str:
+        return self.name if self.runtime is None else self.signpost.lane if self.signpost else LANE_OF[UNKNOWN]
+
+
+def bind_phases(signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None) -> Phases:
+    """Phases and operations among frames of signposts, by name; `FRAMES` says what form those of each name have.
+    `target` is the process whose own signposts are operations; None: no process is. O(n log n) in the signposts, and
+    O(m) in distinct messages of runtimes."""
+    pid = target.pid if target is not None else None
+    parts = {name: part for name, frame in signposts.items() if (part := _part(frame, units, pid)) is not None}
+    if not parts:
+        return Phases(pd.DataFrame(), dict(signposts))
+    of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
+    keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
+    frame = _joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
+    without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
+    return Phases(frame, {**signposts, **without}, tuple(_unknown_names(frame)))
+
+
+def no_phases() -> pd.DataFrame:
+    """A frame of phases without rows."""
+    columns: dict[str, object] = {name: constant(None, 0) for name in COLUMNS}
+    columns |= {name: np.zeros(0, np.int64) for name in ("start_ns", "row")}
+    return pd.DataFrame(columns).astype({"duration_ns": "Int64", "pid": "Int64", "tid": "Int64"})
+
+
+def of_target(phases: pd.DataFrame, target: Process | None) -> BoolArray:
+    """Shape (rows,): what the target logged; where no process is the target, all."""
+    if target is None or target.pid is None:
+        return np.ones(len(phases), np.bool_)
+    own: BoolArray = or_minus_one(phases["pid"]) == target.pid
+    return own
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What the rows of one frame of signposts mean."""
+
+    codes: IntArray
+    """Shape (rows,): codes into `meanings`."""
+    meanings: Sequence[_Meaning]
+    chosen: BoolArray
+    """Shape (rows,): phases of a runtime and operations."""
+
+
+def _part(frame: pd.DataFrame, units: Units, pid: int | None) -> _Part | None:
+    """What each row means; None where none means anything. A loop over distinct subsystems, categories and names."""
+    if frame.empty:
+        return None
+    columns = [categorical(frame[name]) if name in frame else constant(None, len(frame)) for name in _NAMES]
+    codes = group_ids([column.codes.astype(np.int64) for column in columns], len(frame))
+    _, first = np.unique(codes, return_index=True)
+    owners = {subsystem: runtime for runtime in runtimes() for subsystem in runtime.subsystems}
+    meanings = []
+    for row in first.tolist():
+        subsystem, category, name = ("" if pd.isna(text) else str(text) for text in (each[row] for each in columns))
+        runtime = owners.get(subsystem)
+        if runtime is not None:
+            meanings.append(_Meaning(name, runtime, runtime.signpost(subsystem, category, name)))
+        else:
+            meanings.append(_Meaning(name, is_operation=units.choose(subsystem, name)))
+    own = or_minus_one(frame["pid"]) == (-2 if pid is None else pid)
+    of_runtime = flags(codes, (each.runtime is not None for each in meanings))
+    chosen = of_runtime | (flags(codes, (each.is_operation for each in meanings)) & own)
+    return _Part(codes, meanings, chosen) if chosen.any() else None
+
+
+_NAMES: Final = ("subsystem", "category", "name")
+
+
+def _without_messages(frame: pd.DataFrame, part: _Part) -> pd.DataFrame:
+    """The frame with null messages in rows of runtimes; texts that no row holds any more are gone as well."""
+    private = flags(part.codes, (each.runtime is not None for each in part.meanings))
+    if not private.any():
+        return frame
+    without = {}
+    for name in MESSAGES:
+        if name in frame:
+            cells = categorical(frame[name])
+            codes = np.where(private, -1, cells.codes)
+            without[name] = pd.Categorical.from_codes(codes, dtype=cells.dtype).remove_unused_categories()
+    return frame.assign(**without)
+
+
+def _bound(frame: pd.DataFrame, part: _Part, form: str, keys: Mapping[str, Key]) -> pd.DataFrame:
+    """The phases and operations among the rows of one frame, with the columns of `Trace.phases`."""
+    at = np.flatnonzero(part.chosen)
+    rows, codes, meanings = frame.take(at), part.codes[at], part.meanings
+    lengths = rows["duration_ns"].to_numpy(np.int64) if form == INTERVAL else np.zeros(len(at), np.int64)
+    columns: dict[str, object] = {
+        "start_ns": rows["start_ns"].to_numpy(),
+        "duration_ns": pd.arrays.IntegerArray(lengths, np.full(len(at), form == OPEN)),
+        "form": constant(form, len(at), FORMS),
+        "runtime": recode(codes, [each.runtime.name if each.runtime else None for each in meanings]),
+        "phase": recode(codes, [each.phase for each in meanings]),
+        "lane": recode(codes, [each.lane for each in meanings]),
+        **{name: rows[name].array if name in rows else constant(None, len(at)) for name in _AS_RECORDED},
+        **_values(rows, codes, meanings, keys),
+        "table": rows["table"].array,
+        "row": rows["row"].to_numpy(),
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
+def _values(
+    rows: pd.DataFrame, codes: IntArray, meanings: Sequence[_Meaning], keys: Mapping[str, Key]
+) -> dict[str, object]:
+    """What messages say: a column for each key."""
+    values = {name: np.full(len(rows), None, object) for name in keys}
+    for code, meaning in enumerate(meanings):
+        entry = meaning.signpost
+        if entry is None or not entry.keys:
+            continue
+        at = np.flatnonzero(codes == code)
+        for column in MESSAGES:
+            if column not in rows or not len(at):
+                continue
+            cells = categorical(rows[column])
+            present, inverse = np.unique(cells.codes[at], return_inverse=True)
+            texts = np.append(cells.categories.to_numpy(dtype=object), "")[present].tolist()
+            for name, found in _read(texts, entry).items():
+                said = found[inverse]
+                has = pd.notna(said)
+                values[name][at[has]] = said[has]
+    return {name: _column(values[name], key) for name, key in keys.items()}
+
+
+def _read(texts: Sequence[str], entry: Signpost) -> dict[str, ObjectArray]:
+    """The value of each key in each message, shape (texts,); None where it has none."""
+    patterns = [re.compile(pattern) for pattern in entry.patterns] or [
+        re.compile(rf"(?:^|,)\s*{key}\s*=\s*(?P<{key}>[^,]*)") for key in entry.keys
+    ]
+    found: dict[str, ObjectArray] = {key: np.full(len(texts), None, object) for key in entry.keys}
+    for pattern in patterns:
+        groups = tuple(pattern.groupindex)
+        for number, match in enumerate(map(pattern.search, texts)):
+            if match is not None:
+                for group in groups:
+                    found[group][number] = match[group]
+    return found
+
+
+def _column(values: ObjectArray, key: Key) -> object:
+    """The values of a key; null where there is none, or no number where one is declared."""
+    if key.type == "text":
+        codes, texts = pd.factorize(values)
+        return recode(codes, [str(text).strip() for text in texts])
+    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    known = np.abs(numbers) < _LARGEST
+    filled = np.where(known, numbers, 0.0)
+    if key.type == "integer":
+        known &= filled == np.floor(filled)
+        return pd.arrays.IntegerArray(filled.astype(np.int64), ~known)
+    return pd.arrays.FloatingArray(filled, ~known)
+
+
+def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The parts as one frame, in order of time. A point that two tables hold is one."""
+    if len(parts) == 1:
+        return sorted_by_start(parts[0].reset_index(drop=True))
+    columns = {name: _stacked([part[name] for part in parts]) for name in parts[0]}
+    frame = pd.DataFrame(columns, copy=False)
+    twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
+    return sorted_by_start(frame[~twice.to_numpy()].reset_index(drop=True))
+
+
+def _stacked(parts: Sequence[pd.Series]) -> object:
+    if isinstance(parts[0].dtype, pd.CategoricalDtype):
+        return joined_categories([categorical(part) for part in parts])
+    return pd.concat(parts, ignore_index=True).array
+
+
+def _unknown_names(frame: pd.DataFrame) -> Iterator[str]:
+    """Which signposts of known runtimes have a name that is not known, one sentence for each runtime."""
+    unknown = frame[is_any(frame["phase"], UNKNOWN)]
+    for runtime, rows in unknown.groupby("runtime", observed=True):
+        counts = rows["name"].astype(str).value_counts()
+        names = ", ".join(f"'{name}'" for name in counts.index[:_SHOWN_NAMES])
+        more = f" and {len(counts) - _SHOWN_NAMES} more" if len(counts) > _SHOWN_NAMES else ""
+        yield (
+            f"{runtime}: {format_count(len(rows), 'signpost')} with unknown names ({names}{more}) on the lane "
+            f"{LANE_OF[UNKNOWN]}."
+        )

@@ -1,0 +1,38 @@
+// Colors code and lets it be copied.
+
+import { button, el } from "./dom";
+
+/** Comments, texts, numbers, words of the language; everything else has no color. */
+const TOKENS =
+  /((?:\/\/|#(?!if|else|end|avail)).*)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|\b(\d[\d_.]*)\b|\b(actor|as|async|await|catch|class|def|do|else|enum|extension|False|final|for|from|func|guard|if|import|in|init|lazy|let|lambda|nil|None|private|return|self|static|struct|throw|throws|True|try|var|where|while|with)\b/g;
+const KINDS = ["comment", "text", "number", "word"];
+
+export function prepareCode(block: HTMLPreElement): void {
+  const code = block.querySelector("code");
+  const source = code?.textContent ?? "";
+  if (!code || !source) return;
+  const pieces: (string | HTMLElement)[] = [];
+  let last = 0;
+  for (const found of source.matchAll(TOKENS)) {
+    const kind = KINDS[found.slice(1).findIndex((group) => group !== undefined)];
+    pieces.push(source.slice(last, found.index), el("span", { class: `code-${kind}` }, found[0]));
+    last = found.index + found[0].length;
+  }
+  code.replaceChildren(...pieces, source.slice(last));
+  const copy = button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(source);
+      said("Copied");
+    } catch {
+      said("Select it to copy");
+    }
+  });
+  const said = (words: string): void => {
+    copy.textContent = words;
+    setTimeout(() => (copy.textContent = "Copy"), 2_000);
+  };
+  copy.className = "copy";
+  const box = el("div", { class: "code" });
+  block.before(box);
+  box.append(block, copy);
+}
