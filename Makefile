@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures web mac clean environment environment-dev
+.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures site web mac clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -79,6 +79,10 @@ docs: environment-dev ## write the list of checks in docs/detectors/, the JSON S
 
 pictures: environment-dev ## write the pictures and the table of keys of docs/view.md again
 	@$(BIN)/python scripts/view_page.py
+
+site: environment-dev ## build the documentation as a site in build/site/; a broken link fails
+	@$(BIN)/python scripts/site_pages.py
+	@$(BIN)/python -m mkdocs build --strict
 
 web: ## write the script and the style of the HTML report again (needs npm)
 	@scripts/web_packages.sh

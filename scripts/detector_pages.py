@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.explanation import HEURISTIC, needs_sentence, thresholds
 from tracekit.detectors.model_runner import MODEL_DETECTORS
-from tracekit.detectors.pages import GENERATED
+from tracekit.detectors.pages import GENERATED, Pattern
 from tracekit.detectors.registry import DETECTORS
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ PAGES = "../../tracekit/detectors"
 def listed() -> str:
     """The list as Markdown."""
     lines = [
-        "# Detectors",
+        "# Every check",
         "",
-        "What tracekit checks. Each page explains how it is measured, when a finding is not a problem, and the fix.",
-        "`tracekit explain ID` prints the page with its thresholds. Accuracy on labeled recordings:",
-        "[accuracy.md](accuracy.md).",
+        "What tracekit looks for, by symptom as in `tracekit diagnose`. Each page explains how it is measured, when a",
+        "finding is not a problem, and the fix; `tracekit explain ID` prints it with its thresholds. How right they",
+        "are: [accuracy](accuracy.md).",
         "",
         "Every threshold is an option, and its basis says where the number comes from.",
         HEURISTIC,
         "",
         *_table(DETECTORS, "rules"),
         "",
-        "Checks of model files ([inspect.md](../inspect.md)):",
+        "Checks of model files ([inspect](../inspect.md)):",
         "",
         *_table(MODEL_DETECTORS, "model_rules"),
         "",
@@ -48,10 +48,10 @@ def listed() -> str:
 
 def _table(checks: Sequence[ListedDetector], folder: str) -> list[str]:
     rows = (
-        f"| [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.page.finding_title} | {each.page.pattern} |"
-        for each in checks
+        f"| {each.page.pattern} | [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.page.finding_title} |"
+        for each in sorted(checks, key=lambda each: list(Pattern).index(each.page.pattern))
     )
-    return ["| check | finding | symptom |", "|---|---|---|", *rows]
+    return ["| symptom | check | finding |", "|---|---|---|", *rows]
 
 
 def generated() -> str:

@@ -173,7 +173,7 @@ def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path
     links_of_files = [link.removeprefix(f"{project}/blob/main/").removeprefix(f"{raw}/main/") for link in links]
     assert links
     assert not set(links) & set(links_of_files)
-    assert [file for file in links_of_files if not (ROOT / file).exists()] == []
+    assert [file for file in links_of_files if not (ROOT / file.partition("#")[0]).exists()] == []
     assert f"![tracekit view: lanes above, a finding and its intervals below]({raw}/main/docs/pictures/view.svg)" in (
         description
     )

@@ -1,0 +1,194 @@
+"""Put the pages of the site together in a folder: `docs/`, the README as start page, the pages of checks, and what the
+code says of commands and of Python names. Links to files that are no page lead to the repository.
+
+python scripts/site_pages.py [FOLDER]
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import tracekit
+from tracekit.cli.commands import COMMANDS, Command
+from tracekit.cli.options import OPTIONS
+from tracekit.detectors.model_runner import MODEL_DETECTORS
+from tracekit.detectors.pages import own_page
+from tracekit.detectors.registry import DETECTORS
+from tracekit.notebook.recordings import LoadedTrace, LoadedTraces
+from tracekit.notebook.reports import NotebookReport, NotebookWhatIf, NotebookWhy
+from tracekit.notebook.several import (
+    NotebookComparison,
+    NotebookHistory,
+    NotebookMatrix,
+    NotebookModel,
+    NotebookPerformance,
+)
+from tracekit.notebook.trace_plots import TracePlots
+from tracekit.render.forms import ENDINGS
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "build" / "site-pages"
+FILES = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Homepage"] + "/blob/main/"
+NOTEBOOK = (
+    LoadedTrace,
+    LoadedTraces,
+    TracePlots,
+    NotebookReport,
+    NotebookWhy,
+    NotebookWhatIf,
+    NotebookComparison,
+    NotebookMatrix,
+    NotebookHistory,
+    NotebookModel,
+    NotebookPerformance,
+)
+_LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)([^)]*)(?=\))")
+_FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+_CODE_WITH_BAR = re.compile(r"(?<!`)`([^`\n]*\\\|[^`\n]*)`(?!`)")
+
+
+def sources() -> dict[str, str]:
+    """Path in the repository → path in the site, of every page that is a file."""
+    docs = [path.relative_to(ROOT / "docs").as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
+    return {
+        "README.md": "index.md",
+        **{f"docs/{path}": path for path in docs if not path.startswith("plugin-example/")},
+        "benchmarks/README.md": "benchmarks.md",
+        "benchmarks/results.md": "benchmark-results.md",
+        "sample_traces/README.md": "samples.md",
+    }
+
+
+def checks() -> dict[str, str]:
+    """The same for the pages of checks, to which their code adds what they need and their thresholds."""
+    listed = ((DETECTORS, "rules"), (MODEL_DETECTORS, "model_rules"))
+    return {
+        f"tracekit/detectors/{folder}/{each.id}.md": f"detectors/{each.id}.md"
+        for group, folder in listed
+        for each in group
+    }
+
+
+def linked(text: str, source: str, page: str, known: dict[str, str]) -> str:
+    """A page of the repository as one of the site: its links lead to pages, or to the repository. Raises ValueError
+    for a link that leads nowhere."""
+
+    def target(link: re.Match[str]) -> str:
+        path = os.path.normpath((Path(source).parent / link[1]).as_posix()).replace(os.sep, "/")
+        path = f"{path}/README.md" if f"{path}/README.md" in known else path
+        if path in known:
+            return os.path.relpath(known[path], Path(page).parent).replace(os.sep, "/") + link[2]
+        if path.startswith("docs/pictures/"):
+            return os.path.relpath(path.removeprefix("docs/"), Path(page).parent).replace(os.sep, "/")
+        if not (ROOT / path).exists():
+            raise ValueError(f"{source}: no file {link[1]}")
+        return FILES + path + link[2]
+
+    parts = _FENCE.split(text)
+    for at in range(0, len(parts), 2):
+        # What belongs to an item of a numbered list is indented by four in Python-Markdown.
+        parts[at] = re.sub(r"^   (?=\S)", "    ", parts[at], flags=re.MULTILINE)
+        parts[at] = _CODE_WITH_BAR.sub(lambda code: _code(code[1].replace(r"\|", "|")), parts[at])
+        parts[at] = _LINK.sub(target, parts[at])
+    return "".join(parts)
+
+
+def _code(text: str) -> str:
+    """Code in a cell of a table: in Python-Markdown a bar between backticks ends the cell, or keeps its backslash."""
+    return f"<code>{escape(text, quote=False).replace('|', '&#124;')}</code>"
+
+
+def commands_page() -> str:
+    """Every command with all its options."""
+    lines = ["# Every command", "", "As `tracekit COMMAND --help-all` prints it; an option means the same in each."]
+    lines += ["[Errors and exit statuses](commands.md) of all commands.", ""]
+    return "\n".join([*lines, *(line for command in COMMANDS for line in _command(command))])
+
+
+def _command(command: Command) -> list[str]:
+    summary = command.summary[0].upper() + command.summary[1:]
+    lines = [f"## tracekit {command.name}", "", f"{summary}. {command.says}", ""]
+    lines += ["```sh", *command.examples, "```", ""]
+    rows = [(argument.shown, argument.help) for argument in command.arguments]
+    rows += [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in command.options]
+    lines += ["| argument or option | is |", "|---|---|"]
+    lines += [f"| {_code(shown)} | {_cell(text)} |" for shown, text in rows]
+    lines += [""]
+    if command.forms:
+        files = ", ".join(ENDINGS[form][0] for form in command.files)
+        lines += [f"Formats: {', '.join(command.forms)}{f'; files also {files}' if files else ''}.", ""]
+    if command.status:
+        lines += [f"Exit status: {command.status}.", ""]
+    return lines
+
+
+def _cell(text: str) -> str:
+    return escape(text, quote=False).replace("|", "&#124;").replace("*", r"\*")
+
+
+def python_page() -> str:
+    """Every public name of the package, and what its functions give, with docstrings."""
+    lines = ["# Python API", "", "Docstrings of `tracekit` and of what its functions give. How to use them:"]
+    lines += ["[tracekit in Python](python.md).", "", "## tracekit", ""]
+    for name in sorted(tracekit.__all__, key=str.casefold):
+        value = getattr(tracekit, name)
+        if not name.startswith("_") and not inspect.isclass(value):
+            lines += _documented(f"tracekit.{name}", value)
+    for kind in (getattr(tracekit, name) for name in sorted(tracekit.__all__)):
+        if inspect.isclass(kind):
+            lines += _class(f"tracekit.{kind.__name__}", kind)
+    for kind in NOTEBOOK:
+        lines += _class(kind.__name__, kind)
+    return "\n".join(lines)
+
+
+def _class(name: str, kind: type) -> list[str]:
+    """A class, its own methods and properties, and those of `Page`, which all that shows itself has."""
+    lines = [f"## {name}", "", inspect.getdoc(kind) or "", ""]
+    for member in sorted(each for each in dir(kind) if not each.startswith("_")):
+        value = inspect.getattr_static(kind, member)
+        function = value.fget if isinstance(value, property) else value
+        if inspect.isfunction(function) and function.__module__.startswith("tracekit"):
+            lines += _documented(member, function, shown=member if function is not value else "")
+    return lines
+
+
+def _documented(name: str, function: Callable[..., object], *, shown: str = "") -> list[str]:
+    """A section on a function. shown: what stands in place of its call."""
+    taken = [_parameter(each) for each in inspect.signature(function).parameters.values() if each.name != "self"]
+    call = shown or f"{name}({', '.join(taken)})"
+    return [f"### {name}", "", "```python", call, "```", "", inspect.getdoc(function) or "", ""]
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    default = "" if parameter.default is inspect.Parameter.empty else f"={parameter.default!r}"
+    return f"{star}{parameter.name}{default}"
+
+
+def write(folder: Path) -> None:
+    """Write all pages and pictures into a folder, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    files, of_checks = sources(), checks()
+    known = {**files, **of_checks}
+    texts = {page: linked((ROOT / source).read_text("utf-8"), source, page, known) for source, page in files.items()}
+    for source, page in of_checks.items():
+        texts[page] = linked(own_page(Path(source).stem) or "", source, page, known)
+    texts |= {"command-reference.md": commands_page(), "python-api.md": python_page()}
+    for page, text in texts.items():
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "docs" / "pictures", folder / "pictures")
+    shutil.copy(ROOT / "docs" / "site.css", folder)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
