@@ -13,7 +13,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 FILE = re.compile(r"`([\w./-]+(?:\.(?:py|c|json|toml|md|mjs)|/))`")
 NAME_OF_FILE = re.compile(r"`([A-Z_]+|_[a-z_]+)`(?: in| of) (?:its )?`([\w./]+\.py)`")
-OF_A_PROJECT = {"tracekit.toml"}
+OF_A_PROJECT = {"tracekit.toml", "build/site", "build/site/"}
 
 
 def folders_of(line: str) -> list[Path]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 8_000
 _LONG = 300
 """Characters of a text that is cut where there is no room."""
+_COUNTS = 200
+"""Bytes that `left_out` may take."""
 _FENCE_END = "\n```"
 _FIGURES = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_engine_time")
 _LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
@@ -178,18 +180,31 @@ def _without(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 def _capped(said: dict[str, Any]) -> str:
     """The JSON in at most `MOST_BYTES`: from the longest list the last entry goes, until it fits. A list keeps its
-    first entry as long as texts can be cut instead."""
+    first entry as long as texts can be cut instead. O(size)."""
     left: Counter[str] = Counter()
     for least in (1, 0):
-        while len(text := _written(said, left)) > MOST_BYTES:
-            lists = {name: value for name, value in said.items() if isinstance(value, list) and len(value) > least}
-            if not lists:
+        lists = {name: list(map(_size, value)) for name, value in said.items() if isinstance(value, list)}
+        length = {name: sum(sizes) for name, sizes in lists.items()}
+        spare = len(_written(said, left)) + _COUNTS - MOST_BYTES
+        while spare > _COUNTS or (spare > 0 and left):
+            droppable = [name for name, sizes in lists.items() if len(sizes) > least]
+            if not droppable:
                 break
-            name = max(lists, key=lambda each: len(_written(lists[each], left)))
-            lists[name].pop()
+            name = max(droppable, key=length.__getitem__)
+            size = lists[name].pop()
+            length[name] -= size
+            spare -= size
+            said[name].pop()
             left[name] += 1
-        said = said if len(text) <= MOST_BYTES else _shortened(said)
+        if len(_written(said, left)) <= MOST_BYTES:
+            break
+        said = _shortened(said)
     return _written(said, left).decode()
+
+
+def _size(entry: object) -> int:
+    """Bytes of an entry of a list, with what separates it from the next."""
+    return len(json.dumps(entry, ensure_ascii=False).encode()) + len(", ")
 
 
 def _written(said: Any, left: Counter[str]) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -133,15 +133,17 @@ def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wan
     for name, function in program.functions.items():
         _name_outputs(function, outputs[name])
     program.skip_all_passes = True
-    return import_module("coremltools.converters.mil.converter").mil_convert(
-        program,
-        convert_to="mlprogram",
-        convert_from="milinternal",
-        specification_version=version,
-        compute_units=tools.ComputeUnit.CPU_ONLY,
-        model_description=description,
-        skip_model_load=True,
-    )
+    # Its bars of progress are of steps that no user knows.
+    with redirect_stderr(io.StringIO()):
+        return import_module("coremltools.converters.mil.converter").mil_convert(
+            program,
+            convert_to="mlprogram",
+            convert_from="milinternal",
+            specification_version=version,
+            compute_units=tools.ComputeUnit.CPU_ONLY,
+            model_description=description,
+            skip_model_load=True,
+        )
 
 
 def _pass(name: str, **options: Any) -> Any:
