@@ -116,6 +116,8 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     reaching = np.append(rows.call, -1)[rows.line.reaching]
     called = trace.activity["start_ns"].to_numpy()[np.where(own, rows.call, 0)]
     met = own & (before > called) & (reaching != rows.call) & (start - before <= HANDOVER_NS)
+    if not met.any():
+        return Waits(unit, rows.call[:0], Intervals.none(), np.zeros((0, len(Behind)), np.int64))
     free = np.flatnonzero(own & (before <= called))
     free = free[:: len(free) // FREE_PIECES + 1]
     queued = np.flatnonzero(met)
