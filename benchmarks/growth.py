@@ -55,6 +55,21 @@ STEPS = {
         f"{OPENED}from tracekit.analysis.breakdown.partition import breakdown",
         "result = len(breakdown(trace).frame)",
     ),
+    "summaries of models": (
+        "bundle",
+        f"{OPENED}from tracekit.analysis.models import summarize_models",
+        "result = len(summarize_models(trace))",
+    ),
+    "what `-o x.json` measures": (
+        "bundle",
+        f"{OPENED}from tracekit.api import Analysis, judge\nanalysis = Analysis(trace, None, judge(trace))",
+        "result = len(analysis.measured_report().measurements['models'])",
+    ),
+    "lanes of a page": (
+        "bundle",
+        f"{OPENED}from tracekit.api import Analysis, judge\nanalysis = Analysis(trace, None, judge(trace))",
+        "result = len(analysis.timeline().lanes)",
+    ),
     "detectors": (
         "bundle",
         f"{OPENED}from tracekit.detectors.runner import run_detectors",

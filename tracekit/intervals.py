@@ -140,9 +140,11 @@ def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
     start, end = _with_length(*_check_bounds(starts, ends))
     if not start.size:
         return start, end
-    order = np.argsort(start, kind="stable")
-    start = start[order]
-    reach = np.maximum.accumulate(end[order])
+    # Rows of one table come in order of time.
+    if not (start[1:] >= start[:-1]).all():
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], end[order]
+    reach = np.maximum.accumulate(end)
     opens = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
     closes = np.concatenate((opens[1:], [start.size])) - 1
     return start[opens], reach[closes]
@@ -273,7 +275,8 @@ def containing(
     second = np.concatenate(([-1], np.maximum.accumulate(np.minimum(rank, last[:-1]))))
     count = (last[begun] >= reaching).astype(np.int64) + (second[begun] >= reaching)
     several = np.flatnonzero(count == 2)
-    count[several] = _count_at_least(rank, begun[several], reaching[several])
+    if several.size:
+        count[several] = _count_at_least(rank, begun[several], reaching[several])
     index = np.full(inner_start.shape, -1, dtype=np.int64)
     alone = np.flatnonzero(count == 1)
     index[alone] = order[by_end[last[begun[alone]]]]

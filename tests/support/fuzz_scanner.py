@@ -43,7 +43,7 @@ PATTERNS = {
 def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes:
     """The document with one thing changed."""
     kind = rng.choice(
-        (*PATTERNS, "ref", "number", "text", "value", "row", "element", "move", "attribute gone", "bytes")
+        (*PATTERNS, "ref", "number", "text", "value", "row", "element", "move", "attribute gone", "attributes", "bytes")
     )
     if kind in PATTERNS:
         pattern, choices = PATTERNS[kind]
@@ -52,6 +52,8 @@ def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes
         return _replaced(rng, content, re.compile(rb"ref=\"(\d+)\""), b"%d" % rng.randint(1, 40))
     if kind == "attribute gone":
         return _replaced(rng, content, re.compile(rb"( fmt=\"[^\"]*\")"), b"")
+    if kind == "attributes":
+        return re.sub(rb"( id=\"\d+\")( [a-z]+=\"[^\"]*\")", rb"\2\1", content, count=rng.randint(0, 9))
     if kind == "row":
         rows = content.split(b"</row>")
         offset = rng.randrange(len(rows))

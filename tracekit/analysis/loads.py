@@ -95,12 +95,10 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntAr
 
 def _by_process(group: IntArray, process: IntArray) -> IntArray:
     """Groups, shape (predictions,), of one process each. An unknown process is the only known one of its group."""
-    known = process >= 0
-    pairs = np.unique(np.column_stack((group[known], process[known])), axis=0)
-    several = np.bincount(pairs[:, 0], minlength=int(group.max(initial=-1)) + 1) > 1
-    return pd.factorize(group * (int(process.max(initial=-1)) + 2) + np.where(several[group], process + 1, 0))[
-        0
-    ].astype(np.int64)
+    width = int(process.max(initial=-1)) + 2
+    pairs = pd.unique((group * width + process)[process >= 0])
+    several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
+    return pd.factorize(group * width + np.where(several[group], process + 1, 0))[0].astype(np.int64)
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:

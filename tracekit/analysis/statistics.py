@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pandas as pd
 from tracekit.analysis.quantities import quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
+
+Values = TypeVar("Values", IntArray, FloatArray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +43,20 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         return None
     p50, p90, p95, p99 = quantiles(durations_ns, 0.5, 0.9, 0.95, 0.99)
     # Summed without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total.
-    total = sum(durations_ns.tolist())
+    low, high = int(durations_ns.min()), int(durations_ns.max())
+    bounded = max(-low, high) * count < np.iinfo(np.int64).max
+    total = int(durations_ns.sum()) if bounded else sum(durations_ns.tolist())
     return Statistics(
         count=count,
         total_ns=total,
         elapsed_ns=Intervals(starts_ns, starts_ns + durations_ns).covered_ns,
         mean_ns=total / count,
-        min_ns=int(durations_ns.min()),
+        min_ns=low,
         p50_ns=p50 or 0.0,
         p90_ns=p90,
         p95_ns=p95,
         p99_ns=p99,
-        max_ns=int(durations_ns.max()),
+        max_ns=high,
         stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
     )
 
@@ -76,10 +81,16 @@ def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
     return medians
 
 
+def sorted_by_group(values: Values, group: IntArray) -> Values:
+    """The values by group, those of each ascending: shape (n,). O(n log n), for one group in a tenth of the time."""
+    alone = not len(group) or bool((group == group[0]).all())
+    return np.sort(values) if alone else values[np.lexsort((values, group))]
+
+
 def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int) -> FloatArray:
     """Shape (count,): the median of the values of each group; NaN where it has none. O(n log n), in a tenth of the time
     that pandas takes for few values."""
-    ordered = values[np.lexsort((values, group))].astype(np.float64)
+    ordered = sorted_by_group(values.astype(np.float64), group)
     sizes = np.bincount(group, minlength=count)
     some, begins = sizes > 0, np.cumsum(sizes) - sizes
     medians = np.full(count, np.nan)

@@ -24,8 +24,8 @@ BATCHES = 100
 """Batches of such a series. Their spread is then settled to 7% of itself."""
 
 
-MAX_PICKED = 2_000_000
-"""Sums of blocks that are held at once."""
+MAX_PICKED = 100_000
+"""Sums of blocks that are held at once: what a processor has at hand."""
 
 
 def logs_of(values: IntArray) -> FloatArray:
@@ -64,14 +64,24 @@ def _politis_white(values: FloatArray) -> int:
     # The first lag after which `quiet` autocorrelations in a row cannot be distinguished from 0 ends the dependence.
     quiet = max(5, math.ceil(math.sqrt(math.log10(count))))
     longest = min(math.ceil(math.sqrt(count)) + quiet, count - 1)
-    covariances = np.array([float(centered[lag:] @ centered[: count - lag]) for lag in range(longest + 1)]) / count
-    loud = np.abs(covariances[1:]) / variance >= 2 * math.sqrt(math.log10(count) / count)
-    last = longest
-    for lag in range(longest):
-        if not loud[lag : lag + quiet].any():
-            last = max(lag, 1)
+    limit = 2 * math.sqrt(math.log10(count) / count)
+    # Lag by lag: of a long series most are never asked for.
+    known = [float(centered @ centered) / count]
+
+    def covariance(lag: int) -> float:
+        while len(known) <= lag:
+            known.append(float(centered[len(known) :] @ centered[: count - len(known)]) / count)
+        return known[lag]
+
+    last, after = longest, 1
+    for lag in range(1, longest + 1):
+        if abs(covariance(lag)) / variance >= limit:
+            after = lag + 1
+        elif lag - after + 1 == quiet or lag == longest:
+            last = max(after - 1, 1)
             break
     reach = min(2 * last, longest)
+    covariances = np.array([covariance(lag) for lag in range(reach + 1)])
     lags = np.arange(1, reach + 1)
     # The flat-top window: 1 up to half its reach, then down to 0.
     window = np.minimum(1, 2 * (1 - lags / reach))
@@ -115,14 +125,20 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     """Standard errors of the means of several series drawn together, shape (n, parts): shape (parts,). O(n * parts)."""
     count = len(parts)
     blocks = math.ceil(count / block)
+    generator = _generator(parts.sum(axis=1))
+    errors = np.zeros(parts.shape[1])
+    # Many parts do not occur, and their means are 0 in each draw.
+    some = parts.any(axis=0)
+    parts = parts[:, some]
     wrapped = np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(np.concatenate([parts, parts[:block]]), axis=0)])
     sums = wrapped[block : block + count] - wrapped[:count]
-    starts = _generator(parts.sum(axis=1)).integers(0, count, (RESAMPLES, blocks))
+    starts = generator.integers(0, count, (RESAMPLES, blocks))
     # Some draws at a time: those of 100,000 predictions would take half a gigabyte together.
-    chunk = max(MAX_PICKED // (blocks * parts.shape[1]), 1)
+    chunk = max(MAX_PICKED // (blocks * max(parts.shape[1], 1)), 1)
     drawn = [sums[starts[first : first + chunk]].sum(axis=1) for first in range(0, RESAMPLES, chunk)]
     means = np.concatenate(drawn) / (blocks * block)
-    return np.asarray(means.std(axis=0, ddof=1), dtype=np.float64)
+    errors[some] = means.std(axis=0, ddof=1)
+    return errors
 
 
 def _generator(values: FloatArray) -> np.random.Generator:

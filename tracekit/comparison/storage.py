@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 LISTED = 200
 """Longest list that is written as numbers; a review can still read it."""
+PACKED_BEST = 10_000
+"""Longest list that is deflated as far as it goes. Longer ones are in a fifteenth of the time, and 4% larger."""
 MAX_VALUES = 1_000_000
 """Most durations of one list: a prediction a millisecond for a quarter of an hour."""
 MAX_ITEMS = 10_000
@@ -106,7 +108,8 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
     def pack(values: IntArray) -> list[int] | str:
         if len(values) <= listed:
             return [int(value) for value in values]
-        return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
+        level = 9 if len(values) <= PACKED_BEST else 6
+        return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), level)).decode()
 
     return {
         "name": model.name,

@@ -25,6 +25,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
@@ -121,7 +122,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     foreign = tuple(sorted(_texts(of_others, "model") - set(trace.models["name"])))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
-    names |= processes_in(text for frame in frames if "label" in frame for text in held_texts(frame["label"]))
+    names |= processes_in(chain.from_iterable(held_texts(frame["label"]) for frame in frames if "label" in frame))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),

@@ -117,12 +117,19 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
     what one means stands before the first blank behind the mark, and is worked out once for all that have it in common,
     and for all without a mark.
     """
+    texts = list(labels)
+    firsts = [text.partition(" ")[0] for text in texts]
+    # Most labels have their first blank behind the mark; only the others are searched one by one.
+    told = {first for first in set(firsts) if _GPU_MARK in first}
     code_of: defaultdict[str, int] = defaultdict(count().__next__)
-    codes = []
-    for label in labels:
-        head, mark, tail = label.partition(_GPU_MARK)
-        codes.append(code_of[head + mark + tail.partition(" ")[0] if mark else ""])
+    codes = [code_of[first if first in told else _telling(text)] for first, text in zip(firsts, texts, strict=True)]
     return codes, [gpu_label(head, known) for head in code_of]
+
+
+def _telling(label: str) -> str:
+    """The label of a GPU row up to the first blank behind the mark; empty without a mark."""
+    head, mark, tail = label.partition(_GPU_MARK)
+    return head + mark + tail.partition(" ")[0] if mark else ""
 
 
 def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:

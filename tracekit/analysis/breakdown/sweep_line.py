@@ -61,9 +61,9 @@ def sweep(
     kind = np.concatenate((layer, layer), dtype=np.int8, casting="same_kind")[order]
     del order
     # Every interval ends in its own window, so all counts are back at zero where the next window begins.
-    covered = np.array(
-        [np.cumsum(np.where(kind == number, change, 0), dtype=np.int32) > 0 for number in range(layers)], dtype=np.bool_
-    ).reshape(layers, len(time))
+    covered = np.zeros((layers, len(time)), np.bool_)
+    for number in np.flatnonzero(np.bincount(layer, minlength=layers)):
+        np.greater(np.cumsum(np.where(kind == number, change, 0), dtype=np.int32), 0, out=covered[number])
     length = np.diff(time, append=time[-1:])
     lasting = covered.any(axis=0) & (length > 0)
     covered = covered[:, lasting]

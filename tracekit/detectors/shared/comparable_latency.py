@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.statistics import sorted_by_group
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 ALIKE = 1.2
@@ -71,12 +72,12 @@ def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compare
     """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
     use, latency_ns = use[compared], latency_ns[compared]
     # A fifteenth of the time that pandas takes for few values.
-    order = np.lexsort((latency_ns, use))
+    ordered = sorted_by_group(latency_ns, use)
     sizes = np.bincount(use, minlength=count)
     some = sizes > 0
     place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
     usual = np.full(count, np.nan)
-    usual[some] = np.maximum(latency_ns[order][place], 1)
+    usual[some] = np.maximum(ordered[place], 1)
     return usual
 
 

@@ -94,8 +94,13 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     requests = tk.is_any(view.compute["kind"], tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
-    either = model_work.joined(*_of_others(view, units, loads=False))
-    alone = either.covered_within(predicted) - model_work.covered_within(predicted)
+    others = tk.Intervals.none().joined(*_of_others(view, units, loads=False))
+    alone = others.covered_within(predicted)
+    met = np.flatnonzero(alone)
+    if met.size:
+        windows = predicted.where(met)
+        either = others.joined(model_work)
+        alone[met] = either.covered_within(windows) - model_work.covered_within(windows)
     return surely, np.maximum(surely, alone)
 
 

@@ -132,11 +132,16 @@ static inline const char *likely_plain(Scanner *s, const char *p, char ending, S
     return end;
 }
 
-/* Attributes of a definition from p on. */
-static const char *attributes_of(Scanner *s, const char *p, Slice *slices)
+/* Attributes of a definition from p on; `number` is 0 where its id may still follow. */
+static const char *attributes_of(Scanner *s, const char *p, Slice *slices, uint64_t *number)
 {
     while (*p == ' ') {
         int k = FMT;
+        if (!*number && AT(p, " id=\"")) {
+            if (!(p = id_number(s, p + 5, number)))
+                return NULL;
+            continue;
+        }
         while (k < SLICES && memcmp(p, attribute_starts[k], strlen(attribute_starts[k])))
             k++;
         if (k == SLICES || slices[k].start)
@@ -227,7 +232,7 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
         for (int k = 0; k < SLICES; k++)
             if (k != FMT)
                 slices[k].start = NULL;
-        if (!(p = attributes_of(s, p, slices)))
+        if (!(p = attributes_of(s, p, slices, &number)))
             return NULL;
     }
     if (number && s->keeps && !begin_id(s, start, number))
