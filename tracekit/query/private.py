@@ -26,7 +26,7 @@ OF_REPORT: Final = ("models", "findings", "checks", "evidence", "recording")
 """Views of a report, which is redacted itself."""
 SAFE: Final = frozenset(
     ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table", "state", "hang_type", "severity")
-) | frozenset(("owner", "instrument", "tables", "gpu", "model_level", "event_type", "color"))
+) | frozenset(("owner", "instrument", "view", "tables", "gpu", "model_level", "event_type", "color"))
 """Columns of words that Apple or tracekit writes."""
 TEXTS: Final = frozenset(
     (
@@ -39,6 +39,7 @@ TEXTS: Final = frozenset(
         "model_name",
         "conclusion",
         "advice",
+        "note",
     )
 )
 """Columns in which names of processes, paths and ids are replaced."""
