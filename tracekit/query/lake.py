@@ -11,6 +11,7 @@ import json
 import shutil
 import time
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,9 +90,7 @@ def _check_version(lake: Path) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         raise TracekitError(f'{lake / MARK} cannot be read; write {{"views_version": {VERSION}}} there') from None
     if version != VERSION:
-        raise TracekitError(
-            f"{lake} holds version {version} of the views, not {VERSION}; add its recordings to a new one"
-        )
+        raise TracekitError(f"{lake} holds version {version} of the views, not {VERSION}; make a new lake")
 
 
 def holds(lake: Path, run_id: str) -> bool:
@@ -104,8 +103,7 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) 
     frames = views.frames(_OF_VIEWS)
     known = {name: coverage_of(VIEWS[name], len(frame), views.source) for name, frame in frames.items()}
     rows = [
-        (each.view, each.recorded, len(frames[each.view]) if each.recorded else None, each.note)
-        for each in known.values()
+        (name, each.recorded, len(frames[name]) if each.recorded else None, each.note) for name, each in known.items()
     ]
     coverage = {"view_coverage": typed(rows, of.VIEW_COVERAGE)}
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
@@ -142,8 +140,10 @@ def _folder(value: str | None) -> str:
 def _forget_old(adding: Path) -> None:
     """Remove what writers left that died."""
     for folder in adding.iterdir():
-        if time.time() - folder.stat().st_mtime > _DAY_S:
-            shutil.rmtree(folder, ignore_errors=True)
+        # Another writer may be done with its own.
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _DAY_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
@@ -157,11 +157,11 @@ def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
 
 def _arrow() -> tuple[Any, Any]:
     try:
-        import pyarrow
+        import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
         raise TracekitError("a lake needs the package pyarrow: pip install 'coreml-tracekit[lake]'") from error
-    return pyarrow, parquet
+    return pa, parquet
 
 
 @dataclass(slots=True)
@@ -170,7 +170,7 @@ class LakeViews:
 
     lake: Path
     names: Collection[str] = field(init=False, default=_NAMES)
-    folder: Path = field(init=False)
+    folder: Path | None = field(init=False)
 
     def __post_init__(self) -> None:
         _check_version(self.lake)
@@ -195,7 +195,7 @@ class LakeViews:
         return f"create view {name} as select {own}, t.{LAKE_KEY}, {run} from {rows} t join {runs} r using ({LAKE_KEY})"  # noqa: S608
 
     def _rows(self, name: str, below: str, columns: Sequence[Column]) -> str:
-        folder = self.folder / name
+        folder = self.lake.resolve() / name
         if next(folder.glob(f"{below}.parquet"), None) is None:
             cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
             return f"(select {cells} where false)"
@@ -206,16 +206,17 @@ class LakeViews:
         """What of a view the recordings hold, with the commonest note."""
         entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, _text(LAKE_KEY)))
         runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
+        noted = "filter (note <> '')"
         query = (
-            f"select count(*), count(*) filter (not recorded), count(*) filter (note <> ''), mode(note) filter (note <> '') "  # noqa: S608
+            f"select count(*), count(*) filter (not recorded), count(*) {noted}, mode(note) {noted} "  # noqa: S608
             f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity')"
         )
-        [(count, missing, noted, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
+        [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
         if not count:
             return ViewCoverage(name, False, "there is no recording in the lake.")
-        if name not in _OF_VIEWS or not noted:
+        if name not in _OF_VIEWS or not told:
             return ViewCoverage(name, True, "")
-        said = f"not recorded by {missing} of {count} recordings" if missing else f"of {noted} of {count} recordings"
+        said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
         return ViewCoverage(name, missing < count, f"{said} (view_coverage names them), as: {note}")
 
 
