@@ -92,7 +92,7 @@ def paths(
             "two recordings": [str(samples / GOOD), str(samples / OTHER)],
         }[column]
         if command == "lake":
-            return ["add", "lake", *path]
+            return ["add", "kept", *path] if path else []
         if command == "compare" and len(path) == 1:
             # It takes two, of which one is sound.
             return [*path, str(samples / GOOD)]

@@ -329,11 +329,11 @@ COMMANDS = (
     ),
     Command(
         "lake",
-        "keep many recordings for SQL",
+        "keep many for SQL",
         (
             "tracekit lake add lake/ runs/ --jobs 4",
             "tracekit lake add lake/ run.trace --commit 4f2a91c",
-            'tracekit sql lake/ "select os_version, count(*) from runs group by all"',
+            'tracekit sql lake/ "from runs"',
         ),
         "Adds the views of recordings to a folder of Parquet files, which sql, history and matrix take in place of "
         "recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",

@@ -77,7 +77,7 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path) -> Added:
             raise UnreadableRecording(f"{path} has neither a date nor a row, so it cannot be told from others")
         if holds(lake, run_id):
             return Added(run_id)
-        report = judge(trace, request)
+        report = judge(trace, request, None)
         views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
         add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report())
         return Added(run_id, is_new=True)
