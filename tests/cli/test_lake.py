@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -167,10 +168,10 @@ def test_other_readers_read_the_same_folder(lake, monkeypatch):
     expected = [("iPhone 14 Pro", 280), ("iPhone Air", 276)]
     of_duckdb, of_arrow = (code for code in re.findall(r"```python\n(.+?)```", PAGE, re.DOTALL)[:2])
     for code in (of_duckdb, of_arrow):
-        *setup, last = re.split(r"\n(?=\S)(?!\"\"\")", code.replace('\n""")', '""")').strip())
+        *setup, last = ast.parse(code).body
         names: dict = {}
-        exec("\n".join(setup), names)  # noqa: S102 - the page's own code
-        rows = eval(last, names)  # noqa: S307
+        exec(compile(ast.Module(setup, []), "page", "exec"), names)  # noqa: S102 - the page's own code
+        rows = eval(ast.unparse(last), names)  # noqa: S307
         assert sorted(tuple(row.values()) if isinstance(row, dict) else row for row in rows) == expected
 
 
