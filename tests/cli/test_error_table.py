@@ -91,6 +91,8 @@ def paths(
             "broken recording": ["broken.trace"],
             "two recordings": [str(samples / GOOD), str(samples / OTHER)],
         }[column]
+        if command == "lake":
+            return ["add", "kept", *path] if path else []
         if command == "compare" and len(path) == 1:
             # It takes two, of which one is sound.
             return [*path, str(samples / GOOD)]

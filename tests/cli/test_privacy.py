@@ -293,6 +293,18 @@ def test_no_view_and_no_recorded_table_tells_a_secret(tracekit, recordings: dict
         assert leaks(tracekit("sql", recordings[form], "from raw.HushTable", *more).err) <= {"HushTable"}
 
 
+def test_a_lake_tells_no_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for lake, more in (("lake", ()), ("open", ("--no-redact",))):
+        added = tracekit("lake", "add", tmp_path / lake, recordings["bundle"], "--no-config", *more)
+        texts = [str(path.relative_to(tmp_path)) for path in (tmp_path / lake).rglob("*")]
+        files = (tmp_path / lake).rglob("*.parquet")
+        texts += [str(parquet.read_table(path, partitioning=None).to_pylist()) for path in files]
+        texts += [path.read_text("utf-8") for path in (tmp_path / lake).rglob("*.json")]
+        assert len(texts) > 30
+        assert (added.status, bool(leaks(added.err + "".join(texts)))) == (0, bool(more))
+
+
 NAMING = {
     "analyze": ("--model", "--process", "--signpost"),
     "compare": ("--model", "--signpost", "--rename"),
@@ -321,7 +333,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"sql", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
+    others = {"sql", "lake", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 

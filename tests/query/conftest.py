@@ -14,7 +14,7 @@ from tracekit.testing.rows import SignpostRow
 
 pytest.importorskip("duckdb")
 
-from tracekit.query.database import Database
+from tracekit.query.database import Database, RecordingViews
 from tracekit.query.raw import raw_frame
 from tracekit.query.views import Source
 
@@ -36,11 +36,11 @@ def scenario() -> Scenario:
     return made
 
 
-def database(trace, path=None, **options) -> Database:
+def database(trace, path=None, seconds=60.0, **options) -> Database:
     def read_table(schema):
         return raw_frame(open_recording(path, schemas=[schema]), schema)
 
-    return Database(Source(trace, cache(lambda: judge(trace))), read_table, **options)
+    return Database(RecordingViews(Source(trace, cache(lambda: judge(trace))), read_table, **options), seconds)
 
 
 @pytest.fixture(scope="module")

@@ -317,7 +317,7 @@ COMMANDS = (
         'raw."schema" for recorded tables. Without QUERY, asks for queries. Queries only read, and reach no file. Says '
         "so where a view was not recorded.",
         (
-            Argument("path", "PATH", RECORDING),
+            Argument("path", "PATH", f"{RECORDING}, or a lake"),
             Argument("query", "QUERY", "one query", "?"),
         ),
         "file list output format json quiet",
@@ -326,6 +326,26 @@ COMMANDS = (
         ("text", "markdown", "csv", "json"),
         files=("parquet",),
         status="2 error, 3 a view was not recorded",
+    ),
+    Command(
+        "lake",
+        "keep many for SQL",
+        (
+            "tracekit lake add lake/ runs/ --jobs 4",
+            "tracekit lake add lake/ run.trace --commit 4f2a91c",
+            'tracekit sql lake/ "from runs"',
+        ),
+        "Adds the views of recordings to a folder of Parquet files, which sql, history and matrix take in place of "
+        "recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
+        (
+            Argument("action", "ACTION", "add", None, ("add",)),
+            Argument("lake", "LAKE", "folder of the lake; made where there is none"),
+            Argument("path", "PATH", "recordings or folders of them", "+"),
+        ),
+        "commit jobs quiet",
+        f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        "tracekit.cli.lake:run",
+        status="2 error, or a recording was skipped",
     ),
     Command(
         "explain",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tracekit.errors import UsageError
 from tracekit.recording.sources import is_bundle
+from tracekit.report.lake_reports import reports_in_lake
 
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
@@ -42,8 +43,13 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 
 
 def recordings_in(*paths: str) -> list[str]:
-    """The recordings that paths mean: those in a folder, else the JSON reports in it, else the path itself."""
-    return [recording for path in paths for recording in (_recordings_in(path) or _reports_in(path) or [path])]
+    """The recordings that paths mean: those in a folder, else the JSON reports in it, or in the
+    lake that it is, else the path itself."""
+    return [
+        recording
+        for path in paths
+        for recording in (reports_in_lake(path) or _recordings_in(path) or _reports_in(path) or [path])
+    ]
 
 
 def _is_recording(path: str) -> bool:

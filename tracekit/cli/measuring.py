@@ -95,7 +95,6 @@ def measure_one(
     """Measure one recording, as `measure_all`. Paths are relative to `folder`; None: to the current one. Whatever goes
     wrong is part of the result, so that the others go on."""
     where = path if folder is None else str(folder / path)
-    name = Path(path).name
     try:
         check_recordings([where], reports=True)
         if path.endswith(REPORT):
@@ -103,14 +102,19 @@ def measure_one(
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
         return _of_recording(path, where, request, lanes=lanes, keep_report=report)
-    except TracekitError as error:
-        text = str(error).replace(where, path)
-        # Of many recordings, which one is meant.
-        return Measured(path, None, text if name in text else f"{name}: {text}")
-    except OSError as error:
-        return Measured(path, None, f"cannot read {path}: {error.strerror or error}")
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
-        return Measured(path, None, f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it")
+        return Measured(path, None, sentence_on(error, path, where))
+
+
+def sentence_on(error: Exception, path: str, where: str) -> str:
+    """What went wrong with a recording that was found at `where`, named as the user did."""
+    if isinstance(error, TracekitError):
+        text, name = str(error).replace(where, path), Path(path).name
+        # Of many recordings, which one is meant.
+        return text if name in text else f"{name}: {text}"
+    if isinstance(error, OSError):
+        return f"cannot read {path}: {error.strerror or error}"
+    return f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it"
 
 
 def _is_empty_folder(path: Path) -> bool:

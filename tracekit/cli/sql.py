@@ -15,13 +15,15 @@ from tracekit.api import judge
 from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
 from tracekit.cli.inputs import check_recordings
+from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.reading import RUNNING, showing_progress
 from tracekit.cli.requests import request_from
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UsageError, unknown
 from tracekit.query.coverage import notes_of
-from tracekit.query.database import Answer, Database
+from tracekit.query.database import Answer, Database, RecordingViews
+from tracekit.query.lake import TABLES, LakeViews, is_lake
 from tracekit.query.raw import raw_frame
 from tracekit.query.views import VIEWS, Source
 from tracekit.recording import open_recording
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.render.blocks import Document
-    from tracekit.request import Request
 
 PROMPT, MORE = "sql> ", "...> "
 HELP = """\
@@ -44,8 +45,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Answer a query, list the views, or ask for queries."""
     query = _query_of(arguments)
     files = files_of(arguments, [arguments.path])
-    check_recordings([arguments.path])
-    database = _database(arguments, request_from(arguments))
+    database = _database(arguments)
     if arguments.list:
         print_document(_views(database), arguments.format or "text")
         return ExitStatus.DONE
@@ -79,8 +79,13 @@ def _query_of(arguments: Namespace) -> str | None:
         raise UsageError(f"cannot read {arguments.file}: {error}") from error
 
 
-def _database(arguments: Namespace, request: Request) -> Database:
-    """The views of the recording; a recorded table is read when a query asks for it."""
+def _database(arguments: Namespace) -> Database:
+    """The views of the recording or lake; a recorded table is read when a query asks for it."""
+    if is_lake(Path(arguments.path)):
+        refuse(arguments, "run no-redact no-functions model-file perf-report", "is for a recording, not for a lake")
+        return Database(LakeViews(Path(arguments.path)), arguments.query_timeout)
+    check_recordings([arguments.path])
+    request = request_from(arguments)
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
 
@@ -91,7 +96,7 @@ def _database(arguments: Namespace, request: Request) -> Database:
         return raw_frame(recording, schema)
 
     source = Source(trace, cache(lambda: judge(trace, request, None)))
-    return Database(source, read_table, request.redact, request.functions, arguments.query_timeout)
+    return Database(RecordingViews(source, read_table, request.redact, request.functions), arguments.query_timeout)
 
 
 def _tell(answer: Answer, quiet: bool) -> None:
@@ -102,10 +107,11 @@ def _tell(answer: Answer, quiet: bool) -> None:
 
 def _views(database: Database) -> Document:
     rows: dict[str, int] = {}
-    for entry in database.source.trace.run.tables:
+    views = database.views
+    for entry in views.source.trace.run.tables if isinstance(views, RecordingViews) else ():
         if entry.state in (TableState.ROWS, TableState.EMPTY):
             rows[entry.schema] = rows.get(entry.schema, 0) + (entry.rows or 0)
-    return views_document([database.counted(view) for view in VIEWS], list(rows.items()))
+    return views_document([database.counted(view) for view in views.names], list(rows.items()))
 
 
 def _ask(database: Database) -> ExitStatus:
@@ -137,7 +143,7 @@ def _reply(database: Database, said: str) -> None:
         if said == ".views":
             print_document(_views(database))
         elif said.startswith(".columns "):
-            _tell_columns(said.removeprefix(".columns ").strip())
+            _tell_columns(database, said.removeprefix(".columns ").strip())
         elif said.startswith("."):
             narrate(HELP, multiline=True)
         else:
@@ -148,11 +154,12 @@ def _reply(database: Database, said: str) -> None:
         narrate(f"tracekit: {error}")
 
 
-def _tell_columns(view: str) -> None:
-    if view not in VIEWS:
-        raise unknown("view", view, VIEWS)
-    for column in VIEWS[view].columns:
-        narrate(f"{column.name:<26} {column.type:<8} {column.holds}")
+def _tell_columns(database: Database, view: str) -> None:
+    if view not in database.views.names:
+        raise unknown("view", view, dict.fromkeys(database.views.names))
+    holds = {column.name: column.holds for column in TABLES[view].columns}
+    for name, kind, *_ in database.answer(f"describe {view}").rows:
+        narrate(f"{name:<26} {kind:<8} {holds.get(name, 'of its recording, as in runs')}")
 
 
 def _complete() -> None:

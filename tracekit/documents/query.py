@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.documents import columns
 from tracekit.query.coverage import ViewCoverage, notes_of
-from tracekit.query.views import VERSION, VIEWS
+from tracekit.query.lake import TABLES
+from tracekit.query.views import VERSION
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Table, present
 from tracekit.report.formatting import count
@@ -90,7 +91,7 @@ def views_document(counts: Sequence[tuple[ViewCoverage, int]], tables: Sequence[
     of_views: tuple[Column[tuple[ViewCoverage, int]], ...] = (
         columns.names("view", lambda row: row[0].view),
         columns.numbers("rows", lambda row: row[1] if row[0].recorded else None, count),
-        columns.words("holds", lambda row: VIEWS[row[0].view].holds),
+        columns.words("holds", lambda row: TABLES[row[0].view].holds),
     )
     of_tables: tuple[Column[tuple[str, int | None]], ...] = (
         columns.names("recorded table", lambda row: f'raw."{row[0]}"'),

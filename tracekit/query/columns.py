@@ -156,6 +156,23 @@ RECORDING = columns_of(
     "duration_ns BIGINT duration of the run",
 )
 
+RUNS = columns_of(
+    "run_id VARCHAR hash of what was recorded, the same for every copy",
+    *(f"{column.name} {column.type} {column.holds}" for column in RECORDING),
+    "commit VARCHAR commit that was recorded; null where none was given",
+    "redacted BOOLEAN whether private texts were replaced",
+    "report VARCHAR its JSON report, as a path in the lake",
+    "tracekit_version VARCHAR what added it",
+    "views_version BIGINT version of the views",
+)
+
+VIEW_COVERAGE = columns_of(
+    "view VARCHAR the view",
+    "recorded BOOLEAN whether no rows mean that nothing happened",
+    "rows BIGINT rows of the view; null where it was not recorded",
+    "note VARCHAR what is missing and how to get it",
+)
+
 SAMPLES = columns_of(
     "time_ns BIGINT when the sample was taken",
     "thread VARCHAR the thread, as Instruments shows it",

@@ -3,17 +3,18 @@ memory, over views that are made when a query first reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tracekit.errors import TracekitError, UsageError
 from tracekit.query.coverage import ViewCoverage, coverage_of
 from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
-from tracekit.query.views import VIEWS, Source
+from tracekit.query.views import LAKE_KEY, VIEWS, Source
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,15 +28,13 @@ _TOO_LONG: Final = "the query took longer than {:g} s; ask for less, or allow mo
 _TOO_LARGE: Final = f"the query needs more than {MEMORY} of memory; ask for fewer rows or aggregate them"
 
 _LOCKED: Final[dict[str, str | bool | int | float | list[str]]] = {
-    "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "max_temp_directory_size": "0GB",
     "memory_limit": MEMORY,
-    "lock_configuration": "true",
 }
-"""No path, address, Python object or setting is reached from a query."""
+"""Nor is another Python object, or more memory, reached from a query."""
 
 MACROS: Final[Mapping[str, tuple[str, str]]] = {
     "ms(ns)": ("ns / 1e6", "nanoseconds as milliseconds"),
@@ -53,7 +52,7 @@ MACROS: Final[Mapping[str, tuple[str, str]]] = {
     "with_prediction(view)": (
         "table select e.*, p.start_ns as prediction_start_ns, p.duration_ns as prediction_duration_ns, "
         "p.model as prediction_model from query_table(view) e left join query_table('predictions') p "
-        "on e.prediction_id = p.id",
+        "on e.prediction_id = p.id{and_same_run}",
         "rows of a view with the prediction that contains each: from with_prediction('gpu')",
     ),
 }
@@ -72,22 +71,33 @@ class Answer:
     """Of each view that the query reads."""
 
 
+class Views(Protocol):
+    """Where the views of a database come from."""
+
+    names: Collection[str]
+    folder: Path | None
+    """The only folder that queries may read; None: none."""
+
+    def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
+        """Make views, recorded tables named `raw.schema`, and say what of each was recorded."""
+
+
 @dataclass(slots=True)
 class Database:
-    """The views of one recording."""
+    """Answers queries over views."""
 
-    source: Source
-    read_table: Callable[[str], pd.DataFrame]
-    """Rows of the recorded tables of a schema. Raises `TracekitError` for one that is not there."""
-    redact: bool = True
-    functions: bool = True
+    views: Views
     seconds: float = SECONDS
     _connection: duckdb.DuckDBPyConnection = field(init=False)
     _known: dict[str, ViewCoverage] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._connection = _connect()
-        macros = [f"create macro {signature} as {body}" for signature, (body, _) in MACROS.items()]
+        self._connection = _connect(self.views.folder)
+        same_run = "" if self.views.folder is None else f" and e.{LAKE_KEY} = p.{LAKE_KEY}"
+        macros = [
+            f"create macro {signature} as {body.replace('{and_same_run}', same_run)}"
+            for signature, (body, _) in MACROS.items()
+        ]
         self._connection.execute(";".join([f"create schema {RAW}", *macros]))
 
     def answer(self, query: str) -> Answer:
@@ -132,21 +142,39 @@ class Database:
 
     def _made(self, query: str) -> tuple[ViewCoverage, ...]:
         """Make the views that a query reads, and say what of them was recorded."""
-        read = views_read(self._connection, query, VIEWS)
-        new = [name for name in read if name not in self._known]
-        frames = {name: self._frame(name) for name in new}
-        for name, frame in self._clean(frames).items():
-            self._connection.register(f"rows of {name}", frame)
-            self._connection.execute(_view_of(name, frame))
-            known = coverage_of(VIEWS[name], len(frame), self.source) if name in VIEWS else ViewCoverage(name, True, "")
-            self._known[name] = known
+        read = views_read(self._connection, query, self.views.names)
+        self._known |= self.views.make(self._connection, [name for name in read if name not in self._known])
         return tuple(self._known[name] for name in read)
 
-    def _frame(self, name: str) -> pd.DataFrame:
-        return VIEWS[name].rows(self.source) if name in VIEWS else self.read_table(name.removeprefix(f"{RAW}."))
 
-    def _clean(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """The frames without what may not be shown."""
+@dataclass(slots=True)
+class RecordingViews:
+    """The views of one recording."""
+
+    source: Source
+    read_table: Callable[[str], pd.DataFrame]
+    """Rows of the recorded tables of a schema. Raises `TracekitError` for one that is not there."""
+    redact: bool = True
+    functions: bool = True
+    names: Collection[str] = field(init=False, default=tuple(VIEWS))
+    folder: Path | None = field(init=False, default=None)
+
+    def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
+        """Register the frame of each view."""
+        made = {}
+        for name, frame in self.frames(names).items():
+            connection.register(f"rows of {name}", frame)
+            connection.execute(_view_of(name, frame))
+            known = coverage_of(VIEWS[name], len(frame), self.source) if name in VIEWS else ViewCoverage(name, True, "")
+            made[name] = known
+        return made
+
+    def frames(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """The rows of views without what may not be shown, names replaced alike in all of them."""
+        frames = {
+            name: VIEWS[name].rows(self.source) if name in VIEWS else self.read_table(name.removeprefix(f"{RAW}."))
+            for name in names
+        }
         if not self.functions and "stacks" in frames:
             frames["stacks"] = without_functions(frames["stacks"])
         return redacted(frames, self.source.trace) if self.redact and frames else frames
@@ -165,12 +193,22 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
+def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """A database from which no path but those in a folder, no address and no setting is reached."""
     try:
         import duckdb
     except ImportError as error:
         raise TracekitError("SQL needs the package duckdb: pip install 'coreml-tracekit[sql]'") from error
-    return duckdb.connect(config=_LOCKED)
+    connection = duckdb.connect(config=_LOCKED)
+    if folder is not None:
+        connection.execute(f"set allowed_directories = [{texted(f'{folder}/')}]")
+    connection.execute("set enable_external_access = false; set lock_configuration = true")
+    return connection
+
+
+def texted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _sentence(error: Exception) -> str:

@@ -40,7 +40,7 @@ SAFE: Final = frozenset(
         "hang_type",
         "severity",
     )
-) | frozenset(("owner", "instrument", "tables", "gpu", "model_level", "event_type", "color"))
+) | frozenset(("owner", "instrument", "view", "tables", "gpu", "model_level", "event_type", "color"))
 """Columns of words that Apple or tracekit writes."""
 TEXTS: Final = frozenset(
     (
@@ -53,6 +53,7 @@ TEXTS: Final = frozenset(
         "model_name",
         "conclusion",
         "advice",
+        "note",
     )
 )
 """Columns in which names of processes, paths and ids are replaced."""

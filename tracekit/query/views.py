@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 """Of the views, as a whole."""
+LAKE_KEY: Final = "run_id"
+"""The column that tells apart recordings in a lake."""
 
 _DTYPES = {TEXT: "category", NUMBER: "Int64", REAL: "Float64", FLAG: "boolean"}
 
@@ -127,7 +129,7 @@ def _models(source: Source) -> pd.DataFrame:
         )
         for each in source.report().models
     ]
-    return _typed(rows, of.MODELS)
+    return typed(rows, of.MODELS)
 
 
 def _phases(source: Source) -> pd.DataFrame:
@@ -148,7 +150,7 @@ def _operations(source: Source) -> pd.DataFrame:
                 *(parts.get(part, 0) for part in Part),
             )
         )
-    return _typed(rows, of.OPERATIONS)
+    return typed(rows, of.OPERATIONS)
 
 
 def _found(source: Source) -> list[Result]:
@@ -160,12 +162,12 @@ def _findings(source: Source) -> pd.DataFrame:
         (rank, each.id, each.severity, each.model, each.title, each.summary, each.own_savings_ns, each.evidence_total)
         for rank, each in enumerate(_found(source), 1)
     ]
-    return _typed(rows, of.FINDINGS)
+    return typed(rows, of.FINDINGS)
 
 
 def _checks(source: Source) -> pd.DataFrame:
     results = source.report().results
-    return _typed([(each.id, each.model, each.outcome, each.summary, each.record) for each in results], of.CHECKS)
+    return typed([(each.id, each.model, each.outcome, each.summary, each.record) for each in results], of.CHECKS)
 
 
 def _evidence(source: Source) -> pd.DataFrame:
@@ -184,7 +186,7 @@ def _evidence(source: Source) -> pd.DataFrame:
         for rank, found in enumerate(_found(source), 1)
         for each in found.evidence
     ]
-    return _typed(rows, of.EVIDENCE)
+    return typed(rows, of.EVIDENCE)
 
 
 def _coverage(source: Source) -> pd.DataFrame:
@@ -192,12 +194,12 @@ def _coverage(source: Source) -> pd.DataFrame:
         (each.instrument, str(each.state), each.rows, ", ".join(each.tables), each.conclusion, each.advice)
         for each in source.trace.coverage
     ]
-    return _typed(rows, of.COVERAGE)
+    return typed(rows, of.COVERAGE)
 
 
 def _recording(source: Source) -> pd.DataFrame:
     info = source.report().recording
-    return _typed([tuple(getattr(info, column.name) for column in of.RECORDING)], of.RECORDING)
+    return typed([tuple(getattr(info, column.name) for column in of.RECORDING)], of.RECORDING)
 
 
 def _of_samples(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
@@ -208,7 +210,7 @@ def _of_samples(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.D
     return frame
 
 
-def _typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> pd.DataFrame:
+def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> pd.DataFrame:
     """Rows of objects as a frame of these columns, shape (rows, columns)."""
     frame = pd.DataFrame(rows, columns=[column.name for column in columns], dtype=object)
     return frame.astype({column.name: _DTYPES[column.type] for column in columns})

@@ -1,0 +1,224 @@
+"""A lake: the views of many recordings as Parquet files that any reader of Parquet takes as they are.
+
+`TABLE/device_model=…/os_version=…/target=…/RUN_ID.parquet`, no file where a view has no rows. A recording counts once
+`runs/RUN_ID.parquet` is there, which is written last: a writer that dies leaves nothing that counts, and writers beside
+one another write different files, or the same ones.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import pandas as pd
+
+from tracekit._version import __version__
+from tracekit.errors import TracekitError, UsageError
+from tracekit.query import columns as of
+from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
+from tracekit.query.coverage import ViewCoverage, coverage_of
+from tracekit.query.database import RecordingViews, texted
+from tracekit.query.private import redacted
+from tracekit.query.reading import RAW
+from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
+from tracekit.report.lake_reports import MARK, REPORTS, is_lake
+from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
+from tracekit.report.serialize import to_json
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tracekit.report.report import Report
+
+__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake"]
+
+PARTS: Final = ("device_model", "os_version", "target")
+"""Columns of `runs` that folders are named by, as Hive does."""
+OF_RUN: Final = ("commit", "start_date")
+"""Further columns of `runs` in each view."""
+_UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
+_ADDING: Final = ".adding"
+_DAY_S: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a lake."""
+
+    holds: str
+    columns: tuple[Column, ...]
+
+
+TABLES: Final = {
+    **{name: Table(view.holds, view.columns) for name, view in VIEWS.items()},
+    RUNS_FOLDER: Table("the recordings of a lake: one row each", of.RUNS),
+    "view_coverage": Table("what was recorded of each view, by recording", of.VIEW_COVERAGE),
+}
+"""By name; `recording` is only there for one recording, and the last two only in a lake."""
+_OF_VIEWS: Final = tuple(name for name in VIEWS if name != "recording")
+_NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, "view_coverage")
+
+
+def make_lake(lake: Path) -> None:
+    """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be."""
+    if is_lake(lake):
+        _check_version(lake)
+        return
+    try:
+        if lake.is_dir() and any(entry.name != _ADDING for entry in lake.iterdir()):
+            raise UsageError(f"{lake} is a folder that is no lake; name a new or an empty one")
+        (lake / _ADDING).mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=lake / _ADDING) as folder:
+            new = Path(folder, MARK)
+            new.write_text(json.dumps({"views_version": VERSION}) + "\n", encoding="ascii")
+            new.replace(lake / MARK)
+    except OSError as error:
+        raise TracekitError(f"cannot write {lake}: {error.strerror or error}") from None
+
+
+def _check_version(lake: Path) -> None:
+    try:
+        version = json.loads((lake / MARK).read_text("utf-8"))["views_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TracekitError(f'{lake / MARK} cannot be read; write {{"views_version": {VERSION}}} there') from None
+    if version != VERSION:
+        raise TracekitError(f"{lake} holds version {version} of the views, not {VERSION}; make a new lake")
+
+
+def holds(lake: Path, run_id: str) -> bool:
+    """Whether a recording is in a lake, whole."""
+    return (lake / RUNS_FOLDER / f"{run_id}.parquet").exists()
+
+
+def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) -> None:
+    """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
+    frames = views.frames(_OF_VIEWS)
+    known = {name: coverage_of(VIEWS[name], len(frame), views.source) for name, frame in frames.items()}
+    rows = [
+        (name, each.recorded, len(frames[name]) if each.recorded else None, each.note) for name, each in known.items()
+    ]
+    coverage = {"view_coverage": typed(rows, of.VIEW_COVERAGE)}
+    frames |= redacted(coverage, views.source.trace) if views.redact else coverage
+    facts = report.recording
+    address = f"{REPORTS}/{run_id}.json"
+    run = (run_id, *(getattr(facts, column.name) for column in of.RECORDING), facts.commit, facts.redacted, address)
+    runs = typed([(*run, __version__, VERSION)], of.RUNS)
+    place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
+    _forget_old(lake / _ADDING)
+    with TemporaryDirectory(dir=lake / _ADDING) as folder:
+        new: list[tuple[Path, Path]] = []
+        for name, frame in frames.items():
+            path = lake / name / place / f"{run_id}.parquet"
+            if len(frame):
+                new.append((Path(folder, name), path))
+                _write(new[-1][0], frame.assign(**{LAKE_KEY: run_id}), (*of.RUNS[:1], *TABLES[name].columns))
+            else:
+                # A writer that died may have had rows there, by an earlier version.
+                path.unlink(missing_ok=True)
+        new.append((Path(folder, REPORTS), lake / address))
+        new[-1][0].write_text(to_json(report), encoding="utf-8")
+        new.append((Path(folder, RUNS_FOLDER), lake / RUNS_FOLDER / f"{run_id}.parquet"))
+        _write(new[-1][0], runs, of.RUNS)
+        for written, path in new:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.replace(path)
+
+
+def _folder(value: str | None) -> str:
+    """A value in the name of a folder, as readers of Hive's folders decode it."""
+    return quote(value, safe="") if value else _UNKNOWN
+
+
+def _forget_old(adding: Path) -> None:
+    """Remove what writers left that died."""
+    for folder in adding.iterdir():
+        # Another writer may be done with its own.
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _DAY_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
+    pa, parquet = _arrow()
+    types = {TEXT: pa.string(), NUMBER: pa.int64(), REAL: pa.float64(), FLAG: pa.bool_()}
+    schema = pa.schema([(column.name, types[column.type]) for column in columns])
+    rows = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+    # What pandas notes would make readers build its types again.
+    parquet.write_table(rows.replace_schema_metadata(None), path, compression="zstd")
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise TracekitError("a lake needs the package pyarrow: pip install 'coreml-tracekit[lake]'") from error
+    return pa, parquet
+
+
+@dataclass(slots=True)
+class LakeViews:
+    """The views of all recordings of a lake, with columns of the run."""
+
+    lake: Path
+    names: Collection[str] = field(init=False, default=_NAMES)
+    folder: Path | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        _check_version(self.lake)
+        self.folder = self.lake.resolve()
+
+    def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
+        """Make views that read files when they are queried, and only those of the folders that a query asks for."""
+        for name in names:
+            if name.startswith(f"{RAW}."):
+                raise UsageError(f"a lake holds no recorded tables; ask a recording for {name}")
+            connection.execute(self._view(name))
+        return {name: self._coverage(connection, name) for name in names}
+
+    def _view(self, name: str) -> str:
+        runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
+        if name == RUNS_FOLDER:
+            return f"create view {name} as from {runs}"
+        own = ", ".join(f't."{column.name}"' for column in TABLES[name].columns)
+        run = ", ".join(f't."{part}"' for part in PARTS) + "".join(f", r.{each}" for each in OF_RUN)
+        rows = self._rows(name, "*/*/*/*", (*TABLES[name].columns, *(_text(part) for part in (LAKE_KEY, *PARTS))))
+        # What a writer that died left has no row in runs.
+        return f"create view {name} as select {own}, t.{LAKE_KEY}, {run} from {rows} t join {runs} r using ({LAKE_KEY})"  # noqa: S608
+
+    def _rows(self, name: str, below: str, columns: Sequence[Column]) -> str:
+        folder = self.lake.resolve() / name
+        if next(folder.glob(f"{below}.parquet"), None) is None:
+            cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
+            return f"(select {cells} where false)"
+        files = texted(f"{folder}/{below}.parquet")
+        return f"read_parquet({files}, hive_partitioning = {below != '*'}, hive_types_autocast = false)"
+
+    def _coverage(self, connection: duckdb.DuckDBPyConnection, name: str) -> ViewCoverage:
+        """What of a view the recordings hold, with the commonest note."""
+        entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, _text(LAKE_KEY)))
+        runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
+        noted = "filter (note <> '')"
+        query = (
+            f"select count(*), count(*) filter (not recorded), count(*) {noted}, mode(note) {noted} "  # noqa: S608
+            f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity')"
+        )
+        [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
+        if not count:
+            return ViewCoverage(name, False, "there is no recording in the lake.")
+        if name not in _OF_VIEWS or not told:
+            return ViewCoverage(name, True, "")
+        said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
+        return ViewCoverage(name, missing < count, f"{said} (view_coverage names them), as: {note}")
+
+
+def _text(name: str) -> Column:
+    return Column(name, TEXT, "")

@@ -1,0 +1,27 @@
+"""Where a lake of recordings keeps their JSON reports. Imports nothing that a command without a lake needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+MARK: Final = "tracekit-lake.json"
+"""The file that makes a folder a lake; it says the version of the views."""
+REPORTS: Final = "reports"
+RUNS: Final = "runs"
+
+
+def is_lake(path: Path) -> bool:
+    """Whether a folder is a lake."""
+    try:
+        return (path / MARK).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def reports_in_lake(path: str) -> list[str]:
+    """The JSON reports of the recordings of a lake, sorted; empty for anything else."""
+    lake = Path(path)
+    if not is_lake(lake):
+        return []
+    return sorted(str(lake / REPORTS / f"{run.stem}.json") for run in (lake / RUNS).glob("*.parquet"))
