@@ -98,7 +98,7 @@ def query(recordings: Recordings, call: Call, path: str, sql: str, limit: int) -
     call.stopped_by(database.interrupt)
     answer = database.answer(sql, limit + 1)
     said = json.loads(answer_json(answer))
-    more = {"more_rows": f"only the first {limit} are here; aggregate, filter, or raise limit"}
+    more = {"more_rows": f"only the first {limit} are here; aggregate, filter, or raise limit (at most 200)"}
     return capped(
         {
             "columns": [f"{each['name']} {each['type']}" for each in said["columns"]],
@@ -155,7 +155,9 @@ def stacks(
     if function is not None:
         named = sampled.stacks["function"].astype(str).str.contains(function, case=False, regex=False)
         inside = sampled.stacks["stack"][named.to_numpy()].unique()
-        chosen &= is_any(sampled.samples["stack"], *inside) if len(inside) else False
+        if not len(inside):
+            raise UsageError("no sample was in a function with that in its name; call stacks without function")
+        chosen &= is_any(sampled.samples["stack"], *inside)
     drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
     tree = fit_to_leave(drawn, trace, sampled, redact=True)
     lines = [
@@ -185,6 +187,8 @@ def compare(recordings: Recordings, call: Call, before: Sequence[str], after: Se
 def inspect(recordings: Recordings, call: Call, path: str) -> str:
     """Facts and findings of a model file, or what a performance report says."""
     found = recordings.folders.path_of(path)
+    if found.suffix == ".trace":
+        raise UsageError(f"{found.name} is a recording; use the tool analyze")
     call.tell(f"reading {found.name}")
     subject = read_subject(found)
     if not isinstance(subject, ModelFile):

@@ -66,13 +66,10 @@ class Folders:
     def _offer(self) -> str:
         """What may be asked for instead."""
         names = [
-            os.path.relpath(entry, self._folders[0]) if folder == self._folders[0] else str(entry)
-            for folder in self._folders
-            for entry in sorted(folder.iterdir())
-            if entry.suffix in _RECORDINGS
+            entry.name for folder in self._folders for entry in sorted(folder.iterdir()) if entry.suffix in _RECORDINGS
         ]
         if not names:
-            return "no recording lies directly in them; ask the user for the path of one, relative to the first folder"
+            return "no recording lies directly in them; ask the user for the path of one in them"
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         return f"recordings there: {', '.join(names[:LISTED])}{more}"
 
