@@ -56,7 +56,7 @@ def test_recordings_as_shown_have_what_every_check_needs(page: str, tools: set[s
         assert added == {"Hangs", "Thermal State"}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs", "sample_traces"])
+@pytest.mark.parametrize("page", ["README.md", "docs", "sample_traces", "skills"])
 def test_every_command_line_that_is_shown_is_one(page: str) -> None:
     pages = [ROOT / page] if page.endswith(".md") else sorted((ROOT / page).rglob("*.md"))
     parser = build_parser()

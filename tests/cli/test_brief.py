@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tracekit.documents.brief import MOST_BYTES, _capped
+from tracekit.documents.brief import MOST_BYTES, capped
 
 
 @pytest.mark.parametrize("command", ["analyze", "why", "compare", "check"])
@@ -44,7 +44,7 @@ def test_a_finding_leads_to_its_evidence_its_code_and_its_fix(tracekit, samples)
 @pytest.mark.parametrize(("entries", "characters"), [(1, 10), (500, 40), (3, 20_000), (2_000, 9_000)])
 def test_the_cap_is_hard_and_counts_what_it_left_out(entries, characters):
     said = {"verdict": "v", "findings": [{"n": number, "text": "é" * characters} for number in range(entries)]}
-    text = _capped({**said, "findings": list(said["findings"])})
+    text = capped({**said, "findings": list(said["findings"])})
     assert len(text.encode()) <= MOST_BYTES
     kept = json.loads(text)
     left = kept.get("left_out", {}).get("findings", 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from mcp.server import MCPServer
 from textual.app import App
 
 from tracekit.cli import view, watch
@@ -119,7 +120,8 @@ def observed(tracekit, command: str, given: list[str]) -> tuple[str, str, int]:
 
 @pytest.fixture
 def briefly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What would wait for a person is left at once: `view` has a terminal and gets `q`, `watch` gets Ctrl-C."""
+    """What would wait for a person is left at once: `view` has a terminal and gets `q`, `watch` gets Ctrl-C, and `mcp`
+    the end of its input."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     async def leave(pilot) -> None:
@@ -135,6 +137,7 @@ def briefly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(view, "is_terminal", lambda: True)
     monkeypatch.setattr(watch.time, "sleep", interrupt)
+    monkeypatch.setattr(MCPServer, "run", lambda _: None)
     # A Mac would go on to run the model.
     monkeypatch.setattr(core_ml.platform, "system", lambda: "Linux")
 

@@ -305,6 +305,35 @@ def test_a_lake_tells_no_secret(tracekit, recordings: dict[str, Path], tmp_path:
         assert (added.status, bool(leaks(added.err + "".join(texts)))) == (0, bool(more))
 
 
+def test_no_answer_to_an_agent_tells_a_secret(recordings: dict[str, Path]) -> None:
+    pytest.importorskip("mcp")
+    import anyio
+    from mcp import Client
+
+    from support.servers import recordings_in
+    from tracekit.mcp_server.server import server_of
+
+    path, other = recordings["bundle"].name, recordings["other"].name
+    calls = [
+        *((name, {"path": path}) for name in ("analyze", "why", "schema", "stacks")),
+        ("finding", {"path": path, "id": "reload-before-predict"}),
+        ("finding", {"path": path, "id": "ushDaemon"}),
+        ("analyze", {"path": "ushRecording"}),
+        ("why", {"path": path, "model": "ushForeign"}),
+        ("stacks", {"path": path, "app_only": False, "function": "u"}),
+        ("query", {"path": path, "sql": "select * from hardware order by random()", "limit": 200}),
+        ("compare", {"before": [path], "after": [other]}),
+    ]
+
+    async def talk() -> list[str]:
+        async with Client(server_of(lambda: recordings_in(recordings["bundle"].parent))) as client:
+            return [(await client.call_tool(name, more)).content[0].text for name, more in calls]
+
+    texts = anyio.run(talk)
+    assert {name: leaks(text) for (name, _), text in zip(calls, texts, strict=True) if leaks(text)} == {}
+    assert "HushFunction" in texts[3]
+
+
 NAMING = {
     "analyze": ("--model", "--process", "--signpost"),
     "compare": ("--model", "--signpost", "--rename"),
@@ -333,7 +362,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"sql", "lake", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
+    others = {"mcp", "sql", "lake", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 

@@ -394,6 +394,17 @@ COMMANDS = (
         "tracekit.cli.init:run",
     ),
     Command(
+        "mcp",
+        "answer agents",
+        ("tracekit mcp recordings", "tracekit mcp"),
+        "Serves the Model Context Protocol on standard input and output: eight tools that only read recordings and "
+        "models in the folders given, each answer at most 8 kB and redacted. An agent starts it (docs/agents.md).",
+        (Argument("path", "FOLDER", "what may be read (default: the current folder)", "*"),),
+        "",
+        _SETTINGS,
+        "tracekit.cli.mcp:run",
+    ),
+    Command(
         "doctor",
         "check this machine's setup",
         ("tracekit doctor", "tracekit doctor --target path/to/MyApp.app"),

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.render.blocks import Document, plain
-from tracekit.report.serialize import to_json
+from tracekit.report.serialize import to_dict, to_json
 
 if TYPE_CHECKING:
+    from tracekit.analysis.code.sites import CallSite
     from tracekit.comparison.comparison import Comparison
     from tracekit.comparison.gate import Gate
     from tracekit.report.model_report import ModelReport
@@ -31,15 +33,20 @@ _FIGURES = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_eng
 _LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
 
 
-def brief_report(report: Report) -> str:
-    """Verdict, coverage, models, findings with the first step of their fix, and what was not evaluated."""
+def brief_report(report: Report, limit: int | None = None, following: Sequence[str] = ()) -> str:
+    """Verdict, coverage, models, findings with the first step of their fix, and what was not evaluated.
+
+    `limit` is how many findings are given at most; None: what fits. `following` replaces the commands to run next, here
+    and below.
+    """
     source = report.recording.source
     found = [result for result in report.results if result.outcome == "finding"]
-    return _capped(
+    more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
+    return capped(
         {
             "verdict": report.summary.verdict,
             "recording": _kept(report.recording, "source", "device_model", "os_version", "target", "duration_ns"),
-            "findings": [_finding(result) for result in found],
+            "findings": [_finding(result) for result in found[:limit]],
             "models": [
                 {"model": each.name, "loads": each.loads, "predictions": each.predictions}
                 | {name: each.quantities[name] for name in _FIGURES if each.quantities.get(name) is not None}
@@ -55,34 +62,50 @@ def brief_report(report: Report) -> str:
                 if not each.recorded
             ],
             "not_evaluated": _not_evaluated(report.results),
-            "next": [
+            "next": list(following)
+            or [
                 *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in found[:2])),
                 f"tracekit why {source}",
                 f"tracekit sql {source} --list",
             ],
-        }
+        },
+        more,
     )
 
 
-def brief_why(report: WhyReport, document: Document) -> str:
+def brief_answers(results: Sequence[Result], limit: int) -> str:
+    """The answers of one check, as the JSON report has them, with the whole fix, and `limit` intervals of the evidence
+    of each finding."""
+    answers = []
+    for result in results:
+        said = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")
+        if result.outcome == "finding":
+            said |= {"title": result.title, "why": result.why, "code": [_code(site) for site in result.call_sites[:3]]}
+            said["evidence"] = [_without(to_dict(each)) for each in result.evidence[:limit]]
+        answers.append(said)
+    fix = next((result.fix for result in results if result.fix), "")
+    return capped({"answers": answers} | ({"fix": fix} if fix else {}))
+
+
+def brief_why(report: WhyReport, document: Document, following: Sequence[str] = ()) -> str:
     """The predictions with the parts of their extra time, and the findings about them."""
     said = json.loads(to_json(report))
     models = [_without(model, "fitting") for model in said["models"]]
     found = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
-    return _capped(
+    return capped(
         {
             "verdict": plain(document.verdict) or report.nothing,
             "source": report.source,
             "models": models,
-            "next": [f"tracekit whatif {report.source} {name}" for name in found],
+            "next": list(following) or [f"tracekit whatif {report.source} {name}" for name in found],
         }
     )
 
 
-def brief_comparison(comparison: Comparison, document: Document) -> str:
+def brief_comparison(comparison: Comparison, document: Document, following: Sequence[str] = ()) -> str:
     """What changed: findings, and each model's latency and loads with the interval of the change."""
     said = json.loads(to_json(comparison))
-    return _capped(
+    return capped(
         {
             "verdict": plain(document.verdict),
             **{side: said[side] for side in ("before", "after")},
@@ -93,7 +116,7 @@ def brief_comparison(comparison: Comparison, document: Document) -> str:
                 for model in said["models"]
             ],
             "notes": [*said["notes"], *(f"Not recorded: {name}." for name in said["not_recorded"])],
-            "next": ["tracekit compare BEFORE AFTER -v", "tracekit why AFTER"],
+            "next": list(following) or ["tracekit compare BEFORE AFTER -v", "tracekit why AFTER"],
         }
     )
 
@@ -104,13 +127,13 @@ def brief_gate(gate: Gate, document: Document) -> str:
     items = [
         {name: item[name] for name in ("verdict", "subject", "model", "text") if item[name]} for item in said["items"]
     ]
-    return _capped({"verdict": plain(document.verdict), "items": items, "next": ["tracekit why RECORDING"]})
+    return capped({"verdict": plain(document.verdict), "items": items, "next": ["tracekit why RECORDING"]})
 
 
 def brief_model_file(report: ModelReport, document: Document, commands: Mapping[str, str]) -> str:
     """Facts of a model file, its findings with their fixes, and the commands that write a fixed one."""
     found = [result for result in report.results if result.outcome == "finding"]
-    return _capped(
+    return capped(
         {
             "verdict": plain(document.verdict),
             "model": _kept(report.model, "name", "source", "kind", "specification_version", "bytes"),
@@ -127,9 +150,6 @@ def brief_model_file(report: ModelReport, document: Document, commands: Mapping[
 
 def _finding(result: Result) -> dict[str, Any]:
     """A finding, with one line of its evidence and of its place in the code."""
-    # A model file is inspected without pandas.
-    from tracekit.report.call_sites import line_of
-
     said: dict[str, Any] = {
         "id": result.id,
         "severity": result.severity,
@@ -144,9 +164,16 @@ def _finding(result: Result) -> dict[str, Any]:
         first = result.evidence[0]
         said["evidence"] |= {"start_ns": first.start_ns, "end_ns": first.end_ns, "label": first.label}
     if result.call_sites:
-        site = result.call_sites[0]
-        said["code"] = " in ".join(filter(None, (line_of(site), site.function or "")))
+        said["code"] = _code(result.call_sites[0])
     return said
+
+
+def _code(site: CallSite) -> str:
+    """Line and function of a place in the code."""
+    # A model file is inspected without pandas.
+    from tracekit.report.call_sites import line_of
+
+    return " in ".join(filter(None, (line_of(site), site.function or "")))
 
 
 def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
@@ -178,10 +205,10 @@ def _without(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value not in (None, [], "") and name not in names}
 
 
-def _capped(said: dict[str, Any]) -> str:
+def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType({})) -> str:
     """The JSON in at most `MOST_BYTES`: from the longest list the last entry goes, until it fits. A list keeps its
-    first entry as long as texts can be cut instead. O(size)."""
-    left: Counter[str] = Counter()
+    first entry as long as texts can be cut instead. `left_out` is what is missing already, by list. O(size)."""
+    left = Counter(left_out)
     for least in (1, 0):
         lists = {name: list(map(_size, value)) for name, value in said.items() if isinstance(value, list)}
         length = {name: sum(sizes) for name, sizes in lists.items()}

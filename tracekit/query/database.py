@@ -100,14 +100,16 @@ class Database:
         ]
         self._connection.execute(";".join([f"create schema {RAW}", *macros]))
 
-    def answer(self, query: str) -> Answer:
-        """The rows of a query. Raises `UsageError` for one that cannot be answered, or that does more than read."""
+    def answer(self, query: str, most: int | None = None) -> Answer:
+        """The rows of a query, or the first `most`. Raises `UsageError` for one that cannot be answered, or that does
+        more than read."""
         with self._answering(query) as coverage:
             result = self._connection.execute(query)
             description = result.description or []
             columns = tuple(str(each[0]) for each in description)
             types = tuple(str(each[1]) for each in description)
-            return Answer(query, columns, types, result.fetchall(), coverage)
+            rows = result.fetchall() if most is None else result.fetchmany(most)
+            return Answer(query, columns, types, rows, coverage)
 
     def arrow(self, query: str) -> tuple[Any, tuple[ViewCoverage, ...]]:
         """The rows of a query as an Arrow table. Raises `UsageError` as `answer` does."""
@@ -118,6 +120,10 @@ class Database:
         """What was recorded of a view, and its rows."""
         answer = self.answer(f"select count(*) from {view}")  # noqa: S608 - it can only read
         return answer.coverage[0], int(answer.rows[0][0])
+
+    def interrupt(self) -> None:
+        """End the query that another thread waits for; it raises `UsageError` there."""
+        self._connection.interrupt()
 
     @contextmanager
     def _answering(self, query: str) -> Iterator[tuple[ViewCoverage, ...]]:

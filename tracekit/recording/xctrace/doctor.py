@@ -26,6 +26,7 @@ OPTIONAL: Final = {
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
     "matplotlib": "plots in notebooks: pip install 'coreml-tracekit[plot]'",
     "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
+    "mcp": "`tracekit mcp`: pip install 'coreml-tracekit[mcp]'",
     "duckdb": "`tracekit sql`: pip install 'coreml-tracekit[sql]'",
 }
 """Packages of the extras of `pyproject.toml`, but those of `dev`, and how to install each."""

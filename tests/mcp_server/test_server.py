@@ -1,0 +1,128 @@
+"""The server: both eras of the protocol, caps, folders, cancellation, and the real process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from support.servers import recordings_in
+from tracekit.documents.brief import MOST_BYTES
+from tracekit.mcp_server import kept
+from tracekit.mcp_server.server import server_of
+
+NAMES = {"analyze", "finding", "why", "query", "schema", "stacks", "compare", "inspect"}
+CAPTIONS = "captions_concurrent.trace"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_both_eras_list_tools_that_only_read_in_8_kb_and_answer(server, mode):
+    async def talk():
+        heard = []
+
+        async def progress(done, total, message):
+            heard.append(message)
+
+        async with Client(server, mode=mode) as client:
+            tools = await client.list_tools()
+            result = await client.call_tool("analyze", {"path": CAPTIONS}, progress_callback=progress)
+            page = await client.read_resource("tracekit://checks/load-churn")
+            return client.protocol_version, tools, result, page, heard
+
+    version, tools, result, page, heard = anyio.run(talk)
+    assert (version >= "2026") == (mode == "auto")
+    assert {tool.name for tool in tools.tools} == NAMES
+    assert all(tool.annotations.read_only_hint for tool in tools.tools)
+    assert len(tools.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 8_000
+    assert json.loads(result.content[0].text)["findings"][0]["id"] == "concurrent-predictions"
+    assert page.contents[0].text.startswith("# load-churn")
+    assert heard[0] == "opening"
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "sentence"),
+    [
+        ("analyze", {"path": "nosuch.trace"}, "no such file or folder; recordings there: captions_concurrent.trace"),
+        ("analyze", {"path": "../pyproject.toml"}, "outside the folders"),
+        ("analyze", {"path": "/etc/passwd"}, "outside the folders"),
+        ("finding", {"path": CAPTIONS, "id": "nobody"}, "unknown check 'nobody'"),
+        ("query", {"path": CAPTIONS, "sql": "copy loads to 'x'"}, "only queries that read"),
+        ("query", {"path": CAPTIONS, "sql": "from nobody"}, "unknown view 'nobody'"),
+        ("stacks", {"path": CAPTIONS}, "Record with --instrument 'Time Profiler'"),
+        ("inspect", {"path": CAPTIONS}, "use the tool analyze"),
+    ],
+)
+def test_an_error_says_what_to_do(ask, name, more, sentence):
+    [(failed, text)] = ask((name, more))
+    assert failed
+    assert sentence in text
+
+
+def test_an_answer_never_exceeds_its_cap_and_says_what_it_left_out(ask):
+    [(failed, text)] = ask(("query", {"path": CAPTIONS, "sql": "from activity", "limit": 200}))
+    said = json.loads(text)
+    assert not failed
+    assert len(text.encode()) <= MOST_BYTES
+    assert len(said["rows"]) + said["left_out"]["rows"] == 200
+    assert "more_rows" in said
+
+
+def test_links_do_not_lead_out(ask, samples, tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    (inside / "export").mkdir(parents=True)
+    outside.mkdir()
+    for source in (samples / "captions_concurrent_xml").iterdir():
+        (outside / source.name).write_bytes(source.read_bytes())
+        (inside / "export" / source.name).symlink_to(outside / source.name)
+    (inside / "whole").symlink_to(outside)
+    server = server_of(partial(recordings_in, inside))
+    answers = ask(("analyze", {"path": "export"}), ("analyze", {"path": "whole"}), server=server)
+    assert [failed for failed, _ in answers] == [True, True]
+    assert all("outside the folders" in text for _, text in answers)
+
+
+def test_a_recording_is_read_again_only_when_it_changed(ask, samples, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(kept, "read_trace", lambda *given, real=kept.read_trace: read.append(given) or real(*given))
+    folder = tmp_path / "export"
+    folder.mkdir()
+    for source in (samples / "captions_concurrent_xml").iterdir():
+        (folder / source.name).write_bytes(source.read_bytes())
+    server = server_of(partial(recordings_in, tmp_path))
+    call = ("analyze", {"path": "export"})
+    ask(call, call, server=server)
+    assert len(read) == 1
+    (folder / "notes.txt").write_text("x")
+    ask(call, server=server)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_question_can_be_taken_back(server, mode):
+    slow = "select count(*) from range(100000000) a, range(1000) b, loads"
+
+    async def talk():
+        async with Client(server, mode=mode) as client:
+            await client.call_tool("schema", {"path": CAPTIONS})
+            with anyio.move_on_after(0.3) as scope:
+                await client.call_tool("query", {"path": CAPTIONS, "sql": slow})
+            with anyio.fail_after(10):
+                result = await client.call_tool("query", {"path": CAPTIONS, "sql": "select count(*) from loads"})
+            return scope.cancelled_caught, json.loads(result.content[0].text)["rows"]
+
+    assert anyio.run(talk) == (True, [[1]])
+
+
+def test_the_process_speaks_nothing_but_the_protocol(samples):
+    async def talk():
+        command = StdioServerParameters(command=sys.executable, args=["-m", "tracekit", "mcp", str(samples)])
+        async with Client(stdio_client(command), raise_exceptions=True) as client:
+            result = await client.call_tool("analyze", {"path": CAPTIONS, "limit": 1})
+            return result.is_error, json.loads(result.content[0].text)["findings"][0]["id"]
+
+    assert anyio.run(talk) == (False, "concurrent-predictions")

@@ -1,0 +1,13 @@
+"""What servers of agents read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tracekit.api import request_of
+from tracekit.mcp_server.folders import Folders
+from tracekit.mcp_server.kept import Recordings
+
+
+def recordings_in(*folders: Path) -> Recordings:
+    return Recordings(Folders([str(folder) for folder in folders]), request_of(reader="native"))

@@ -1,0 +1,43 @@
+"""`tracekit mcp [FOLDER...]`: answers agents over standard input and output, until the input ends."""
+
+from __future__ import annotations
+
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
+
+from tracekit.cli.ending import ExitStatus
+from tracekit.cli.output import narrate, standard_output
+from tracekit.cli.reading import config_of
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from tracekit.mcp_server.kept import Recordings
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Serve."""
+    try:
+        from tracekit.mcp_server.server import server_of
+    except ImportError as error:
+        raise TracekitError("tracekit mcp needs the package mcp: pip install 'coreml-tracekit[mcp]'") from error
+    from tracekit.mcp_server.folders import Folders
+
+    folders = Folders(arguments.path or ["."])
+
+    def make() -> Recordings:
+        # All that reads recordings is loaded with it.
+        from tracekit.api import request_of
+        from tracekit.mcp_server.kept import Recordings
+
+        # xctrace writes what it exports into a folder.
+        return Recordings(folders, request_of(config=config_of(arguments), reader="native"))
+
+    if (stream := standard_output()) is None:
+        raise TracekitError("standard output is closed; agents start tracekit mcp with pipes")
+    if stream.isatty():
+        narrate("tracekit: an agent starts this; it speaks the Model Context Protocol (docs/agents.md). Ctrl-C ends it")
+    with redirect_stdout(stream):
+        server_of(make).run()
+    return ExitStatus.DONE

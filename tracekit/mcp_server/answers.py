@@ -1,0 +1,224 @@
+"""The answers to what agents ask, each as JSON of at most 8 kB. Redacted always."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracekit.analysis.code.call_sites import of_model
+from tracekit.analysis.code.tree import Frames, call_tree
+from tracekit.analysis.why.choice import Choice
+from tracekit.api import explain
+from tracekit.comparison.comparison import compare as compared
+from tracekit.detectors.explanation import page_markdown
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.pages import own_page, unknown_check
+from tracekit.detectors.plugins import listed_detectors
+from tracekit.documents.brief import (
+    brief_answers,
+    brief_comparison,
+    brief_model_file,
+    brief_report,
+    brief_why,
+    capped,
+)
+from tracekit.documents.comparison import comparison_document
+from tracekit.documents.model_file import model_file_document
+from tracekit.documents.performance import performance_report_document
+from tracekit.documents.query import answer_json, coverage_json
+from tracekit.documents.why import why_document
+from tracekit.errors import UsageError, unknown
+from tracekit.measured import told_apart
+from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.fixing.remedies import fix_command
+from tracekit.model_files.read import read_subject
+from tracekit.query.database import MACROS
+from tracekit.query.views import VIEWS
+from tracekit.recording.table import TableState
+from tracekit.render.forms import render
+from tracekit.report.call_tree import branches
+from tracekit.report.choice import chosen_models
+from tracekit.report.flame import fit_to_leave
+from tracekit.report.model_report import model_report
+from tracekit.report.performance import inspected_performance
+from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.catalogue import CALL_STACKS
+
+if TYPE_CHECKING:
+    from tracekit.mcp_server.call import Call
+    from tracekit.mcp_server.kept import Recordings
+
+TEXT_WIDTH = 120
+
+
+def analyze(recordings: Recordings, call: Call, path: str, limit: int) -> str:
+    """Verdict, coverage, models, findings worst first."""
+    report = recordings.open(path, call).report
+    found = dict.fromkeys(result.id for result in report.results if result.outcome == "finding")
+    return brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), "why", "schema"])
+
+
+def finding(recordings: Recordings, call: Call, path: str, name: str, model: str | None, limit: int) -> str:
+    """What one check says: of each model, or of one."""
+    report = recordings.open(path, call).report
+    answers = [result for result in report.results if result.id == name]
+    if not answers:
+        raise unknown("check", name, dict.fromkeys(result.id for result in report.results))
+    of_one = [result for result in answers if model is None or result.model == model]
+    if not of_one:
+        raise unknown("model", str(model), [result.model for result in answers if result.model is not None])
+    return brief_answers(sorted(of_one, key=lambda result: result.outcome != "finding"), limit)
+
+
+def why(
+    recordings: Recordings,
+    call: Call,
+    path: str,
+    model: str | None,
+    slowest: int | None,
+    at_ns: int | None,
+    over_ns: int | None,
+) -> str:
+    """What made predictions slow."""
+    kept = recordings.open(path, call)
+    request = replace(kept.request, models=() if model is None else (model,))
+    report = explain(kept.trace, request, Choice(slowest, at_ns, over_ns=over_ns))
+    found = dict.fromkeys(name for each in report.models for some in each.findings for name in some.values())
+    return brief_why(report, why_document(report), [f"finding id={name}" for name in found] or ["analyze"])
+
+
+def query(recordings: Recordings, call: Call, path: str, sql: str, limit: int) -> str:
+    """Rows, with what was recorded of each view that was read."""
+    database = recordings.open(path, call).database
+    call.stopped_by(database.interrupt)
+    answer = database.answer(sql, limit + 1)
+    said = json.loads(answer_json(answer))
+    more = {"more_rows": f"only the first {limit} are here; aggregate, filter, or raise limit (at most 200)"}
+    return capped(
+        {
+            "columns": [f"{each['name']} {each['type']}" for each in said["columns"]],
+            "coverage": [_known(each) for each in said["coverage"]],
+            **(more if len(said["rows"]) > limit else {}),
+            "rows": said["rows"][:limit],
+        }
+    )
+
+
+def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> str:
+    """The views with their rows, or the columns of one."""
+    kept = recordings.open(path, call)
+    database = kept.database
+    call.stopped_by(database.interrupt)
+    if view is not None:
+        answer = database.answer(f"from {view} limit 0")
+        holds = {column.name: column.holds for column in VIEWS[view].columns} if view in VIEWS else {}
+        columns = [
+            f"{name} {kind}: {holds[name]}" if name in holds else f"{name} {kind}"
+            for name, kind in zip(answer.columns, answer.types, strict=True)
+        ]
+        return capped({"coverage": [_known(coverage_json(each)) for each in answer.coverage], "columns": columns})
+    counts = [database.counted(name) for name in VIEWS]
+    return capped(
+        {
+            "views": [
+                f"{known.view}: {f'{rows} rows' if known.recorded else 'NOT RECORDED'}; {VIEWS[known.view].holds}"
+                for known, rows in counts
+            ],
+            "macros": [f"{signature}: {use}" for signature, (_, use) in MACROS.items()],
+            "recorded_tables": sorted(
+                {f'raw."{each.schema}"' for each in kept.trace.run.tables if each.state is TableState.ROWS}
+            ),
+        }
+    )
+
+
+def stacks(
+    recordings: Recordings, call: Call, path: str, function: str | None, model: str | None, app_only: bool, limit: int
+) -> str:
+    """The call tree of running threads: of all samples, of those in a function, or in calls of a model."""
+    trace = recordings.open(path, call).trace
+    sampled = trace.profiled
+    if sampled is None:
+        entry = trace.coverage_of(CALL_STACKS)
+        raise UsageError(f"{entry.conclusion} {entry.advice}".strip())
+    chosen = np.ones(len(sampled.samples), np.bool_)
+    if model is not None:
+        if sampled.unit is not None:
+            raise UsageError(f"samples were taken by {sampled.unit}, not by time: leave model out")
+        names = chosen_models(trace, [model], redact=True)
+        chosen = np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
+    if function is not None:
+        named = sampled.stacks["function"].astype(str).str.contains(function, case=False, regex=False)
+        inside = sampled.stacks["stack"][named.to_numpy()].unique()
+        if not len(inside):
+            raise UsageError("no sample was in a function with that in its name; call stacks without function")
+        chosen &= is_any(sampled.samples["stack"], *inside)
+    drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
+    tree = fit_to_leave(drawn, trace, sampled, redact=True)
+    lines = [
+        f"{each.numbers} {each.indent}{each.name}" for each in branches(fit_to_leave(tree, trace, sampled, redact=True))
+    ]
+    said = {
+        "samples": int(chosen.sum()),
+        "unit": sampled.unit or "samples of running threads, 1 ms each; waiting threads are not sampled",
+        "in_tree": tree.total,
+        "notes": list(sampled.notes),
+        "tree": list(islice(lines, limit)),
+    }
+    return capped(said, {"tree": len(lines) - limit} if len(lines) > limit else {})
+
+
+def compare(recordings: Recordings, call: Call, before: Sequence[str], after: Sequence[str]) -> str:
+    """What changed between two builds."""
+    paths = [*before, *after]
+    measured = [recordings.measured(path, call) for path in paths]
+    names = told_apart([(each.source, path) for each, path in zip(measured, paths, strict=True)])
+    measured = [replace(each, source=name) for each, name in zip(measured, names, strict=True)]
+    sides = measured[: len(before)], measured[len(before) :]
+    comparison = compared(*sides, floors=recordings.request.settings.floors)
+    return brief_comparison(comparison, comparison_document(comparison), ["analyze of the recording after", "why"])
+
+
+def inspect(recordings: Recordings, call: Call, path: str) -> str:
+    """Facts and findings of a model file, or what a performance report says."""
+    found = recordings.folders.path_of(path)
+    if found.suffix == ".trace":
+        raise UsageError(f"{found.name} is a recording; use the tool analyze")
+    call.tell(f"reading {found.name}")
+    subject = read_subject(found)
+    if not isinstance(subject, ModelFile):
+        inspected = inspected_performance(subject, redact=True)
+        return capped({"report": render(performance_report_document(inspected, None), "text", width=TEXT_WIDTH)})
+    project = recordings.request.settings.model_checks
+    judgments = run_model_detectors(
+        subject,
+        None,
+        only=project.only,
+        skip=project.skipped_checks(subject.name),
+        settings=project.settings_of(subject.name),
+    )
+    report = model_report(subject, judgments, None, redact=True)
+    commands = {each.detector.id: fix_command(each.detector.id, subject, path) for each in judgments}
+    return brief_model_file(report, model_file_document(report, commands), commands)
+
+
+def page(check: str) -> str:
+    """The page of a check, as Markdown. Raises `UsageError`."""
+    text = own_page(check)
+    if text is None:
+        by_id = {each.id: each for each in listed_detectors()}
+        if check not in by_id:
+            raise unknown_check(check, by_id)
+        text = page_markdown(by_id[check])
+    return text
+
+
+def _known(coverage: dict[str, Any]) -> str:
+    """What was recorded of a view, in a line."""
+    state = "recorded" if coverage["recorded"] else "NOT RECORDED: no rows say nothing"
+    return f"{coverage['view']}: {state}. {coverage['note']}".strip()

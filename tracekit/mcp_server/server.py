@@ -1,0 +1,164 @@
+"""The tools and resources, as the Model Context Protocol has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+from anyio import from_thread, to_thread
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context  # noqa: TC002 - annotations of tools are read
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from tracekit._version import __version__
+from tracekit.errors import TracekitError
+from tracekit.mcp_server.call import Call
+
+if TYPE_CHECKING:
+    from tracekit.mcp_server.kept import Recordings
+
+INSTRUCTIONS = """\
+Finds performance problems in Instruments recordings of Core ML apps (.trace bundles, xctrace exports, JSON reports).
+Begin with analyze; then finding or why; query for anything else. What was not recorded is named: it is not zero, and no
+rows then mean nothing. Times are nanoseconds (_ns). left_out counts what an answer had no room for. Nothing is recorded
+or written: recording is `tracekit record`, on a Mac. tracekit://checks/{id} explains a check."""
+
+Path = Annotated[str, Field(description="recording, relative to the folder of the server")]
+Paths = Annotated[
+    list[str], Field(min_length=1, max_length=10, description="recordings of one build, or their JSON reports")
+]
+Limit = Annotated[int, Field(ge=1, le=20)]
+Model = Annotated[str | None, Field(description="only this model, as analyze names it")]
+
+
+def server_of(make: Callable[[], Recordings]) -> MCPServer:
+    """The server. `make` is called when the first question comes, since a client waits for the list of tools, not for
+    numpy."""
+    server = MCPServer("tracekit", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    tool = partial(
+        server.tool,
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        structured_output=False,
+    )
+    lock = Lock()
+    opened: list[Recordings] = []
+
+    def answer(name: str, asked: tuple[object, ...], call: Call) -> str:
+        """What a function of `answers` gives. One question is answered at a time."""
+        from tracekit.documents.brief import MOST_BYTES
+        from tracekit.mcp_server import answers
+
+        try:
+            with lock:
+                call.tell("opening")
+                if not opened:
+                    opened.append(make())
+                text = str(getattr(answers, name)(opened[0], call, *asked))
+        except TracekitError as error:
+            raise ToolError(str(error)) from error
+        except OSError as error:
+            raise ToolError(f"cannot read that: {error.strerror or 'input/output error'}") from error
+        if len(text.encode()) > MOST_BYTES:
+            raise ToolError("the answer is larger than 8 kB; ask for one model, fewer rows or fewer columns")
+        return text
+
+    async def answered(context: Context, name: str, *asked: object) -> str:
+        """The answer from a thread, which is told when nobody waits for it any more."""
+        call = Call(lambda done, total, words: from_thread.run(context.report_progress, done, total, words))
+        try:
+            return await to_thread.run_sync(partial(answer, name, asked, call), abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            call.cancel()
+            raise
+
+    @tool()
+    async def analyze(path: Path, context: Context, limit: Limit = 5) -> str:
+        """What is slow in a recording: verdict, findings worst first (cost, evidence, code, fix), models, and what was
+        not recorded. Start here."""
+        return await answered(context, "analyze", path, limit)
+
+    @tool()
+    async def finding(
+        path: Path,
+        id: Annotated[str, Field(description="check, as analyze names it")],  # noqa: A002 - agents see this name
+        context: Context,
+        model: Model = None,
+        limit: Limit = 5,
+    ) -> str:
+        """One check in full: numbers with thresholds, intervals of evidence, code, caveats, the whole fix; also why it
+        passed or was not evaluated."""
+        return await answered(context, "finding", path, id, model, limit)
+
+    @tool()
+    async def why(
+        path: Path,
+        context: Context,
+        model: Model = None,
+        slowest: Annotated[int | None, Field(ge=1, le=5, description="how many; default 1")] = None,
+        at_ns: Annotated[int | None, Field(ge=0, description="the prediction in flight then")] = None,
+        over_ns: Annotated[int | None, Field(ge=0, description="those that take longer")] = None,
+    ) -> str:
+        """Why single predictions were slow: time beyond a usual one, in parts that add up. For a whole recording use
+        analyze."""
+        return await answered(context, "why", path, model, slowest, at_ns, over_ns)
+
+    @tool()
+    async def query(
+        path: Path,
+        sql: Annotated[str, Field(description="one DuckDB SELECT over the views of schema")],
+        context: Context,
+        limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    ) -> str:
+        """Any other question, in SQL, with what was recorded of each view. Aggregate rather than list rows."""
+        return await answered(context, "query", path, sql, limit)
+
+    @tool()
+    async def schema(
+        path: Path,
+        context: Context,
+        view: Annotated[str | None, Field(description="columns of this view, or of a recorded table")] = None,
+    ) -> str:
+        """The SQL views of a recording with their rows, macros and recorded tables; or the columns of one."""
+        return await answered(context, "schema", path, view)
+
+    @tool()
+    async def stacks(
+        path: Path,
+        context: Context,
+        function: Annotated[str | None, Field(description="only samples in it: its callers and callees")] = None,
+        model: Model = None,
+        app_only: Annotated[bool, Field(description="without frames of the system")] = True,
+        limit: Annotated[int, Field(ge=1, le=100)] = 40,
+    ) -> str:
+        """Which functions ran on the CPU: call tree with samples, shares and source lines."""
+        return await answered(context, "stacks", path, function, model, app_only, limit)
+
+    @tool()
+    async def compare(before: Paths, after: Paths, context: Context) -> str:
+        """What a change did: findings fixed and new, and latency and loads by model with the interval of the change."""
+        return await answered(context, "compare", before, after)
+
+    @tool()
+    async def inspect(
+        path: Annotated[str, Field(description=".mlpackage, .mlmodel, .mlmodelc or performance report")],
+        context: Context,
+    ) -> str:
+        """Problems of a Core ML model file, and the commands that fix them. Not for recordings."""
+        return await answered(context, "inspect", path)
+
+    @server.resource("tracekit://checks/{id}", mime_type="text/markdown")
+    def check(id: str) -> str:  # noqa: A002 - as the address says
+        """What a check looks for, how it measures, when it is not a problem, and the fix."""
+        from tracekit.mcp_server.answers import page
+
+        try:
+            return page(id)
+        except TracekitError as error:
+            raise ResourceError(str(error)) from error
+
+    return server
