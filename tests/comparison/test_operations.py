@@ -13,7 +13,8 @@ from support.samples.runtimes import frame_camera
 from tracekit.api import judge
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.latency import Answer
-from tracekit.comparison.measurements import Measurements, measure
+from tracekit.comparison.measurements import Measurements
+from tracekit.comparison.measuring import measure
 from tracekit.comparison.storage import from_plain, to_plain
 from tracekit.report.choice import Part, choose_shown
 from tracekit.testing import Scenario

@@ -63,7 +63,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
     options, rest = parser.parse_known_args(arguments)
     if rest and "--" not in arguments and options.command == arguments[0]:
-        # argparse takes all arguments from the first group of them; others may follow an option: `sql RUN --json QUERY`.
+        # argparse takes arguments from the first group of them; others may follow an option: `sql RUN --json QUERY`.
         own = command_parser(parser, arguments[0])
         options, rest = own.parse_known_intermixed_args(arguments[1:], argparse.Namespace(command=arguments[0]))
     if rest:

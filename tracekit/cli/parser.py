@@ -91,7 +91,8 @@ def build_parser(only: str | None = None) -> Parser:
 def command_parser(parser: Parser, name: str) -> Parser:
     """The parser that `build_parser` made for this command."""
     added = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001
-    return added.choices[name]
+    found: Parser = added.choices[name]
+    return found
 
 
 def _fill(parser: Parser, command: Command) -> None:
