@@ -37,6 +37,18 @@ def test_phases_are_counted_by_signpost() -> None:
     )
 
 
+def test_an_empty_core_ml_table_is_no_mistake_beside_a_runtime_that_does_not_need_core_ml() -> None:
+    scenario = local_chat()
+    entry = trace_of(scenario).coverage_of("Core ML")
+    assert "Core AI language model ran, which does not need Core ML" in entry.conclusion
+    assert entry.advice.startswith("If the app uses Core ML too, ")
+    # WhisperKit does need it: its events are missing.
+    scenario.logged = [LoggedRow(9, 0, "EncodeAudio", "com.argmax.whisperkit", "TranscribeTask", "", form="event")]
+    entry = trace_of(scenario).coverage_of("Core ML")
+    assert "the likely cause is a target without the get-task-allow" in entry.conclusion
+    assert entry.advice.startswith("Sign the target")
+
+
 def test_what_logs_nothing_is_recognized_with_a_reason() -> None:
     (onnx,) = summarize_runtimes(trace_of(app("onnxruntime-2F1C-99")))
     assert (onnx.name, onnx.phases) == ("ONNX Runtime", ())

@@ -131,6 +131,7 @@ def test_every_option_is_of_a_command_and_no_command_has_another() -> None:
         (["analyze", "x", "--sor", "mean"], "unknown option --sor; did you mean '--sort'?"),
         (["analyze", "x", "--label", "a"], "tracekit analyze has no option --label; matrix has it"),
         (["view", "x", "y", "z"], "unexpected argument 'z' (see 'tracekit view --help')"),
+        (["sql", "x", "--json", "from models", "y"], "unexpected argument 'y' (see 'tracekit sql --help')"),
         (["completion"], "missing SHELL, as in: "),
         (["completion", "tcsh"], "unknown shell 'tcsh'"),
         (["compare", "a", "b", "c"], "compare takes one recording before and one after (got 3); for more of each: "),

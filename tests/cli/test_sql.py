@@ -45,6 +45,11 @@ def test_what_was_not_recorded_is_said_in_every_form(tracekit, path):
         assert "thermal: Thermal State was not recorded" in result.err
 
 
+def test_options_may_stand_between_recording_and_query(tracekit, path):
+    said = tracekit("sql", path, "--format", "csv", COUNT)
+    assert (said.status, said.out) == (0, tracekit("sql", path, COUNT, "--format", "csv").out)
+
+
 def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
     (tmp_path / "ask.sql").write_text(COUNT)
     assert "276" in tracekit("sql", path, "-f", tmp_path / "ask.sql").out

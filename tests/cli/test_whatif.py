@@ -57,7 +57,7 @@ def test_an_unknown_check_gets_a_suggestion(tracekit, samples: Path) -> None:
 
 def test_a_recording_without_findings_says_so(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "style_transfer_fixed.trace", "-q")
-    assert (result.status, result.out.strip()) == (0, "No finding")
+    assert (result.status, result.out.strip()) == (0, "No findings")
 
 
 def test_a_recording_that_no_check_can_judge_is_no_recording_without_findings(tracekit, samples: Path) -> None:

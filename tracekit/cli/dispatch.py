@@ -12,7 +12,7 @@ from tracekit.cli.commands import COMMANDS
 from tracekit.cli.ending import ExitStatus, Next, Terminated
 from tracekit.cli.options import OPTIONS
 from tracekit.cli.output import data_alone, narrate
-from tracekit.cli.parser import build_parser
+from tracekit.cli.parser import build_parser, command_parser
 from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, words_of
 
 
@@ -62,6 +62,10 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     # An option before the command may need to know all of them.
     parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
     options, rest = parser.parse_known_args(arguments)
+    if rest and "--" not in arguments and options.command == arguments[0]:
+        # argparse takes arguments from the first group of them; others may follow an option: `sql RUN --json QUERY`.
+        own = command_parser(parser, arguments[0])
+        options, rest = own.parse_known_intermixed_args(arguments[1:], argparse.Namespace(command=arguments[0]))
     if rest:
         raise _error_on_word(options.command, rest[0])
     if options.command is None:

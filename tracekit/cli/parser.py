@@ -88,9 +88,18 @@ def build_parser(only: str | None = None) -> Parser:
     return parser
 
 
+def command_parser(parser: Parser, name: str) -> Parser:
+    """The parser that `build_parser` made for this command."""
+    added = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001
+    found: Parser = added.choices[name]
+    return found
+
+
 def _fill(parser: Parser, command: Command) -> None:
     """Give the parser of a command its arguments and options."""
     parser.command = command
+    # Never printed; argparse cannot write one for values in brackets.
+    parser.usage = parser.prog
     parser.set_defaults(runs=command.runs, forms=command.forms, files=command.files)
     parser.add_argument("--help-all", action=_Print, help="show all options of the command")
     for argument in command.arguments:

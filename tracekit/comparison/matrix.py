@@ -36,7 +36,9 @@ REPORTS_NOTE = (
     "Engine are planned, not observed."
 )
 
-NO_TEST = "* best of its row, by more than 5% and than recordings vary within themselves; `tracekit compare` tests it."
+NO_TEST = (
+    "* best of its row, by more than 5% and by more than values vary within a recording; `tracekit compare` tests it."
+)
 
 _USUAL = Floor().ratio / 2
 """By how much a time is off at least, as times of one build differ from recording to recording."""

@@ -53,7 +53,9 @@ def reason(change: LatencyChange) -> str:
         more = "; compare more recordings per side"
     fewest = min(max(side, default=0) for side in change.predictions)
     if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
-        return f"{format_count(fewest, 'prediction')}, {MIN_PREDICTIONS} needed{more}"
+        # What the interval needs is less than what the question needs, and one number is enough.
+        needed = more or f", {MIN_PREDICTIONS} needed"
+        return f"{format_count(fewest, 'prediction')}{needed}"
     if change.reason is Reason.FEW and change.effective is not None:
         return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
     if change.reason is Reason.SMALL and change.floor is not None:

@@ -53,7 +53,7 @@ def whatif_document(said: WhatIf) -> Document:
 
 def _verdict(said: WhatIf) -> str:
     if not said.replays:
-        return "Savings unknown" if said.unknown else said.nothing or "No finding"
+        return "Savings unknown" if said.unknown else said.nothing or "No findings"
     last = said.replays[-1]
     count = format_count(len(last.findings), "finding")
     if not last.models:

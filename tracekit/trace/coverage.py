@@ -15,12 +15,14 @@ from tracekit.arrays import BoolArray
 from tracekit.recording.contents import Contents, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
+from tracekit.trace.runtimes.phases import of_target
+from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
@@ -31,19 +33,25 @@ _REMEDY = (
     "sign the target with get-task-allow, as Xcode signs development builds (`tracekit doctor --target APP` checks "
     "it), check that the right process is recorded, and start recording before the model loads"
 )
+_IF_CORE_ML_TOO = (
+    "if the app uses Core ML too, sign the target with get-task-allow (`tracekit doctor --target APP` checks it) and "
+    "start recording before the model loads"
+)
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
-def coverage(contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing) -> tuple[Coverage, ...]:
+def coverage(
+    contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing, phases: pd.DataFrame
+) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
     `run` says of each table whether it could be read and understood. `hardware` is the finished frame. `shared` says
-    whether the Neural Engine's rows are the target's alone.
+    whether the Neural Engine's rows are the target's alone. `phases`: what runtimes logged.
     """
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
-        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
+        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from, _instead(phases, run))
     for name, of in HARDWARE.items():
         shares = _shares(hardware["attribution"], is_any(hardware["lane"], of.lane))
         entries[name] = replace(entries[name], shares=shares)
@@ -128,13 +136,27 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
     return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
 
 
-def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str | None) -> Coverage:
+def _instead(phases: pd.DataFrame, run: Run) -> list[str]:
+    """Runtimes that logged work of the target and do not need Core ML for it; none where one does."""
+    if phases.empty:
+        return []
+    ran = texts_in(phases["runtime"][of_target(phases, run.target.process)])
+    logged = [runtime for runtime in runtimes() if runtime.name in ran]
+    return [] if any(runtime.core_ml for runtime in logged) else [runtime.name for runtime in logged]
+
+
+def _empty_core_ml(
+    entry: Coverage, evidence: Sequence[str], imported_from: str | None, instead: Sequence[str]
+) -> Coverage:
     start = entry.conclusion.rstrip(".")
     if evidence:
         start = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
     if imported_from is not None:
         why = f"the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
         return replace(entry, conclusion=_sentence(f"{start}: {why}"), advice=_sentence(_RECORD_AGAIN))
+    if instead and not evidence:
+        ran = f"The Core ML instrument recorded no events; {format_names(instead)} ran, which does not need Core ML"
+        return replace(entry, conclusion=_sentence(ran), advice=_sentence(_IF_CORE_ML_TOO))
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 

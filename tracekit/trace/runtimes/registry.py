@@ -62,7 +62,7 @@ _BEFORE: Final = ("start_ns", "duration_ns", "form", "runtime", "phase", "lane",
 COLUMNS: Final = (*_BEFORE, "process", "pid", "thread", "tid", "table", "row")
 """Columns of `Trace.phases` before and behind those of keys, which cannot be called so."""
 
-_RUNTIME: Final = ("name", "subsystems", "keys", "signposts", "recognized")
+_RUNTIME: Final = ("name", "core_ml", "subsystems", "keys", "signposts", "recognized")
 _SIGNPOST: Final = ("names", "subsystem", "category", "phase", "lane", "keys", "patterns", "private")
 _RECOGNIZED: Final = ("models", "libraries", "functions", "pipelines")
 _KEY: Final = ("type", "unit")
@@ -116,6 +116,8 @@ class Runtime:
     keys: Mapping[str, Key] = field(default_factory=dict)
     signposts: tuple[Signpost, ...] = ()
     recognized: Recognized = Recognized()
+    core_ml: bool = False
+    """Runs all its models through Core ML."""
 
     def signpost(self, subsystem: str, category: str, name: str) -> Signpost | None:
         """What a signpost of the runtime means; None where its name is not known."""
@@ -162,6 +164,9 @@ def _runtime(table: dict[str, Any]) -> Runtime:
     name = _text(table, "name", "")
     if not name:
         raise UsageError("'name' is missing")
+    core_ml = table.get("core_ml", False)
+    if not isinstance(core_ml, bool):
+        raise UsageError("'core_ml': must be true or false")
     keys = {key: _key(key, value, f"keys.{key}") for key, value in _table(table, "keys").items()}
     entries = table.get("signposts", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -179,7 +184,7 @@ def _runtime(table: dict[str, Any]) -> Runtime:
         _compiled(pattern, "recognized.functions")
     if not signposts and not any(lists.values()):
         raise UsageError("needs [[signposts]] or [recognized]: nothing else shows a runtime")
-    return Runtime(name, subsystems, keys, signposts, Recognized(**lists))
+    return Runtime(name, subsystems, keys, signposts, Recognized(**lists), core_ml)
 
 
 def _signpost(entry: dict[str, Any], declared: Mapping[str, Key], subsystems: Collection[str], where: str) -> Signpost:
