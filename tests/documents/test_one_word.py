@@ -82,7 +82,7 @@ def forms(report):
         "short": short_text(report),
         "text": long_text(report),
         "Markdown": markdown(report),
-        "HTML": " ".join(html.fromstring(html_page(report)).find("body").itertext()),
+        "HTML": " ".join(html.fromstring(html_page(report)).xpath("//body//text()[not(parent::script)]")),
         "JSON": "\n".join(result["outcome"] for result in json.loads(to_json(report))["results"]).replace("_", " "),
         "view": "\n".join(in_view(report)),
     }

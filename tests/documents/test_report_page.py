@@ -14,6 +14,8 @@ from support.analyses import kept_analysis
 from support.forms import html_page
 from tracekit.api import Analysis
 from tracekit.documents.report import summary_line
+from tracekit.render.blocks import Document, Role
+from tracekit.render.html import html_of
 from tracekit.report import formatting
 from tracekit.report.formatting import fix_line
 from tracekit.report.report import Report
@@ -80,7 +82,8 @@ def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]
 def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureRequest) -> None:
     report: Report = request.getfixturevalue(name)
     page = html.fromstring(html_page(report))
-    assert not page.xpath("//script|//img|//b")
+    assert not page.xpath("//img|//b")
+    assert len(page.xpath("//script")) == 1
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     targets = {link.get("href")[1:] for link in page.xpath("//a[starts-with(@href, '#')]")}
@@ -105,11 +108,23 @@ def test_the_heading_is_not_said_again_below_it(sample: tuple[Analysis, str]) ->
     assert header.text_content().count(sample[0].report.recording.source) == 1
 
 
-def test_without_lanes_there_is_no_script(full: Report) -> None:
+def test_without_lanes_the_script_sorts_and_copies(full: Report) -> None:
     page = html_page(full)
+    assert len(html.fromstring(page).xpath("//script")) == 1
+    assert 'id="timeline"' not in page
+
+
+def test_a_page_without_rows_and_code_has_no_script() -> None:
+    page = html_of(Document("Nothing to explain", "", Role.PLAIN))
     assert "<script" not in page
     assert "script-src &#x27;none&#x27;" in page
-    assert 'id="timeline"' not in page
+
+
+def test_a_page_of_the_web_does_not_take_the_place_of_the_report(full: Report) -> None:
+    links = html.fromstring(html_page(full)).xpath("//a[starts-with(@href, 'http')]")
+    assert links
+    assert {(link.get("target"), link.get("rel")) for link in links} == {("_blank", "noopener noreferrer")}
+    assert not html.fromstring(html_page(full)).xpath("//a[starts-with(@href, '#')][@target]")
 
 
 def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Path) -> None:

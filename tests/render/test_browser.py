@@ -27,10 +27,12 @@ from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.history import history_of
+from tracekit.comparison.matrix import Figures, Source, matrix
 from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.matrix import matrix_document
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
@@ -378,6 +380,22 @@ def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) 
     assert seen["pointed"] == f"{named[20]}: 10.00 ms"
     assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.00 ms", f"{named[39]}: 11.90 ms")
     assert seen["address"].endswith("/report.html")
+
+
+def test_rows_of_a_matrix_are_found_by_model_and_by_figure(tmp_path: Path) -> None:
+    figures = [Figures(name, {"predictions": 3, "p50_ns": 1e6}, ()) for name in ("Decoder", "Encoder")]
+    page = tmp_path / "matrix.html"
+    page.write_text(
+        html_of(matrix_document(matrix([Source("a", "recording", "a", None, tuple(figures))], ["a"]))), "utf-8"
+    )
+    command = ["node", str(WEB / "test/matrix.mjs"), str(CHROMIUM), str(page), "encoder", "predictions", "nothing"]
+    seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    of_model, of_figure, none = seen["left"]
+    assert (seen["complaints"], none) == ([], [])
+    # A row stands below the name of its model.
+    assert of_model[:1] == ["Encoder"]
+    assert {"predictions", "Decoder"} & set(of_model) == {"predictions"}
+    assert of_figure == ["Decoder", "predictions", "Encoder", "predictions"]
 
 
 def seconds(moment: str) -> float:

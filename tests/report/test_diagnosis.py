@@ -184,3 +184,10 @@ def test_a_file_that_is_not_used_is_told(samples, built_models):
     (sentence,) = diagnosis.recording
     assert sentence.startswith("Model file network.mlmodel: not used: no model has its name; ")
     assert answers(diagnosis)[Pattern.QUANTIZATION_ACCURACY].evidence == ("Not visible in recordings.",)
+
+
+def test_no_part_is_answered_and_called_absent(samples):
+    diagnosis = diagnose(kept_analysis(samples / "style_transfer_reload.trace").report)
+    page = render(diagnosis_document(diagnosis, everything=True), "html", width=100)
+    assert "<h2>2 It is slow</h2>" in page
+    assert "<summary>2 It is slow: the rest is not in this recording</summary>" in page

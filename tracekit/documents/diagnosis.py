@@ -25,7 +25,7 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
         sections.append(section(branch.title, facts, asked) if asked else None)
-        title = f"{branch.title}: not in this recording"
+        title = f"{branch.title}: {'the rest is ' if asked else ''}not in this recording"
         others.append(section(title, None if asked else facts, left, folded=True) if left else None)
         names += [leaf.pattern for leaf in beyond]
     rest = f"Not in this recording: {', '.join(names)}. What to check instead: -v"

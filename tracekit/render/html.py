@@ -54,11 +54,13 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         links = (tag("a", visible(block.title), href=f"#{block.name}") for block in named)
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
-    script = _asset("report.js") if data else ""
+    main = tag("main", *map(_outer, document.blocks))
+    # Code is copied, and rows are sorted or filtered, with the script.
+    script = _asset("report.js") if data or "<pre" in main or "<table" in main else ""
     end = tag("script", Html(script)) if script else None
     title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
     head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
-    content = tag("body", *body, tag("main", *map(_outer, document.blocks)), *data, foot, end)
+    content = tag("body", *body, main, *data, foot, end)
     return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
 
 
@@ -132,7 +134,9 @@ def _span(span: blocks.Span) -> Html:
         # A plug-in may name anything: other addresses stay text.
         is_web = span.link.startswith(("https://", "http://"))
         if is_web or span.link.startswith("#"):
-            return tag("a", text, href=span.link, rel="noreferrer" if is_web else None)
+            # In the frame of a notebook, a page of the web would take the place of the report.
+            outside = {"target": "_blank", "rel": "noopener noreferrer"} if is_web else {}
+            return tag("a", text, href=span.link, **outside)
         return join([f"{text}: {visible(span.link)}"])
     if span.role is Role.CODE:
         # A long name is broken at its dots, a path is not.
@@ -221,7 +225,7 @@ def grid(block: blocks.Table[Any]) -> Html:
         rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
     name, left_out = visible(block.name), len(block.rows) - ROWS
     body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else "stacked"
-    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=not group, class_=looks)
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 

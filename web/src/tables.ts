@@ -9,9 +9,9 @@ const SEARCHED = 6;
 
 export function prepare(table: HTMLTableElement): void {
   const body = table.tBodies[0];
-  // What stands in groups below their headings has an order of its own.
-  if (!body || body.rows.length < SORTED || table.classList.contains("grouped")) return;
-  const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+  if (!body || body.rows.length < SORTED) return;
+  // What stands in groups below their headings has an order of its own: milliseconds do not compare with shares.
+  const heads = table.classList.contains("grouped") ? [] : [...(table.tHead?.rows[0]?.cells ?? [])];
   heads.forEach((head, column) => {
     const sorter = button(head.textContent ?? "", () => sort(table, heads, column));
     sorter.className = "sorter";
@@ -56,12 +56,20 @@ function addSearch(table: HTMLTableElement): void {
   const input = el("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${name}` });
   input.addEventListener("input", () => {
     const wanted = input.value.trim().toLowerCase();
-    let shown = 0;
+    let [shown, all] = [0, 0];
+    let heading: HTMLTableRowElement | undefined;
     for (const row of table.tBodies[0].rows) {
-      row.hidden = !(row.textContent ?? "").toLowerCase().includes(wanted);
+      const has = (each?: HTMLElement): boolean => (each?.textContent ?? "").toLowerCase().includes(wanted);
+      row.hidden = !(has(row) || has(heading));
+      if (row.classList.contains("group")) {
+        [heading, row.hidden] = [row, true];
+        continue;
+      }
+      if (heading && !row.hidden) heading.hidden = false;
+      all++;
       if (!row.hidden) shown++;
     }
-    found.textContent = wanted ? `${count(shown)} of ${count(table.tBodies[0].rows.length)}` : "";
+    found.textContent = wanted ? `${count(shown)} of ${count(all)}` : "";
   });
   (table.closest(".scroll") ?? table).before(el("p", { class: "filter" }, input, found));
 }
