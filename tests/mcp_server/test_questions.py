@@ -16,7 +16,7 @@ from support.samples import SAMPLES
 pytest.importorskip("duckdb")
 
 MOST_CALLS, MOST_BYTES = 3, 10_000
-RELOAD, FIXED, SHARPEN, FLOAT16, CAPTIONS, BARE = (f"{name}.trace" for name in SAMPLES)
+RELOAD, FIXED, SHARPEN, FLOAT16, CAPTIONS, BARE, *_ = (f"{name}.trace" for name in SAMPLES)
 QUICK, FP16, HELLO, OUTPUT = ("quick_probe.trace", "fp16_w8_60s_all.trace", "hello_coreml.trace", "output.trace")
 
 

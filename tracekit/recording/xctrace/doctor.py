@@ -26,8 +26,8 @@ OPTIONAL: Final = {
     "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
     "matplotlib": "plots in notebooks: pip install 'coreml-tracekit[plot]'",
     "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
-    "mcp": "`tracekit mcp`: pip install 'coreml-tracekit[mcp]'",
     "duckdb": "`tracekit sql`: pip install 'coreml-tracekit[sql]'",
+    "mcp": "`tracekit mcp`: pip install 'coreml-tracekit[mcp]'",
 }
 """Packages of the extras of `pyproject.toml`, but those of `dev`, and how to install each."""
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
