@@ -225,7 +225,7 @@ def test_the_command_and_the_package_agree_on_names_and_version() -> None:
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_the_version_comes_from_the_tag_through_the_source_distribution_into_the_wheel(tmp_path: Path) -> None:
     checkout = checkout_in(tmp_path)
-    for name in (".git_archival.txt", ".gitattributes"):
+    for name in (".git_archival.txt", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, checkout)
 
     def git(*arguments: str) -> str:
