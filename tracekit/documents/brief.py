@@ -59,7 +59,8 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
                     "note": f"{each.conclusion} {each.advice}".strip(),
                 }
                 for each in report.coverage
-                if not each.recorded
+                # An empty table with advice is one that should have rows.
+                if not each.recorded or (each.advice and not each.rows)
             ],
             "not_evaluated": _not_evaluated(report.results),
             "next": list(following)
