@@ -50,3 +50,11 @@ def test_the_cap_is_hard_and_counts_what_it_left_out(entries, characters):
     left = kept.get("left_out", {}).get("findings", 0)
     assert [each["n"] for each in kept["findings"]] == list(range(entries - left))
     assert left == 0 or entries > 1
+
+
+def test_what_a_fix_saves_each_time_is_there_where_it_saves_nothing_in_total(tracekit, samples):
+    path = samples / "captions_concurrent.trace"
+    (said,) = json.loads(tracekit("analyze", path, "--format", "brief").out)["findings"]
+    text = tracekit("analyze", path).out
+    assert said["savings_ns"] == 0
+    assert f"{said['savings_each']['saved_ns'] / 1e6:.1f} of" in text

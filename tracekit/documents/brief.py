@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -161,6 +162,9 @@ def _finding(result: Result) -> dict[str, Any]:
         "evidence": {"count": result.evidence_total},
         "fix": _first_step(result.fix),
     }
+    if result.cost is not None and result.cost.each is not None:
+        # A fix may shorten each prediction, and save no time in total.
+        said["savings_each"] = asdict(result.cost.each)
     if result.evidence:
         first = result.evidence[0]
         said["evidence"] |= {"start_ns": first.start_ns, "end_ns": first.end_ns, "label": first.label}
