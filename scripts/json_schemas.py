@@ -116,8 +116,13 @@ def schema(kind: str) -> dict[str, Any]:
     root, version = ROOTS[kind], SCHEMAS[kind]
     definitions: dict[str, Any] = {}
     body = _object(root, kind, definitions)
-    head = {"$schema": {"const": schema_id(kind)}}
-    properties = head | body["properties"] | {"schema_version": {"const": version}}
+    properties = {"$schema": {"description": "`$id` of this JSON Schema.", "const": schema_id(kind)}} | body[
+        "properties"
+    ]
+    properties["schema_version"] = {
+        "description": "Keys keep their names and meaning within one version.",
+        "const": version,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": schema_id(kind),

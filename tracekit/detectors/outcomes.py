@@ -41,7 +41,9 @@ class Metric:
     unit: str
     """`ns`, `share` (0 to 1), `count`, `ratio`."""
     threshold: float | int | None = None
+    """Value at which it counts."""
     direction: Direction | None = None
+    """Whether it counts `above` or `below` the threshold."""
 
     @property
     def reached(self) -> bool:
@@ -70,7 +72,9 @@ class Each:
     what: str
     """`prediction`, `load`, `compilation`, or `step`: from the start of one prediction to that of the next."""
     count: int
+    """How many there are."""
     saved_ns: int
+    """What one saves."""
     of_ns: int
     """How long one takes now."""
 
@@ -80,7 +84,7 @@ class Cost:
     """The time that the problem takes; where the fix has been replayed, what it saves at most."""
 
     ns: int
-    """Of a rule, at most the time that `Finding.affected` covers."""
+    """That time. Of a rule, at most what `Finding.affected` covers."""
     share: float
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
@@ -104,11 +108,17 @@ class Evidence:
     """An exact interval of the recording that shows the finding."""
 
     start_ns: int
+    """Start of the interval."""
     end_ns: int
+    """End of the interval."""
     model: str | None
+    """Model that it is of."""
     label: str
+    """Event as recorded."""
     table: str
+    """Schema of the recorded table."""
     row: int
+    """Row in that table, from 0."""
 
     @property
     def duration_ns(self) -> int:

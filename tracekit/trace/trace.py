@@ -46,8 +46,9 @@ class Coverage:
     advice: str = ""
     """One sentence: what to do to see more; empty where nothing is needed."""
     shares: dict[str, float] = field(default_factory=dict)
-    """Share of the instrument's rows in each attribution class, in the order of `Attribution`; only classes that
-    occur. Empty for instruments without attribution."""
+    """Share of its rows by how they were attributed to a prediction; only classes that occur. `exact`, `label`: the row
+    names it; `contained`: it lies inside; `ambiguous`: it may belong to one of several in flight; `foreign`: of another
+    process; `inferred`: a call that Core ML did not record. Empty for instruments without attribution."""
 
     @property
     def recorded(self) -> bool:
