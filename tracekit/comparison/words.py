@@ -72,6 +72,7 @@ _REASONS = {
     Reason.INEXACT: "call stacks do not show calls this short exactly enough",
     Reason.MODES: "latencies cluster around several values, and both sides have some of them",
     Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.HOT: "one side ran hot, which alone can make a difference",
     Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
 }
 

@@ -44,7 +44,7 @@ PARTS = 4
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNNOTICED = "A difference in what was not recorded would go unnoticed."
-UNFAIR_NOTE = "these differ, and can change latency by themselves"
+UNFAIR_NOTE = "these differ or may differ, and can change latency by themselves"
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
 FINDINGS: tuple[Column[FindingChange], ...] = (
@@ -167,6 +167,8 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
         yield "one recording per side"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
+    if comparison.unfair:
+        yield f"not a fair comparison: {', '.join(one.what for one in comparison.unfair)}"
     yield unknown_facts(comparison)
 
 
