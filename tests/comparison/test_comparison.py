@@ -183,12 +183,28 @@ def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
     assert found.latency.answer is Answer.UNCHANGED
     # Most predictions of the longer one are not compared, so their mean says nothing.
     assert found.parts == ()
-    assert "79 and 79 predictions, at most 80 after each load" in text_of(compare(*sides))
+    assert "79 and 79 predictions, of the first 80 after each load" in text_of(compare(*sides))
 
 
 def warm_after(values):
     """A model that was loaded once, before these predictions."""
     return replace(model("Net", values), warm=np.arange(len(values)) > 0)
+
+
+def test_what_too_few_predictions_say_of_p95_takes_no_line_of_its_own():
+    few, enough = ([of_models(warm_after(np.full(count, 10_000_000) + np.arange(count) % 7))] for count in (299, 400))
+    text = text_of(compare(few, few))
+    assert "    also  p95 10.00 ms → 10.00 ms\n" in text
+    assert "p95 is compared from 300 predictions per side on." in text
+    assert "    p95   unchanged within ±5%, 10.00 ms → 10.00 ms" in text_of(compare(enough, enough))
+
+
+def test_the_time_of_a_single_load_is_said_once():
+    sides = [
+        [of_models(replace(model("Net", np.full(50, 10_000_000)), cached_loads_ns=np.array([time])))]
+        for time in (10**8, 10**9)
+    ]
+    assert "also  p95 10.00 ms → 10.00 ms, load time 100.00 ms → 1.00 s\n" in text_of(compare(*sides))
 
 
 def test_where_too_few_predictions_lie_equally_far_behind_a_load_no_change_is_believed():
