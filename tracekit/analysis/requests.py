@@ -143,9 +143,9 @@ class RequestSummary:
 
     @property
     def name(self) -> str:
-        """What tells it from others."""
+        """What tells it from others: `Core AI language model`, `Foundation Models, SystemLanguageModel (pid 12)`."""
         asked = f" (pid {self.pid})" if self.pid is not None else ""
-        return f"{self.runtime}{f' {self.model}' if self.model else ''}{asked}"
+        return f"{self.runtime}{f', {self.model}' if self.model else ''}{asked}"
 
 
 def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[RequestSummary, ...]:
@@ -168,6 +168,11 @@ def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int |
         own = between["duration_ns"][between["request"].isin(part["request"])].to_numpy(np.int64)
         found.append((int(pid) if several and not pd.isna(pid) else None, RequestSample(part, own)))
     return found
+
+
+def name_of(pid: int | None, sample: RequestSample) -> str:
+    """`RequestSummary.name` of requests."""
+    return _summary(pid, sample).name
 
 
 def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.analysis.operations import Operation, Part
+from tracekit.analysis.requests import REQUEST
 from tracekit.report.call_sites import line_of
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
@@ -68,18 +69,39 @@ def request_words(requests: RequestSummary) -> str:
     known = (
         f"first token {format_time(first)}{' (median)' if requests.requests > 1 else ''}" if first is not None else "",
         f"{speed:,.1f} tokens/s generated" if speed is not None else "",
-        *(f"{count} with {kind}" for kind, count in requests.errors.items()),
+        f"{format_count(sum(requests.errors.values()), 'error')} ({_errors(requests)})" if requests.errors else "",
     )
     said = ", ".join(filter(None, known))
     return f"{requests.name} ran {format_count(requests.requests, 'request')}{f': {said}' if said else ''}"
+
+
+def _errors(requests: RequestSummary) -> str:
+    """`refusal 2 times, timeout 1 time`."""
+    return ", ".join(f"{kind} {format_count(count, 'time')}" for kind, count in requests.errors.items())
+
+
+REQUEST_TITLES: Final = {"requests": "requests", **{name: quantity.title for name, quantity in REQUEST.items()}}
+"""What is said of the requests to a language model, by id."""
+
+
+def request_value(requests: RequestSummary, name: str) -> float | None:
+    """One of `REQUEST_TITLES`; None where it is not known."""
+    return requests.quantities[name] if name in REQUEST else requests.requests
+
+
+def request_number(requests: RequestSummary, name: str) -> str:
+    """The same in words."""
+    number, unit = request_value(requests, name), REQUEST[name].unit if name in REQUEST else "count"
+    if number is None or unit == "ns":
+        return duration(number)
+    return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
 
 
 def request_notes(requests: RequestSummary) -> Iterator[str]:
     """What the numbers of requests do not say, one sentence each."""
     about, total = requests.name, requests.requests
     if requests.errors:
-        errors = format_names([f"{kind} {format_count(count, 'time')}" for kind, count in requests.errors.items()])
-        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({errors})"
+        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({_errors(requests)})"
     if requests.tools:
         yield f"{about}: {format_count(requests.tools, 'tool call')}"
     if requests.overlapping:
