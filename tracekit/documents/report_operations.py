@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.statistics import Statistics
     from tracekit.report.report import Report
 
-OPERATIONS, PHASES = 8, 14
-"""Operations and phases in the short text."""
+OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
+"""Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
 
 
 def operations_section(report: Report) -> Section | None:
@@ -104,7 +104,7 @@ def runtimes_section(report: Report) -> Section | None:
         durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
-    grid = table("Runtimes", columns, rows, brief=PHASES)
+    grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
     unfinished = sum(row.phase.unfinished for row in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
