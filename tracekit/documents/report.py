@@ -56,6 +56,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
         ("models", report_operations.operations_section(report)),
+        ("models", report_operations.requests_section(report)),
         ("models", report_operations.runtimes_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),

@@ -10,6 +10,7 @@ from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
+from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
@@ -74,7 +75,8 @@ def build_report(
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     ran_runtimes = summarize_runtimes(trace, shown)
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
-    summary = summarize(results, what_ran(ran_runtimes, ran_operations))
+    requests = summarize_requests(trace, shown)
+    summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests))
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
         schema_version=SCHEMA_VERSION,
@@ -92,6 +94,7 @@ def build_report(
         performance_reports=performance_reports,
         runtimes=ran_runtimes,
         operations=ran_operations,
+        requests=requests,
     )
     if not functions:
         report = without_functions(report)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
+    from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
@@ -422,6 +423,8 @@ class Report:
     """Runtimes beside Core ML that ran in the target, with the phases that their signposts show."""
     operations: tuple[Operation, ...] = field(default=(), metadata=IF_ANY)
     """What the app's own signposts name, those that last longest first."""
+    requests: tuple[RequestSummary, ...] = field(default=(), metadata=IF_ANY)
+    """Requests to language models, by runtime, model and process."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

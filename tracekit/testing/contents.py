@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracekit.testing.scenario import Scenario
+from tracekit.testing.schemas import LANGUAGE_MODELS
 
 Attributes = tuple[tuple[str, str], ...]
 
@@ -71,6 +72,7 @@ _FURTHER: dict[str, dict[str, str]] = {
     "PointsOfInterestEvents": {
         "swift-table": "PointsOfInterestEvents(excludeOSLogs: false, mustTargetAllProcesses: false)"
     },
+    **{schema: {"swift-table": f"{schema}()"} for schema in LANGUAGE_MODELS},
 }
 """Tables of instruments that are added by hand."""
 
@@ -113,6 +115,7 @@ def _extra_schemas(scenario: Scenario) -> set[str]:
         "potential-hangs": scenario.hangs,
         scenario.xcode.signpost_interval_schema: scenario.signposts,
         points: scenario.points,
+        **scenario.language_models,
     }
     return scenario.recorded | {schema for schema, listed in rows.items() if listed}
 

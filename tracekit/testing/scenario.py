@@ -81,6 +81,8 @@ class Scenario:
     logged: list[rows.LoggedRow] = field(default_factory=list)
     """Signposts of the target as `os-signpost` holds them, with a table for each subsystem and category."""
     points: list[rows.PointRow] = field(default_factory=list)
+    language_models: dict[str, list[tuple[int | str | None, ...]]] = field(default_factory=dict)
+    """Rows of the tables of Foundation Models and Core AI, by schema (`tracekit.testing.language_models`)."""
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
     there are any."""

@@ -9,7 +9,7 @@ from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rows import CoreMLRow, GpuRow, LoggedRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
-from tracekit.testing.schemas import DOCUMENTATION, columns_of
+from tracekit.testing.schemas import DOCUMENTATION, LANGUAGE_MODELS, columns_of
 
 Rows = Iterable[tuple[Cell, ...]]
 
@@ -51,7 +51,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
             ),
         )
         for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
-        if schema in _ROWS.keys() | others.keys()
+        if schema in _ROWS.keys() | others.keys() | set(LANGUAGE_MODELS)
         and (schema != TIME_PROFILE or scenario.samples)
         and (schema != "os-signpost" or _log_of(attributes)[0] in _written_logs(scenario))
     ]
@@ -72,7 +72,9 @@ def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
     if schema in scenario.emptied:
         return ()
     subsystem, category = _log_of(attributes)
-    if schema == "os-signpost" and subsystem:
+    if schema in LANGUAGE_MODELS:
+        rows: list[tuple[Cell, ...]] = [*scenario.language_models.get(schema, ())]
+    elif schema == "os-signpost" and subsystem:
         # Those of Core ML are consumed by its instrument: empty in every real export.
         rows = list(_logged(scenario, subsystem, category))
     else:

@@ -11,6 +11,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
+from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
 from tracekit.trace.samples import COUNTED, Samples, SampleSource
 from tracekit.trace.sharing import Sharing
@@ -103,7 +104,7 @@ class Trace:
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
     `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has
     `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
-    empty. `phases` is there only where signposts show any; see `Trace.phases`."""
+    empty. `phases` and `requests` are there only where any are shown; see `Trace.phases`, `Trace.requests`."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
@@ -133,6 +134,11 @@ class Trace:
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app; see `tracekit.trace.runtimes.phases`."""
         return self.context[PHASES] if PHASES in self.context else no_phases()
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """Requests to language models; see `tracekit.trace.requests.frame`."""
+        return self.context[REQUESTS] if REQUESTS in self.context else no_requests()
 
     @property
     def inferred(self) -> bool:
