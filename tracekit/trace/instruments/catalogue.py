@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tracekit.trace import samples
 from tracekit.trace.context import Field, Form
-from tracekit.trace.instruments import coreml, gpu, neural_engine, signposts
+from tracekit.trace.instruments import coreml, gpu, memory, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 
 _PROCESS = Field("process", Form.PROCESS)
@@ -59,6 +59,8 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         ),
         added_as="Thermal State",
     ),
+    memory.ACTIVITY_MONITOR,
+    memory.GPU_MEMORY,
     Instrument(
         "Hangs",
         "hangs of main threads, or calls that risk them",
