@@ -144,7 +144,18 @@ def twice(scenario: Scenario) -> Scenario:
     ]
     again.mps = [replace(row, command_buffer_id=_new_id(row.command_buffer_id)) for row in again.mps]
     both = replace(deepcopy(scenario), duration_ns=offset + scenario.duration_ns)
-    for name in ("coreml", "neural_engine", "gpu", "mps", "hangs", "signposts", "points", "samples", "memory", "gpu_memory"):
+    for name in (
+        "coreml",
+        "neural_engine",
+        "gpu",
+        "mps",
+        "hangs",
+        "signposts",
+        "points",
+        "samples",
+        "memory",
+        "gpu_memory",
+    ):
         setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
     for name in ("gpu_states", "gpu_performance", "thermal"):
         setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])

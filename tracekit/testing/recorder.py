@@ -214,12 +214,13 @@ class App:
         """Samples from start to end; with noise, the app's own needs come and go by a few MB, page by page."""
         scenario, draws = self.scenario, self.draws
         process = WINDOW_SERVER if scenario.device.platform == "macOS" else BACKBOARD
-        for time in range(on_clock(draws.integer(0, scenario.memory_ns // 2)), scenario.duration_ns, scenario.memory_ns):
+        first = on_clock(draws.integer(0, scenario.memory_ns // 2))
+        for time in range(first, scenario.duration_ns, scenario.memory_ns):
             size = FOOTPRINT + sum(change for at, change in self.held if at <= time)
             wobble = draws.integer(-60, 60) * PAGE if self.noise else 0
             scenario.memory.append(MemoryRow(time, max(size + wobble, PAGE)))
             if self.noise:
-                scenario.memory.append(MemoryRow(time, 90 * FOOTPRINT // 60 + draws.integer(0, 400) * PAGE, process))
+                scenario.memory.append(MemoryRow(time, 3 * FOOTPRINT // 2 + draws.integer(0, 400) * PAGE, process))
         so_far = 0
         for time, change in sorted(self.held_on_gpu):
             so_far += change

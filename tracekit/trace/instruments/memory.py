@@ -1,4 +1,4 @@
-"""Memory of processes (Activity Monitor) and of Metal (Metal Resource Events): one frame of the context, `Trace.memory`.
+"""Memory of processes (Activity Monitor) and of Metal (Metal Resource Events): one frame, `Trace.memory`.
 
 | column     | dtype    | holds                                                                                 |
 |------------|----------|---------------------------------------------------------------------------------------|
@@ -24,7 +24,7 @@ import pandas as pd
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.context import Field, Form, sorted_by_start
-from tracekit.trace.frames import categorical, joined_categories, or_minus_one
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where
 from tracekit.trace.instruments.instrument import Instrument
 
 MEMORY: Final = "memory"
@@ -107,8 +107,8 @@ def no_memory() -> pd.DataFrame:
 def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:
     """The rows of one kind of the target; where no process is the target, those of the only process that has any, else
     none. O(n)."""
-    rows = memory[(memory["kind"] == kind).to_numpy()]
+    rows = rows_where(memory, is_any(memory["kind"], kind))
+    pids = or_minus_one(rows["pid"])
     if target is None or target.pid is None:
-        alone = rows["pid"].nunique(dropna=False) == 1
-        return rows if alone else rows.iloc[:0]
-    return rows[or_minus_one(rows["pid"]) == target.pid]
+        return rows if len(np.unique(pids)) == 1 else rows.iloc[:0]
+    return rows_where(rows, pids == target.pid)
