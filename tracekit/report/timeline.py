@@ -28,6 +28,7 @@ from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
+from tracekit.trace.instruments.memory import MEMORY
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
@@ -70,6 +71,8 @@ class DrawnLane:
     """Index labels in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
     depth: int
     """Most rows at once."""
+    sizes: IntArray | None = None
+    """Bytes of each row of a lane of memory; None for other lanes."""
     calls_inferred: pd.DataFrame | None = None
     """The rows of the Activity lane with the columns of `CALL_DTYPES`, where Core ML did not record them; else None."""
 
@@ -237,6 +240,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
+        sizes=trace.memory["bytes"].to_numpy()[events.index[kept]] if events.frame == MEMORY else None,
         calls_inferred=trace.activity[[*CALL_DTYPES]].iloc[events.index[kept]] if inferred else None,
     )
 
