@@ -111,7 +111,16 @@ CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """What holds of fields together, by kind of document and class."""
 
-SIGNED = ("LoadMemory.step_bytes", "Tail.parts", "Part.ns", "Part.low_ns", "Part.high_ns", "Why.usual", "Why.more")
+SIGNED = (
+    "LoadMemory.step_bytes",
+    "LoadMemory.together_bytes",
+    "Tail.parts",
+    "Part.ns",
+    "Part.low_ns",
+    "Part.high_ns",
+    "Why.usual",
+    "Why.more",
+)
 """Differences, which may be negative."""
 MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
 """Times since the start of the run, which rows may precede; all others are durations."""

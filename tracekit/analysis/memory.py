@@ -107,6 +107,8 @@ class LoadMemory:
     start_ns: int
     step_bytes: int | None
     """Footprint after the load less that before it; None where the samples do not tell this load from others."""
+    together_bytes: int | None
+    """The same of all loads between the two samples: the step where it is known, else more than it at most."""
     returned_bytes: int | None
     """What the footprint fell by after the last use of the load; None where no sample shows it released. Core ML
     records no release."""
@@ -156,9 +158,10 @@ def _of_load(
     low, high = int(known.before(start_ns)), int(known.before(int(loads.ends[row]) - 1)) + 1
     if low < 0 or high == len(known):
         before = None if low < 0 else int(known.bytes[low])
-        return LoadMemory(model, instance, start_ns, None, None, Sureness.UNSAMPLED, None, before, 0)
+        return LoadMemory(model, instance, start_ns, None, None, None, Sureness.UNSAMPLED, None, before, 0)
     together = (loads.ends > known.times[low]) & (loads.starts < known.times[high])
-    step = int(known.bytes[high] - known.bytes[low]) if int(together.sum()) == 1 else None
+    added = int(known.bytes[high] - known.bytes[low])
+    step = added if int(together.sum()) == 1 else None
     used = max(int(known.before(last_ns)), high)
     released = len(known) - 1 if next_ns is None else int(known.before(next_ns))
     others = (loads.starts > known.times[used]) & (loads.starts < known.times[released])
@@ -171,6 +174,7 @@ def _of_load(
         instance=instance,
         start_ns=start_ns,
         step_bytes=step,
+        together_bytes=added,
         returned_bytes=None if fell is None else max(fell, 0),
         sure=sure,
         apart_ns=int(known.times[high] - known.times[low]),
@@ -211,6 +215,8 @@ SEGMENTS: Final = 12
 """Parts of a stretch, of equal numbers of predictions, whose medians are compared; the first one warms up."""
 PER_SEGMENT: Final = 2
 """Samples that each of them needs."""
+LEAST_NS: Final = 20_000_000_000
+"""Time that a stretch needs: in the first seconds, caches fill as predictions come (heuristic)."""
 _STUDENT: Final = 3.250
 """99% interval of the mean of ten changes (Student, nine degrees of freedom)."""
 
@@ -268,7 +274,7 @@ def longest_stretch(trace: Trace) -> tuple[Intervals, Sizes]:
 def growth(trace: Trace) -> Growth | None:
     """How the footprint changed over the longest stretch; None where too few samples lie in it. O(n log n)."""
     calls, known = longest_stretch(trace)
-    if len(known) < SEGMENTS * PER_SEGMENT or len(calls) < SEGMENTS:
+    if len(known) < SEGMENTS * PER_SEGMENT or len(calls) < SEGMENTS or known.times[-1] - known.times[0] < LEAST_NS:
         return None
     done = np.searchsorted(np.sort(calls.ends), known.times, side="right")
     segment = np.minimum(done * SEGMENTS // len(calls), SEGMENTS - 1)

@@ -12,7 +12,7 @@ from tracekit.documents.columns import absent_note, durations, names, numbers, o
 from tracekit.documents.pictures import drawing, figure
 from tracekit.render.blocks import Figure, Role, Section, items, section, table
 from tracekit.render.markup import tag
-from tracekit.report.formatting import ABSENT, moment, quantity
+from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.instruments.memory import Memory
 from tracekit.units import format_bytes, format_count, format_share, format_time
@@ -88,15 +88,15 @@ def _picture(lane: DrawnLane) -> Figure | None:
     """The level over time, of a lane of memory."""
     if lane.sizes is None or len(lane.sizes) < 2:
         return None
-    start, end, top = int(lane.starts[0]), max(int(lane.ends[-1]), int(lane.starts[-1]) + 1), int(lane.sizes.max())
-    x = 100 * (lane.starts - start) / (end - start)
-    y = 100 - 95 * lane.sizes / max(top, 1)
-    keep = np.append(True, np.diff(lane.sizes) != 0)
+    times, held = lane.sizes.times, lane.sizes.bytes
+    start, end, top = int(times[0]), max(int(lane.ends[-1]), int(times[-1]) + 1), max(int(held.max()), 1)
+    x, y = 100 * (times - start) / (end - start), 100 - 95 * held / top
+    keep = np.append(True, np.diff(held) != 0)
     steps = "".join(f"H{a:.2f}V{b:.2f}" for a, b in zip(x[keep].tolist(), y[keep].tolist(), strict=True))
     line = tag("path", d=f"M0 {y[0]:.2f}{steps}H100", class_="level median")
     chart = drawing([line], "0 0 100 100", f"{lane.title} over time")
-    times = (f"{ns / 1e9:,.1f} s" for ns in (start, (start + end) // 2, end))
-    return Figure(figure(lane.title, chart, (format_bytes(round(top / 0.95)), "0"), times))
+    axis = (f"{ns / 1e9:,.1f} s" for ns in (start, (start + end) // 2, end))
+    return Figure(figure(lane.title, chart, (format_bytes(round(top / 0.95)), "0"), axis))
 
 
 def sustained_section(models: Sequence[Sustained]) -> Section | None:
@@ -104,7 +104,7 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
     columns: tuple[Column[Sustained], ...] = (
         names("model", lambda each: each.model),
         durations("over", lambda each: each.span_ns, drop=4),
-        words("predictions/s, first to last third", lambda each: _pair(each, "per_second")),
+        words("predictions/s", lambda each: _pair(each, "per_second")),
         words("median", lambda each: _pair(each, "p50_ns"), drop=2),
         numbers("retained", lambda each: each.retained, lambda share: format_share(share) if share else ABSENT),
         words("thermal", _thermal, drop=1),
@@ -120,10 +120,13 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
 
 
 def _pair(model: Sustained, name: str) -> str:
-    unit = "ns" if name == "p50_ns" else "ratio"
+    """Of the first third and of the last: `12.1 → 13.1 ms`."""
     first, last = (getattr(each, name) for each in (model.first, model.last))
-    numbers_ = (None if value is None else round(value, 1) for value in (first, last))
-    return " → ".join(quantity(value, unit) for value in numbers_)
+    if name != "p50_ns":
+        return " → ".join(ABSENT if rate is None else f"{rate:,.1f}" for rate in (first, last))
+    one, other = (ABSENT if ns is None else format_time(ns) for ns in (first, last))
+    unit = other.rpartition(" ")[2]
+    return f"{one.removesuffix(f' {unit}')} → {other}"
 
 
 def _thermal(model: Sustained) -> str:
@@ -141,5 +144,5 @@ def _unit(device: Device) -> Column[Sustained]:
 
 def _notes(models: Sequence[Sustained]) -> Iterator[str]:
     if models:
-        yield "retained: predictions/s, last third of the time to the first; an app that paces itself keeps 100%"
+        yield "→: first to last third of the time; retained: share of predictions/s; an app that paces itself keeps 100%"
         yield "unit times are those in which it executed predictions: what energy follows from, not energy itself"

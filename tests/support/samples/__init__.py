@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.samples.album import album_memory
 from support.samples.captions import captions_concurrent
 from support.samples.not_instrumented import not_instrumented
 from support.samples.runtimes import dictation, frame_camera, local_chat
@@ -25,6 +26,7 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "local_chat": local_chat,
     "dictation": dictation,
     "frame_camera": frame_camera,
+    "album_memory": album_memory,
 }
 """By name."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,31 +56,29 @@ def _judge(
     view: tk.ModelView, first: LoadMemory | None, extra: list[LoadMemory | None], options: Options
 ) -> tk.Outcome:
     steps = [each.step_bytes for each in extra if each is not None and each.step_bytes is not None]
-    if first is None or first.step_bytes is None or len(steps) < len(extra) or not steps:
-        together = any(each is not None and each.sure == Sureness.SHARED for each in (first, *extra))
-        why = "several loads lie between two samples" if together else "not all of their loads were sampled"
-        return view.unknown(
-            f"Several instances take turns, but {why}, so what each of them holds is not known.",
-            "Start recording before the app loads the model, with a second or more between its loads.",
-        )
+    if first is None or first.together_bytes is None or len(steps) < len(extra) or not steps:
+        return _unknown(view, (first, *extra))
     added = sum(max(step, 0) for step in steps)
     each_adds = added / len(steps)
     metrics = (
         tk.Metric("instances beyond the first", len(steps), "count"),
-        tk.Metric("what the first load adds", first.step_bytes, "bytes"),
+        tk.Metric("what the first load adds", first.together_bytes, "bytes"),
         tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
         tk.above(
             "further load to the first",
-            each_adds / first.step_bytes if first.step_bytes > 0 else None,
+            each_adds / first.together_bytes if first.together_bytes > 0 else None,
             "share",
             options.copy_share,
         ),
     )
+    at_most = "at most " if first.step_bytes is None else ""
     words = (
-        f"Its first load adds {tk.format_bytes(first.step_bytes)} to the footprint, and "
+        f"Its first load adds {at_most}{tk.format_bytes(first.together_bytes)} to the footprint, and "
         f"{tk.format_count(len(steps), 'further one')} {tk.format_bytes(round(each_adds))}"
         f"{' each' if len(steps) > 1 else ''}"
     )
+    if at_most and not tk.reached(metrics, "further load to the first"):
+        return _unknown(view, (first, *extra))
     if not tk.all_reached(metrics):
         return view.passed(f"{words}: hardly any memory is held twice. {LOWER_BOUND}", metrics)
     starts = [each.start_ns for each in extra if each is not None]
@@ -90,6 +89,15 @@ def _judge(
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),
         held=held(added, view.trace),
+    )
+
+
+def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEvaluated:
+    together = any(each is not None and each.sure == Sureness.SHARED for each in loads)
+    why = "several loads lie between two samples" if together else "not all of their loads were sampled"
+    return view.unknown(
+        f"Several instances take turns, but {why}, so what each of them holds is not known.",
+        "Start recording before the app loads the model, with a second or more between its loads.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import PER_SEGMENT, SEGMENTS, Growth, growth, longest_stretch, sizes, top_calls
+from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, Growth, growth, longest_stretch, sizes, top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
@@ -41,8 +41,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         between = "" if len(calls) else " that no load interrupts"
         return view.unknown(
             f"{tk.format_count(len(within), 'sample')} of the footprint during "
-            f"{tk.format_count(len(calls), 'prediction')}{between}; at least {PER_SEGMENT} in each of {SEGMENTS} parts "
-            "are needed.",
+            f"{tk.format_count(len(calls), 'prediction')}{between}; {PER_SEGMENT} in each of {SEGMENTS} parts, over "
+            f"{tk.format_time(LEAST_NS)} or more, are needed.",
             "Record longer, with predictions throughout: Activity Monitor samples about once per second.",
         )
     start_bytes = int(known.bytes[known.before(grown.start_ns)])
