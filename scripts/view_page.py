@@ -35,6 +35,7 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "compare": ("sharpen_8bit sharpen_float16", ()),
     "runtimes": ("local_chat", ()),
     "language-models": ("meal_planner", ()),
+    "memory": ("album_memory", ()),
 }
 """Name of the picture, samples, keys that lead there."""
 SIZE = (130, 36)

@@ -166,6 +166,9 @@ class Finding:
     missed: float | None = None
     """Share (0 to 1) of the predictions that are not as the user asked, as by a time budget. Such a finding is a fact
     without cost: how often it is so gives its severity."""
+    held: float | None = None
+    """Share (0 to 1) of the highest footprint that the fix gives back: the severity of a finding about memory, which
+    costs no time."""
     resolution_ns: int = 0
     """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
     them."""
@@ -281,10 +284,10 @@ Where answers usually do and one takes so much longer, the user sees the app sta
 
 
 def severity_of(finding: Finding) -> Severity:
-    """Severity from what the fix saves at most, or from how often a prediction is not as the user asked; the lowest
-    where neither is known."""
+    """Severity from what the fix saves at most, from how often a prediction is not as the user asked, or from the
+    share of the memory that it gives back; the lowest where none of them is known."""
     cost = finding.cost
-    share, wait_ns = finding.missed or 0.0, 0
+    share, wait_ns = max(finding.missed or 0.0, finding.held or 0.0), 0
     if cost is not None:
         share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
     rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)

@@ -275,6 +275,19 @@ CONTEXT: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         "Metal pipelines that were compiled",
         ("start_ns BIGINT time of the event", "function VARCHAR Metal function", *PROCESS, *THREAD),
     ),
+    (
+        "memory",
+        "Activity Monitor",
+        "memory that processes held, sample by sample",
+        (
+            "start_ns BIGINT time of the sample",
+            "kind VARCHAR `footprint` of the process, or `gpu` for what it has allocated of Metal",
+            *PROCESS,
+            "bytes BIGINT how much",
+            "source_table VARCHAR schema of the recorded table",
+            "source_row BIGINT row in that table, from 0",
+        ),
+    ),
     ("processes", "Processes", "processes that ran", ("process VARCHAR the process", "pid BIGINT id of the process")),
 )
 """Name, instrument, rows and columns of the views of context frames."""

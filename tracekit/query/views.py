@@ -234,7 +234,7 @@ def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.Data
         if rows is None:
             return None
         ends = {"end_ns": Intervals.from_rows(rows).ends} if "duration_ns" in rows else {}
-        return rows.assign(**ends).reindex(columns=[column.name for column in columns])
+        return rows.rename(columns=_RENAMED).assign(**ends).reindex(columns=[column.name for column in columns])
 
     return frame
 

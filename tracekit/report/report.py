@@ -16,10 +16,12 @@ from tracekit.intervals import Intervals
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
+    from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
     from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
+    from tracekit.analysis.sustained import Sustained
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
@@ -385,6 +387,17 @@ class PerformanceReportInfo:
     """Where operations are planned, and where work was recorded, in one sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """Memory of the target. The footprint is that of the app alone: memory of the Neural Engine lies in other
+    processes."""
+
+    levels: tuple[MemoryLevel, ...]
+    """The footprint, and what was allocated of Metal, where they were sampled."""
+    loads: tuple[LoadMemory, ...]
+    """What each load did to the footprint, in order."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that leaves the analysis."""
@@ -425,6 +438,10 @@ class Report:
     """What the app's own signposts name, those that last longest first."""
     requests: tuple[RequestSummary, ...] = field(default=(), metadata=IF_ANY)
     """Requests to language models, by runtime, model and process."""
+    memory: MemoryInfo | None = field(default=None, metadata=IF_ANY)
+    """Memory of the target; None where it was not sampled, which is not zero."""
+    sustained: tuple[Sustained, ...] = field(default=(), metadata=IF_ANY)
+    """Models that predict for a minute or more: whether they keep their speed, and how long units work for them."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

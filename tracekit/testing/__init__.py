@@ -24,7 +24,7 @@ from tracekit.testing.machines import Machine, Process
 from tracekit.testing.read_rows import read_rows
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
-from tracekit.testing.rows import LoggedRow, Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import LoggedRow, MemoryRow, Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
@@ -35,6 +35,7 @@ __all__ = [
     "Draws",
     "LoggedRow",
     "Machine",
+    "MemoryRow",
     "Model",
     "PointRow",
     "Prediction",

@@ -147,6 +147,31 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         emit-location | Emit Location | return-location
         backtrace | Backtrace | text-backtrace
     """),
+    # Mnemonics and types of these as public scripts read them; titles, and further columns, were not seen.
+    "sysmon-process": columns_from("""
+        time | Time | start-time
+        process | Process | process
+        pid | Process ID | pid
+        memory-physical-footprint | Memory | size-in-bytes
+        memory-resident-size | Resident Size | size-in-bytes
+    """),
+    "activity-monitor-process-live": columns_from("""
+        start | Start | start-time
+        process | Process | process
+        responsible-process | Responsible Process | process
+        duration | Duration | duration
+        pid | Process ID | pid
+        memory-physical-footprint | Memory | size-in-bytes
+        memory-real | Real Memory | size-in-bytes
+    """),
+    # Fourth and fifth column as public scripts read them; the names of all and the first three were not seen.
+    "metal-current-allocated-size": columns_from("""
+        timestamp | Timestamp | event-time
+        thread | Thread | thread
+        device | Metal Device | metal-device-name
+        process | Process | process
+        allocated-size | Allocated Size | size-in-bytes
+    """),
     "life-cycle-period": columns_from("""
         start | Start | start-time
         group | Group | string

@@ -215,6 +215,23 @@ def _hangs(scenario: Scenario) -> Rows:
         yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
 
 
+def _footprints(scenario: Scenario) -> Rows:
+    for row in scenario.memory:
+        process = row.process or scenario.target
+        yield row.start_ns, process, process.pid, row.bytes, row.bytes + row.bytes // 4
+
+
+def _live_footprints(scenario: Scenario) -> Rows:
+    for row in scenario.memory:
+        process = row.process or scenario.target
+        yield row.start_ns, process, process, scenario.memory_ns, process.pid, row.bytes, row.bytes + row.bytes // 4
+
+
+def _gpu_memory(scenario: Scenario) -> Rows:
+    for row in scenario.gpu_memory:
+        yield row.start_ns, None, scenario.device.gpu, row.process or scenario.target, row.bytes
+
+
 def _signpost_events(scenario: Scenario) -> Rows:
     target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
@@ -299,6 +316,9 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "device-thermal-state-intervals": _thermal,
     "potential-hangs": _hangs,
     "hang-risks": _nothing,
+    "sysmon-process": _footprints,
+    "activity-monitor-process-live": _live_footprints,
+    "metal-current-allocated-size": _gpu_memory,
     "os-signpost": _signpost_events,
     "PointsOfInterestEvents": _points,
     "os-signpost-interval": _signpost_intervals,

@@ -23,7 +23,7 @@ from tracekit.trace.coverage import coverage, mark_unreadable
 from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
-from tracekit.trace.instruments import coreml, signposts
+from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
@@ -184,6 +184,8 @@ def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
         frames["signpost_events"] = single.events
         frames["metal_pipelines"] = signposts.metal_pipelines(single.events, target)
         unfinished["open_signposts"] = single.open
+    sizes = {schema: binding.bind((schema,), context_frame, each) for schema, (_, each) in memory.SOURCES.items()}
+    frames[memory.MEMORY] = memory.memory_frame(sizes)
     known = {name: frame for name, frame in frames.items() if frame is not None}
     phases = bind_phases({name: each for name, each in (known | unfinished).items() if name in FRAMES}, units, target)
     binding.notes += phases.notes

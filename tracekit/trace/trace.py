@@ -11,6 +11,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
 from tracekit.trace.samples import COUNTED, Samples, SampleSource
@@ -102,7 +103,7 @@ class Trace:
     """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
     context: dict[str, pd.DataFrame]
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has
+    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. Each has
     `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
     empty. `phases` and `requests` are there only where any are shown; see `Trace.phases`, `Trace.requests`."""
     coverage: tuple[Coverage, ...]
@@ -139,6 +140,12 @@ class Trace:
     def requests(self) -> pd.DataFrame:
         """Requests to language models; see `tracekit.trace.requests.frame`."""
         return self.context[REQUESTS] if REQUESTS in self.context else no_requests()
+
+    @property
+    def memory(self) -> pd.DataFrame:
+        """Footprints of processes and what they have allocated of Metal, over time; see
+        `tracekit.trace.instruments.memory`. Coverage says what the absence of rows means."""
+        return self.context[MEMORY] if MEMORY in self.context else no_memory()
 
     @property
     def inferred(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.samples.album import album_memory
 from support.samples.captions import captions_concurrent
 from support.samples.language_models import meal_planner
 from support.samples.not_instrumented import not_instrumented
@@ -27,6 +28,7 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "meal_planner": meal_planner,
     "dictation": dictation,
     "frame_camera": frame_camera,
+    "album_memory": album_memory,
 }
 """By name."""
 

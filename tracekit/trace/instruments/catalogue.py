@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tracekit.trace import samples
 from tracekit.trace.context import Field, Form
-from tracekit.trace.instruments import coreml, gpu, neural_engine, signposts
+from tracekit.trace.instruments import coreml, gpu, memory, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests import core_ai, foundation_models
 
@@ -60,6 +60,8 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         ),
         added_as="Thermal State",
     ),
+    memory.ACTIVITY_MONITOR,
+    memory.GPU_MEMORY,
     Instrument(
         "Hangs",
         "hangs of main threads, or calls that risk them",
