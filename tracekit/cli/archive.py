@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.characters import visible
 from tracekit.documents.bug_report import Reproduction, issue_text
 from tracekit.documents.report import report_file
+from tracekit.links import docs_page
 from tracekit.recording import open_recording
 from tracekit.recording.digest import Digest, digest_of
 from tracekit.recording.writing.forms import harmless
@@ -184,7 +185,7 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
         _facts("It names", named),
         _facts("Redacted", hidden),
     )
-    closing = "Texts that stay: docs/privacy.md" if hidden else "Nothing is redacted (--no-redact)."
+    closing = f"Texts that stay: {docs_page('privacy.md')}" if hidden else "Nothing is redacted (--no-redact)."
     return Document(
         str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(*blocks), closing=closing
     )

@@ -398,7 +398,7 @@ COMMANDS = (
         "answer agents",
         ("tracekit mcp recordings", "tracekit mcp"),
         "Serves the Model Context Protocol on standard input and output: eight tools that only read recordings and "
-        "models in the folders given, each answer at most 8 kB and redacted. An agent starts it (docs/agents.md).",
+        "models in the folders given, each answer at most 8 kB and redacted. An agent starts it.",
         (Argument("path", "FOLDER", "what may be read (default: the current folder)", "*"),),
         "",
         _SETTINGS,

@@ -9,14 +9,14 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit
 from tracekit.recording.xctrace.doctor import examine
 
-MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-"}
+MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 """How the text shows a state."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print every check. Status 2 where a requirement is missing."""
+    """Print every check. Status 2 where a requirement is missing or cannot be checked."""
     checks = examine(arguments.target, private=not arguments.redact)
-    usable = all(check.state != "missing" for check in checks)
+    usable = all(check.state not in ("missing", "unchecked") for check in checks)
     if arguments.format == "json":
         listed = [
             {"name": check.name, "state": check.state, "detail": check.detail, "fix": check.fix or None}

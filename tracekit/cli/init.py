@@ -23,6 +23,7 @@ from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
 from tracekit.errors import UsageError
+from tracekit.links import docs_page
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
@@ -37,8 +38,8 @@ KEPT = ("p95", "load", "loads")
 """Limits that are set where they were measured: most recordings hold what they are about."""
 MODELS = 20
 """Most models that get limits: the busiest ones."""
-TOML_HEAD = """\
-# Settings of tracekit: https://github.com/coreml-tracekit/tracekit/blob/main/docs/configuration.md
+TOML_HEAD = f"""\
+# Settings of tracekit: {docs_page("configuration.md")}
 # A line that begins with # and no blank is a setting that is not set; it shows the default, or an example.
 """
 
@@ -89,7 +90,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
     yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'
     yield from _comment_lines(KEYS_OF_MODELS)
-    yield "\n#[signposts]  # those of the app itself: docs/runtimes.md"
+    yield f"\n#[signposts]  # those of the app itself: {docs_page('runtimes.md')}"
     yield from _comment_lines(SIGNPOSTS)
     yield "\n[check]  # what `tracekit check` checks recordings against"
     yield from _comment_lines(CHECK_KEYS)

@@ -9,6 +9,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate, standard_output
 from tracekit.cli.reading import config_of
 from tracekit.errors import TracekitError
+from tracekit.links import docs_page
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,7 +38,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if (stream := standard_output()) is None:
         raise TracekitError("standard output is closed; agents start tracekit mcp with pipes")
     if stream.isatty():
-        narrate("tracekit: an agent starts this; it speaks the Model Context Protocol (docs/agents.md). Ctrl-C ends it")
+        narrate(f"tracekit: an agent starts this, see {docs_page('agents.md')}. Ctrl-C ends it")
     with redirect_stdout(stream):
         server_of(make).run()
     return ExitStatus.DONE

@@ -232,4 +232,4 @@ def _method(comparison: Comparison) -> str:
     how = "circular block bootstrap of the median of log latency"
     if max(len(comparison.before), len(comparison.after)) > 1:
         how = "Welch's t interval on the logarithms of the recordings' medians"
-    return f"Method {comparison.method}: {how}; see docs/compare.md."
+    return f"Method {comparison.method}: {how}"

@@ -15,6 +15,7 @@ from tracekit._version import __version__
 from tracekit.characters import visible
 from tracekit.comparison.settings import NAMES
 from tracekit.comparison.verdict import Item, Verdict
+from tracekit.links import REPOSITORY, docs_page
 
 if TYPE_CHECKING:
     from tracekit.comparison.gate import Gate
@@ -32,7 +33,7 @@ _RULES = {
     "input": "A recording cannot be checked",
     "tracekit": "The check came to no end",
 }
-_HELP = "https://github.com/coreml-tracekit/tracekit/blob/main/docs/ci.md"
+_HELP = docs_page("ci.md")
 
 
 def render_sarif(gate: Gate, file: str, line: Callable[[Item], int]) -> str:
@@ -42,7 +43,7 @@ def render_sarif(gate: Gate, file: str, line: Callable[[Item], int]) -> str:
     driver = {
         "name": "tracekit",
         "semanticVersion": __version__,
-        "informationUri": "https://github.com/coreml-tracekit/tracekit",
+        "informationUri": REPOSITORY,
         "rules": [_rule(rule) for rule in rules],
     }
     run = {

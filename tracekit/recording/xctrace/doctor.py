@@ -43,7 +43,7 @@ class Check:
 
     name: str
     state: str
-    """`ok`, `missing`, or `optional` for what is absent but not required."""
+    """`ok`, `missing`, `optional` for what is absent but not required, or `unchecked` where nothing can tell."""
     detail: str
     fix: str = ""
 
@@ -59,7 +59,7 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
     else:
         checks.append(Check("recording", "optional", "needs a Mac; every other command works here"))
     if target is not None:
-        checks += _tool_checks("target", _target(target))
+        checks += _tool_checks("target", _target(target), "unchecked" if Path(target).exists() else "missing")
     return checks
 
 
@@ -119,12 +119,12 @@ def _xctrace(tool: xctrace.Tool, private: bool) -> Iterator[Check]:
     yield from _tool_checks("devices", _devices(tool, private, version))
 
 
-def _tool_checks(name: str, checks: Iterable[Check]) -> Iterator[Check]:
+def _tool_checks(name: str, checks: Iterable[Check], failed: str = "missing") -> Iterator[Check]:
     """The checks; where the tool does not answer, why."""
     try:
         yield from checks
     except TracekitError as error:
-        yield Check(name, "missing", str(error))
+        yield Check(name, failed, str(error))
 
 
 def _templates(tool: xctrace.Tool) -> Iterator[Check]:
