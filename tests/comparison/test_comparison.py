@@ -263,7 +263,7 @@ def test_work_that_moved_to_another_unit_is_in_the_first_line():
     moved = "Neural Engine 100% before, GPU 100% now"
     assert text_of(comparison).startswith(f"moved to another compute unit: Net ({moved}) · ")
     assert f"moved  {moved}" in text_of(comparison)
-    assert "share of compute" not in text_of(comparison)
+    assert "share of compute 100%" not in text_of(comparison)
 
 
 @pytest.mark.parametrize(("states", "answer"), [
