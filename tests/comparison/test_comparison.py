@@ -207,6 +207,15 @@ def test_the_time_of_a_single_load_is_said_once():
     assert "also  p95 10.00 ms → 10.00 ms, load time 100.00 ms → 1.00 s\n" in text_of(compare(*sides))
 
 
+def test_predictions_are_counted_for_each_recording_and_an_interval_says_how_far_it_holds():
+    pair = text_of(compare(recordings((1.0,)), recordings((1.3,), first=5)))
+    assert "95% interval of the change within these recordings\n" in pair
+    before = [*recordings((1.0, 1.01), first=0), recording(2, count=80)]
+    several = text_of(compare(before, recordings((1.3, 1.31, 1.32), first=5)))
+    assert "95% interval of the change\n" in several
+    assert "from  3 recordings of 80 predictions and 3 of 80, of the first 80 after each load" in several
+
+
 def test_where_too_few_predictions_lie_equally_far_behind_a_load_no_change_is_believed():
     seldom = warm_after(np.full(200, 10_000_000) + np.arange(200) % 7)
     often = replace(model("Net", np.full(200, 12_000_000) + np.arange(200) % 7), warm=np.arange(200) % 5 > 0)
@@ -254,6 +263,7 @@ def test_work_that_moved_to_another_unit_is_in_the_first_line():
     moved = "Neural Engine 100% before, GPU 100% now"
     assert text_of(comparison).startswith(f"moved to another compute unit: Net ({moved}) · ")
     assert f"moved  {moved}" in text_of(comparison)
+    assert "share of compute 100%" not in text_of(comparison)
 
 
 @pytest.mark.parametrize(("states", "answer"), [

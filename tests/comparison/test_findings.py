@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tracekit.comparison.findings import FindingStatus, finding_changes
@@ -102,6 +103,24 @@ def test_a_finding_that_barely_crossed_its_threshold_is_not_fixed(margins, statu
     (fixed,), (new,) = (finding_changes([recording(a)], [recording(b)], {}) for a, b in ((one, other), (other, one)))
     assert fixed.status is status
     assert (new.status is FindingStatus.NEW) is (status is FindingStatus.FIXED)
+
+
+@pytest.mark.parametrize("counts", [(10, 1), (1, 1), (3, 3)])
+def test_what_lies_on_its_threshold_is_neither_fixed_nor_new(counts):
+    """Recordings of one build, whose metric varies by 5% about the threshold, in 500 pairs of sides."""
+    generator, said = np.random.default_rng(1), []
+    for _ in range(500):
+        sides = [
+            [
+                recording(replace(check("finding" if margin >= 1 else "passed"), margin=margin))
+                for margin in np.exp(generator.normal(0, 0.05, count)).tolist()
+            ]
+            for count in counts
+        ]
+        said += [change.status for change in finding_changes(*sides, {})]
+    changed = [status for status in said if status in (FindingStatus.FIXED, FindingStatus.NEW)]
+    assert len(said) > 300
+    assert len(changed) <= 0.02 * 500
 
 
 def test_the_margin_is_that_of_the_condition_that_decides():

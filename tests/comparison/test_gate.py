@@ -327,6 +327,11 @@ def test_a_hot_device_never_passes_where_the_other_side_was_not_or_may_not_have_
         assert gate.items[0].text.startswith(f"thermal state: {said[0]} in the baseline, now {said[1]}; ")
     allowed = verdict([after], baseline=baseline, allowed=Allowed(environment_change=True))
     assert allowed.verdict is Verdict.PASSED
+    # Nor does it fail for what heat alone may have done.
+    slower = verdict([shifted(after, 1.3)], baseline=baseline)
+    assert slower.verdict is (Verdict.FAILED if wanted is Verdict.PASSED else wanted)
+    latency = next(item for item in slower.items if item.model)
+    assert ("one side ran hot" in latency.text) == (wanted is not Verdict.PASSED)
 
 
 def test_a_recording_of_the_baseline_and_one_too_short_to_count_are_said():

@@ -34,7 +34,7 @@ def drawn(count, seed=0, *, scale=1.0, **options):
     return latencies(Case("", **options), count, np.random.default_rng(seed), scale)
 
 
-@pytest.mark.parametrize("count", [20, 50, 100, 500])
+@pytest.mark.parametrize("count", [12, 20, 50, 100, 500])
 @pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
 def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
     if count == 500 and pairs < 200:
@@ -187,6 +187,26 @@ def test_latencies_around_two_values_give_no_answer():
     mostly_slow = np.where(generator.random(200) < 0.65, slow, fast)
     change = compare_latency([mostly_fast], [mostly_slow])
     assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.MODES)
+
+
+@pytest.mark.parametrize("recordings", [1, 3])
+def test_the_interval_that_is_given_is_the_one_that_decides(recordings):
+    """Of 60 pairs, from equal to 52% slower, some of them with levels of their own."""
+    seen = set()
+    for seed in range(60):
+        scale, levels = 1 + 0.02 * (seed % 27), TWO_LEVELS[0] if seed % 3 == 0 else Case("", runs=0.02)
+        drawn_for = [latencies(levels, 60, np.random.default_rng((seed, one)), 1.0) for one in range(2 * recordings)]
+        sides = drawn_for[:recordings], [values * scale for values in drawn_for[recordings:]]
+        change = compare_latency(*sides)
+        seen.add(change.answer)
+        excluded = change.low > 1 or change.high < 1
+        if change.answer in (Answer.REGRESSED, Answer.IMPROVED):
+            assert excluded
+        elif change.answer is Answer.UNCHANGED:
+            assert 1 / (1 + change.floor) < change.low < change.high < 1 + change.floor
+        else:
+            assert not excluded or change.reason is Reason.SMALL
+    assert seen >= {Answer.REGRESSED, Answer.INCONCLUSIVE}
 
 
 def test_half_a_microsecond_of_a_short_prediction_does_not_count():

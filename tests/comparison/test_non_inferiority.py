@@ -61,6 +61,20 @@ def test_an_interval_below_what_is_allowed_passes_however_wide():
     assert 0 < found.high < 0.1
 
 
+def test_the_interval_that_is_given_is_the_one_that_decides():
+    """Of 20 models, each of 3 against 3 recordings that differ by 8%, and none to 40% slower."""
+    generator = np.random.default_rng(7)
+    models = []
+    for index in range(20):
+        sides = [1e7 * scale * np.exp(generator.normal(0, 0.08, 3)) for scale in (1.0, 1 + 0.02 * index)]
+        models.append(Compared([constant(*side) for side in sides], Floor(), is_fair=True))
+    said = hold(models)
+    assert {each.passed for each in said} == {True, False, None}
+    for each in said:
+        assert (each.passed is True) == (each.high < each.allowed)
+        assert (each.passed is False) == (each.change >= each.allowed and each.low > 0)
+
+
 def test_between_passing_and_failing_it_cannot_be_told():
     found = held(constant(9_500_000, 10_000_000, 10_500_000), constant(10_300_000, 10_800_000, 11_300_000))
     assert (found.passed, found.reason) == (None, Reason.WIDE)

@@ -106,7 +106,7 @@ def compare(
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
     gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
-    counts, is_fair = (len(before), len(after)), not _one_is_hot(before, after)
+    counts, is_fair = (len(before), len(after)), not one_is_hot(before, after)
     models = [
         compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts, is_fair)
         for name in names
@@ -157,14 +157,14 @@ def environment_differences(
             {value for recording in side if (value := getattr(recording.environment, field.name)) is not None}
             for side in (before, after)
         ]
-        is_hot = field.name == "thermal" and _one_is_hot(before, after)
+        is_hot = field.name == "thermal" and one_is_hot(before, after)
         if is_hot or (all(sides) and len(sides[0] | sides[1]) > 1):
             words = [" / ".join(sorted(values)) or NOT_RECORDED for values in sides]
             differences.append(EnvironmentDifference(LABELS[field.name], *words))
     return tuple(differences)
 
 
-def _one_is_hot(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
+def one_is_hot(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
     """Whether one side, and not the other as far as it shows, ran where devices slow down."""
     hot = [any(recording.environment.thermal in THROTTLED for recording in side) for side in (before, after)]
     return bool(before and after) and hot[0] != hot[1]

@@ -15,7 +15,8 @@ from tracekit.comparison.against_baseline import (
     new_finding_items,
 )
 from tracekit.comparison.against_settings import finding_items, limit_items, suppression_items
-from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare
+from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
+from tracekit.comparison.doubts import Reason
 from tracekit.comparison.figures import ModelFigures, figures_of
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, Verdict
@@ -94,6 +95,8 @@ def check(
     if baseline is not None and comparison is not None:
         items += method_items(baseline)
         held = held_models(baseline.recordings, recordings, comparison, floors)
+        if one_is_hot(baseline.recordings, recordings) and not allowed.environment_change:
+            held = {name: one and replace(one, passed=None, reason=Reason.HOT) for name, one in held.items()}
         items += model_items(comparison, held, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
     return gate_of(items, comparison, models)

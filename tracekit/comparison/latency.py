@@ -205,7 +205,7 @@ def _predictions_needed(
         for count, worth in zip(counts, effective, strict=True)
     )
     needed = math.ceil(max(rows, max(counts) * (width / then) ** 2))
-    digit = 10 ** max(len(str(needed)) - 2, 0)
+    digit: int = 10 ** max(len(str(needed)) - 2, 0)
     return -(-needed // digit) * digit
 
 

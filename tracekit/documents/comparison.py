@@ -190,6 +190,8 @@ def parts(model: ModelComparison) -> str:
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, and p95 where it is not compared; empty where there is none."""
     loads, *others = exact_figures(model)
+    if words.moved(model):
+        others = [figure for figure in others if figure.form is not words.share]
     error = sum(side.load_ns for side in model.inexact)
     form = words.durations(model.resolution_ns)
     times = [Figure("load time", load_time([model]), form, error=load_error(model))]

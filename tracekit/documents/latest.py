@@ -67,5 +67,5 @@ def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) ->
         return Span(f"not compared: {none if recording.target else 'its app is not recorded'}", Role.DIM)
     _, comparison = earlier
     differing = ", ".join(one.what for one in comparison.unfair)
-    unfair = f" · not a fair comparison: different {differing}" if differing else ""
+    unfair = f" · not a fair comparison: {differing}" if differing else ""
     return f"since {comparison.before[0]}: {summary(comparison)}{unfair}"

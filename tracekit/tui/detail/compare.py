@@ -82,7 +82,7 @@ class ComparePane(ListPane[Compared]):
         if state.measure == LATENCY:
             unfair = state.comparison.unfair if state.comparison is not None else ()
             if unfair:
-                about = f"not a fair comparison: {', '.join(one.what for one in unfair)} differ"
+                about = f"not a fair comparison: {', '.join(one.what for one in unfair)}"
                 return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
             about = "   median warm latency, whole recordings"
             within = "; intervals within these recordings"
