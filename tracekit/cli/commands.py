@@ -120,10 +120,11 @@ COMMANDS = (
         (
             "tracekit compare before.trace after.trace",
             "tracekit compare --before a.trace b.trace --after c.trace d.trace",
+            "tracekit compare lake/ --before \"commit = 'a1'\" --after \"commit = 'b2'\"",
         ),
         "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
         "interval of the change of median latency says so. For more than two builds: tracekit matrix.",
-        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
+        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after; or a lake", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run",

@@ -266,7 +266,7 @@ OPTIONS: dict[str, Option] = {
     "config": Option("config file (default: tracekit.toml, if any)", "FILE"),
     "no-config": Option("ignore config files"),
     # Comparing
-    "before": Option("recordings before the change", "PATH", nargs="+"),
+    "before": Option("recordings before the change; of a lake: a condition", "PATH", nargs="+"),
     "after": Option("recordings after the change", "PATH", nargs="+"),
     "rename": Option("compare model OLD with NEW (repeatable)", "OLD=NEW", dest="renames", type=_rename, many="append"),
     "label": Option("column title; takes {device} {system} {units} {name}", "TEXT", many="append"),

@@ -25,11 +25,11 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.coverage import ViewCoverage, coverage_of
-from tracekit.query.database import RecordingViews, texted
+from tracekit.query.database import Database, RecordingViews, texted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
-from tracekit.report.lake_reports import MARK, REPORTS, is_lake
+from tracekit.report.lake_reports import MARK, REPORTS, is_lake, runs_in
 from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
 from tracekit.report.serialize import to_json
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tracekit.report.report import Report
 
-__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake"]
+__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake", "reports_where", "runs_in"]
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
@@ -222,3 +222,12 @@ class LakeViews:
 
 def _text(name: str) -> Column:
     return Column(name, TEXT, "")
+
+
+def reports_where(lake: Path, condition: str) -> list[str]:
+    """Paths of the JSON reports of the recordings of a lake that meet a condition on `runs`, the earliest first. Raises
+    `UsageError` for a condition that cannot be answered, and where none meets it."""
+    rows = Database(LakeViews(lake)).answer(f"select report from runs where {condition} order by start_date, report").rows  # noqa: S608
+    if not rows:
+        raise UsageError(f"no recording of {lake} meets: {condition}; see: tracekit sql {lake} 'from runs'")
+    return [str(lake / report) for (report,) in rows]

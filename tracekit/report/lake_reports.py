@@ -19,9 +19,12 @@ def is_lake(path: Path) -> bool:
         return False
 
 
+def runs_in(lake: Path) -> set[str]:
+    """Ids of the recordings of a lake."""
+    return {run.stem for run in (lake / RUNS).glob("*.parquet")}
+
+
 def reports_in_lake(path: str) -> list[str]:
     """The JSON reports of the recordings of a lake, sorted; empty for anything else."""
     lake = Path(path)
-    if not is_lake(lake):
-        return []
-    return sorted(str(lake / REPORTS / f"{run.stem}.json") for run in (lake / RUNS).glob("*.parquet"))
+    return sorted(str(lake / REPORTS / f"{run}.json") for run in runs_in(lake)) if is_lake(lake) else []
