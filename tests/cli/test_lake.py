@@ -3,53 +3,56 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
-import os
 import re
 import shutil
-import signal
-import threading
-import time
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from tracekit.testing import Model, Process, Scenario, write_bundle
+from tracekit.cli.main import main
 
 pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-MS = 1_000_000
-PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text("utf-8")
-PREDICTIONS = 5
-
-
-def recording(number: int) -> Scenario:
-    """The app with process id `number`: a load and five predictions of `number` ms."""
-    made = Scenario(Process("App", number), duration_ns=2_000 * MS)
-    made.load(Model("Net"), 0, 10 * MS)
-    for place in range(PREDICTIONS):
-        made.predict(Model("Net"), (20 + 100 * place) * MS, number * MS).neural_engine(MS, 2 * MS)
-    return made
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/lake.md").read_text("utf-8")
+NUMBERS, BROKEN = range(10), 2
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> Path:
+def fleet() -> ModuleType:
+    """Many recordings and what has to become of them, as a benchmark has them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        return importlib.import_module("fleet")
+
+
+@pytest.fixture(scope="module")
+def runs(fleet, tmp_path_factory) -> Path:
     """Eight recordings, and two that are cut off."""
     folder = tmp_path_factory.mktemp("runs")
-    for number in range(10, 20):
-        path = write_bundle(recording(number), folder / f"{number}.trace")
-        if number in (13, 17):
-            tables = next(path.rglob("tables.plist"))
-            tables.write_bytes(tables.read_bytes()[:50])
+    for number in NUMBERS:
+        fleet.write(number, folder=folder, broken=BROKEN)
     return folder
 
 
+@pytest.fixture(scope="module")
+def made(samples, tmp_path_factory) -> Path:
+    lake = tmp_path_factory.mktemp("made") / "lake"
+    paths = [str(samples / f"{name}.trace") for name in ("captions_concurrent", "sharpen_8bit", "sharpen_float16")]
+    assert main(["lake", "add", str(lake), *paths, "--commit", "4f2a91c", "--no-config"]) == 0
+    return lake
+
+
 @pytest.fixture
-def lake(tracekit, samples, tmp_path) -> Path:
-    paths = [samples / f"{name}.trace" for name in ("captions_concurrent", "sharpen_8bit", "sharpen_float16")]
-    assert tracekit("lake", "add", tmp_path / "lake", *paths, "--commit", "4f2a91c", "--no-config").status == 0
-    return tmp_path / "lake"
+def lake(made, tmp_path) -> Path:
+    return shutil.copytree(made, tmp_path / "lake")
 
 
 def asked(tracekit, lake, query):
@@ -112,12 +115,11 @@ def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that
     assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
 
 
-def test_broken_recordings_are_named_and_the_others_are_added(tracekit, runs, tmp_path):
-    result = tracekit("lake", "add", tmp_path / "lake", runs, "--jobs", 2, "--no-config")
-    assert (result.status, result.err.count("skipped: ")) == (2, 2)
-    assert "13.trace" in result.err
-    assert "added 8 recordings" in result.err
-    assert_all_there(tracekit, tmp_path / "lake")
+def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, runs, tmp_path):
+    lake = tmp_path / "lake"
+    result = tracekit("lake", "add", lake, runs, "--jobs", 2, "--no-config")
+    fleet.check(result.status, result.err, NUMBERS, BROKEN, partial(asked, tracekit, lake))
+    assert list((lake / ".adding").iterdir()) == []
     for arguments, sentence in (
         (("add", runs, runs), "is a folder that is no lake"),
         (("drop", runs, runs), "unknown action 'drop' (available: add)"),
@@ -126,36 +128,18 @@ def test_broken_recordings_are_named_and_the_others_are_added(tracekit, runs, tm
         assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 
-def assert_all_there(tracekit, lake):
-    numbers = [number for number in range(10, 20) if number not in (13, 17)]
-    rows = asked(tracekit, lake, "select duration_ns, count(*) from predictions group by all order by all")
-    assert rows == [[number * MS, PREDICTIONS] for number in numbers]
-    assert asked(tracekit, lake, "select count(*), count(distinct run_id) from runs") == [[8, 8]]
-    assert list((lake / ".adding").iterdir()) == []
+def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, fleet, runs, tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    filled = fleet.add(tmp_path / "lake", runs, workers=2, after=1)
+    assert len(filled.killed) == 1
+    fleet.check(filled.status, filled.said, NUMBERS, BROKEN, partial(asked, tracekit, tmp_path / "lake"))
 
 
-def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, runs, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    lake = tmp_path / "lake"
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        killed = []
-
-        def kill():
-            while not any((lake / "runs").glob("*")):
-                time.sleep(0.005)
-            killed.append(next(iter(cluster.workers.values())).pid)
-            os.kill(killed[0], signal.SIGKILL)
-
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
-        result = tracekit("lake", "add", lake, runs, "--dask", cluster.scheduler_address, "--no-config")
-        killer.join(10)
-    assert len(killed) == 1
-    assert (result.status, result.err.count("skipped: ")) == (2, 2)
-    # What the killed one had in hand is left to be removed by a later writer.
-    shutil.rmtree(lake / ".adding")
-    (lake / ".adding").mkdir()
-    assert_all_there(tracekit, lake)
+def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):
+    command = [sys.executable, "-m", "tracekit", "lake", "add", str(tmp_path), str(runs), "--no-config"]
+    writers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
+    assert [writer.wait() for writer in writers] == [2, 2]
+    assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[40, 8]]
 
 
 @pytest.mark.parametrize("query", re.findall(r"```sql\n(.+?)```", PAGE, re.DOTALL))
