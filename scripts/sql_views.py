@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION, VIEWS
 
 if TYPE_CHECKING:
@@ -27,15 +28,19 @@ def page() -> str:
         "",
         "| view | rows | recorded by |",
         "|---|---|---|",
-        *(f"| `{view.name}` | {view.holds} | {', '.join(view.instruments) or '–'} |" for view in VIEWS.values()),
+        *(f"| `{name}` | {table.holds} | {_recorded_by(name)} |" for name, table in TABLES.items()),
     ]
     alike: defaultdict[tuple[Column, ...], list[str]] = defaultdict(list)
-    for view in VIEWS.values():
-        alike[view.columns].append(f"`{view.name}`")
+    for name, table in TABLES.items():
+        alike[table.columns].append(f"`{name}`")
     for columns, names in alike.items():
         lines += ["", f"## {', '.join(names)}", "", "| column | type | holds |", "|---|---|---|"]
         lines += [f"| `{column.name}` | {column.type} | {column.holds} |" for column in columns]
     return "\n".join(lines) + "\n"
+
+
+def _recorded_by(name: str) -> str:
+    return ", ".join(VIEWS[name].instruments if name in VIEWS else ()) or "–"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +17,16 @@ from types import ModuleType
 import pytest
 
 from tracekit.cli.main import main
+from tracekit.testing import Model, Process, Scenario, write_bundle
+from tracekit.testing.machines import IPHONE, NEW_IPHONE
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
 pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/lake.md").read_text("utf-8")
+MS = 1_000_000
 NUMBERS, BROKEN = range(10), 2
 
 
@@ -140,6 +145,83 @@ def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):
     writers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
     assert [writer.wait() for writer in writers] == [2, 2]
     assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[40, 8]]
+
+
+OLD, NEW = IPHONE, replace(IPHONE, os_version="18.6 (22G86)")
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory) -> Path:
+    """Two recordings of each of two systems, and one of another phone. `Net` is compiled at every launch, and since the
+    update takes 12 ms in place of 8 and runs on the GPU; `Still` is compiled once and never changes."""
+    folder = tmp_path_factory.mktemp("releases")
+    for number, device in enumerate((OLD, OLD, NEW, NEW, NEW_IPHONE)):
+        made = Scenario(Process("App", number), duration_ns=3_000 * MS, device=device)
+        made.load(Model("Net"), 0, 200 * MS, LOAD_COLD)
+        made.load(Model("Still"), 300 * MS, 20 * MS, LOAD_CACHED if number else LOAD_COLD)
+        for place in range(20):
+            updated = device is NEW
+            call = made.predict(Model("Net"), (400 + 100 * place) * MS, (12 if updated else 8) * MS)
+            (call.gpu if updated else call.neural_engine)(MS, 6 * MS)
+            made.predict(Model("Still"), (450 + 100 * place) * MS, 5 * MS).neural_engine(MS, 2 * MS)
+        write_bundle(made, folder / f"{number}.trace")
+    lake = folder / "lake"
+    for name, version in zip("01234", ("1.0", "1.0", "1.1", "1.1", "1.1"), strict=True):
+        more = ["--app-version", version, "--no-config", "-q"]
+        assert main(["lake", "add", str(lake), str(folder / f"{name}.trace"), *more]) == 0
+    return lake
+
+
+def of_page(question: str) -> str:
+    """The query below a question of the page."""
+    return re.findall(rf"\*\*{re.escape(question)}\*\*.*?```sql\n(.+?)```", PAGE, re.DOTALL)[0]
+
+
+def test_what_only_many_recordings_show_is_found(tracekit, releases):
+    compiled = asked(tracekit, releases, of_page("Is a model compiled again at every launch?"))
+    assert compiled == [["Net", "iPhone 14 Pro", 4, 4, 4], ["Still", "iPhone 14 Pro", 4, 1, 1]]
+    changed = asked(tracekit, releases, of_page("Did latency change with a system?"))
+    assert [[*row[:5]] for row in changed] == [
+        ["Net", "iPhone 14 Pro", "18.5 (22F76)", 2, 8.0],
+        ["Net", "iPhone 14 Pro", "18.6 (22G86)", 2, 12.0],
+        ["Net", "iPhone Air", NEW_IPHONE.os_version, 1, 8.0],
+        ["Still", "iPhone 14 Pro", "18.5 (22F76)", 2, 5.0],
+        ["Still", "iPhone 14 Pro", "18.6 (22G86)", 2, 5.0],
+        ["Still", "iPhone Air", NEW_IPHONE.os_version, 1, 5.0],
+    ]
+    lost = asked(tracekit, releases, of_page("Did a model lose a compute unit with a system?"))
+    assert [[row[0], row[2], row[4]] for row in lost if row[1] == "iPhone 14 Pro"] == [
+        ["Net", "18.5 (22F76)", 6 / 8],
+        ["Net", "18.6 (22G86)", 0],
+        ["Still", "18.5 (22F76)", 2 / 5],
+        ["Still", "18.6 (22G86)", 2 / 5],
+    ]
+    devices = asked(tracekit, releases, of_page("How fast is each model on each device?"))
+    assert devices == [
+        ["Net", "iPhone 14 Pro", 4, 10.0],
+        ["Net", "iPhone Air", 1, 8.0],
+        ["Still", "iPhone 14 Pro", 4, 5.0],
+        ["Still", "iPhone Air", 1, 5.0],
+    ]
+    matrix = tracekit("matrix", releases, "--label", "{device}", "--format", "csv")
+    assert "iPhone Air" in matrix.out
+
+
+def test_conditions_choose_what_a_lake_compares(tracekit, releases):
+    sides = ("--before", "app_version = '1.0'", "--after", "app_version = '1.1'", "device_model = 'iPhone 14 Pro'")
+    said = json.loads(tracekit("compare", releases, *sides, "--format", "brief").out)
+    assert [len(said[side]) for side in ("before", "after")] == [2, 2]
+    # As they were made: 8 ms became 12, and 5 stayed.
+    answers = {each["name"]: (each["latency"]["before_ns"], each["latency"]["after_ns"]) for each in said["models"]}
+    assert answers == {"Net": (8 * MS, 12 * MS), "Still": (5 * MS, 5 * MS)}
+    for wrong, sentence in (
+        ((), "missing which recordings"),
+        (("--before", "app_version = '3'", "--after", "true"), "no recording of"),
+        (("--before", "nosuch = 1", "--after", "true"), "nosuch"),
+        (("--before", "true; drop table runs", "--after", "true"), "syntax error"),
+    ):
+        result = tracekit("compare", releases, *wrong)
+        assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 
 @pytest.mark.parametrize("query", re.findall(r"```sql\n(.+?)```", PAGE, re.DOTALL))

@@ -333,17 +333,17 @@ COMMANDS = (
         "keep many for SQL",
         (
             "tracekit lake add lake/ runs/ --jobs 4",
-            "tracekit lake add lake/ run.trace --commit 4f2a91c",
+            "tracekit lake add lake/ run.trace --commit 4f2a91c --app-version 1.2",
             'tracekit sql lake/ "from runs"',
         ),
-        "Adds the views of recordings to a folder of Parquet files, which sql, history and matrix take in place of "
-        "recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
+        "Adds the views of recordings to a folder of Parquet files, which sql, history, matrix and compare take in "
+        "place of recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
         (
             Argument("action", "ACTION", "add", None, ("add",)),
             Argument("lake", "LAKE", "folder of the lake; made where there is none"),
             Argument("path", "PATH", "recordings or folders of them", "+"),
         ),
-        "commit jobs quiet",
+        "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.lake:run",
         status="2 error, or a recording was skipped",

@@ -111,7 +111,8 @@ def _sides_of_lake(lake: Path, arguments: Namespace) -> tuple[list[str], list[st
 
     if not arguments.before or not arguments.after:
         raise UsageError(
-            f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" --after \"commit = 'b2'\""
+            f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" "
+            "--after \"commit = 'b2'\""
         )
     before, after = (" and ".join(f"({each})" for each in side) for side in (arguments.before, arguments.after))
     return reports_where(lake, before), reports_where(lake, after)

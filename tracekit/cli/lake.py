@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> ExitStatus:
     lake = Path(arguments.lake).resolve()
     make_lake(lake)
     paths = recordings_in(*arguments.path)
-    work = partial(_add_one, folder=Path.cwd(), lake=lake)
+    work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
     for added in results_of(work, paths, lambda path: Path(path).name, arguments, request_from(arguments), _lost):
@@ -66,7 +66,7 @@ def _lost(path: str) -> Added:
     return Added(None, f"{path}: {PROCESS_DIED}")
 
 
-def _add_one(path: str, *, request: Request, folder: Path, lake: Path) -> Added:
+def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
     """Add one recording, unless it is there. Whatever goes wrong is part of the result, so that the others go on."""
     where = str(folder / path)
     try:
@@ -78,7 +78,7 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path) -> Added:
         if not holds(lake, run_id):
             report = judge(trace, request, None)
             views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
-            add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report())
+            add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
         return Added(run_id)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Added(None, sentence_on(error, path, where))

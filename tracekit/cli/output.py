@@ -151,7 +151,7 @@ def _without_commands(text: str, *, as_json: bool = False, whole: bool = False) 
 def typed_line(prompt: str) -> str:
     """A line that somebody types at a terminal. Raises EOFError, KeyboardInterrupt."""
     # Python edits lines, and completes words, only where it writes to the descriptor 1, which leads to standard error.
-    with open(1, "w", closefd=False) as stream, redirect_stdout(stream):  # noqa: PTH123
+    with open(1, "w", closefd=False) as stream, redirect_stdout(stream):
         return input(prompt)
 
 

@@ -42,7 +42,7 @@ __all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake"
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
-OF_RUN: Final = ("commit", "start_date")
+OF_RUN: Final = ("commit", "app_version", "start_date")
 """Further columns of `runs` in each view."""
 _UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
 _ADDING: Final = ".adding"
@@ -98,7 +98,7 @@ def holds(lake: Path, run_id: str) -> bool:
     return (lake / RUNS_FOLDER / f"{run_id}.parquet").exists()
 
 
-def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) -> None:
+def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
     frames = views.frames(_OF_VIEWS)
     known = {name: coverage_of(VIEWS[name], len(frame), views.source) for name, frame in frames.items()}
@@ -109,8 +109,8 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) 
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts = report.recording
     address = f"{REPORTS}/{run_id}.json"
-    run = (run_id, *(getattr(facts, column.name) for column in of.RECORDING), facts.commit, facts.redacted, address)
-    runs = typed([(*run, __version__, VERSION)], of.RUNS)
+    known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
+    run = (run_id, *known_of_it, facts.commit, app_version, facts.redacted, address, __version__, VERSION)
     place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
     _forget_old(lake / _ADDING)
     with TemporaryDirectory(dir=lake / _ADDING) as folder:
@@ -126,7 +126,7 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) 
         new.append((Path(folder, REPORTS), lake / address))
         new[-1][0].write_text(to_json(report), encoding="utf-8")
         new.append((Path(folder, RUNS_FOLDER), lake / RUNS_FOLDER / f"{run_id}.parquet"))
-        _write(new[-1][0], runs, of.RUNS)
+        _write(new[-1][0], typed([run], of.RUNS), of.RUNS)
         for written, path in new:
             path.parent.mkdir(parents=True, exist_ok=True)
             written.replace(path)
@@ -227,7 +227,8 @@ def _text(name: str) -> Column:
 def reports_where(lake: Path, condition: str) -> list[str]:
     """Paths of the JSON reports of the recordings of a lake that meet a condition on `runs`, the earliest first. Raises
     `UsageError` for a condition that cannot be answered, and where none meets it."""
-    rows = Database(LakeViews(lake)).answer(f"select report from runs where {condition} order by start_date, report").rows  # noqa: S608
+    query = f"select report from runs where {condition} order by start_date, report"  # noqa: S608 - it can only read
+    rows = Database(LakeViews(lake)).answer(query).rows
     if not rows:
         raise UsageError(f"no recording of {lake} meets: {condition}; see: tracekit sql {lake} 'from runs'")
     return [str(lake / report) for (report,) in rows]
