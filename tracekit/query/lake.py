@@ -68,7 +68,8 @@ _NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, "view_coverage")
 
 
 def make_lake(lake: Path) -> None:
-    """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be."""
+    """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be, and without pyarrow."""
+    _arrow()
     if is_lake(lake):
         _check_version(lake)
         return
