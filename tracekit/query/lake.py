@@ -214,7 +214,7 @@ class LakeViews:
         )
         [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
         if not count:
-            return ViewCoverage(name, False, "there is no recording in the lake.")
+            return ViewCoverage(name, False, "no recording in the lake has this view.")
         if name not in _OF_VIEWS or not told:
             return ViewCoverage(name, True, "")
         said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
