@@ -108,6 +108,7 @@ def test_nothing_beside_the_lake_is_reached(tracekit, lake, query):
 def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that_counts(tracekit, lake, samples):
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in lake.rglob("*") if path.is_file()}
     again = shutil.copytree(samples / "sharpen_8bit.trace", lake.parent / "copy.trace")
+    (lake / ".adding").rmdir()
     assert "added 0 recordings" in (result := tracekit("lake", "add", lake, again, "--no-redact")).err
     assert "1 in it already" in result.err
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in lake.rglob("*") if path.is_file()} == before
@@ -125,11 +126,14 @@ def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, r
     result = tracekit("lake", "add", lake, runs, "--jobs", 2, "--no-config")
     fleet.check(result.status, result.err, NUMBERS, BROKEN, partial(asked, tracekit, lake))
     assert list((lake / ".adding").iterdir()) == []
+    assert tracekit("lake", "add", tmp_path / "empty", runs / "0.trace").status == 2
     for arguments, sentence in (
-        (("add", runs, runs), "is a folder that is no lake"),
-        (("drop", runs, runs), "unknown action 'drop' (available: add)"),
+        (("lake", "add", runs, runs), "is a folder that is no lake"),
+        (("lake", "drop", runs, runs), "unknown action 'drop' (available: add)"),
+        (("history", tmp_path / "empty"), "holds no recording"),
+        (("compare", tmp_path / "empty", "--before", "true", "--after", "true"), "no recording of"),
     ):
-        result = tracekit("lake", *arguments)
+        result = tracekit(*arguments)
         assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 

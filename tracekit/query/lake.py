@@ -113,6 +113,8 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
     run = (run_id, *known_of_it, facts.commit, app_version, facts.redacted, address, __version__, VERSION)
     place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
+    # A copy of a lake may lack the hidden folder.
+    (lake / _ADDING).mkdir(exist_ok=True)
     _forget_old(lake / _ADDING)
     with TemporaryDirectory(dir=lake / _ADDING) as folder:
         new: list[tuple[Path, Path]] = []

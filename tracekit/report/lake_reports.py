@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from tracekit.errors import UsageError
+
 MARK: Final = "tracekit-lake.json"
 """The file that makes a folder a lake; it says the version of the views."""
 REPORTS: Final = "reports"
@@ -25,6 +27,10 @@ def runs_in(lake: Path) -> set[str]:
 
 
 def reports_in_lake(path: str) -> list[str]:
-    """The JSON reports of the recordings of a lake, sorted; empty for anything else."""
+    """The JSON reports of the recordings of a lake, sorted; empty for anything else. Raises `UsageError` where it has
+    none."""
     lake = Path(path)
-    return sorted(str(lake / REPORTS / f"{run}.json") for run in runs_in(lake)) if is_lake(lake) else []
+    reports = sorted(str(lake / REPORTS / f"{run}.json") for run in runs_in(lake)) if is_lake(lake) else []
+    if not reports and is_lake(lake):
+        raise UsageError(f"{path} holds no recording; add one: tracekit lake add {path} run.trace")
+    return reports
