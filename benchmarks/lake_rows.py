@@ -28,6 +28,8 @@ from tracekit.testing import Model, Process, Scenario, write_export
 DEVICES = 8
 SIGMA = 0.4
 """Spread of the logarithms of durations: p95 is 1.9 times the median."""
+Z95 = 1.6449
+"""The 95th percentile of a normal distribution."""
 QUESTIONS = {
     "`count(*)`": "select count(*) from predictions",
     "`approx_quantile(duration_ns, 0.95)` by device": (
@@ -130,9 +132,8 @@ def main() -> None:
     assert counted.splitlines()[1] == str(count)
     assert values(one) == {"Phone 3": values(exact)["Phone 3"]}
     off = [abs(values(sketched)[name] / number - 1) for name, number in values(exact).items()]
-    # 1.645: the 95th percentile of a normal distribution.
     true = [
-        abs(number / (median_of(int(name.split()[1])) * np.exp(1.6449 * SIGMA)) - 1)
+        abs(number / (median_of(int(name.split()[1])) * np.exp(Z95 * SIGMA)) - 1)
         for name, number in values(exact).items()
     ]
     print(
