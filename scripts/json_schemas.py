@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.analysis.memory import Sureness
 from tracekit.analysis.quantities import MODEL
 from tracekit.analysis.why.parts import Layer
 from tracekit.comparison.history import FIGURES, History
@@ -39,7 +40,8 @@ from tracekit.report.serialize import SCHEMAS, schema_id
 from tracekit.report.whatif import WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
-from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
+from tracekit.trace.instruments.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,10 +81,18 @@ WORDS: dict[str, Iterable[str | None]] = {
     "Change.kind": ("change point", "drift"),
     "PerformanceReportInfo.form": ("", *ReportForm),
     "Why.thermal": (*THERMAL_STATES, None),
+    "Third.thermal": (*THERMAL_STATES, None),
+    "LoadMemory.sure": Sureness,
+    "MemoryLevel.kind": Memory,
 }
 """The words of fields that hold plain text, by class and field."""
 _LAYERS = [layer.name.lower() for layer in Layer]
-KEYS: dict[str, Iterable[str]] = {"Coverage.shares": Attribution, "Why.usual": _LAYERS, "Why.more": _LAYERS}
+KEYS: dict[str, Iterable[str]] = {
+    "Coverage.shares": Attribution,
+    "Sustained.units": Device,
+    "Why.usual": _LAYERS,
+    "Why.more": _LAYERS,
+}
 """The keys of dicts."""
 ITEMS = {"PartSummary.unknown": Unknown}
 """The words in lists."""
@@ -101,7 +111,16 @@ CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """What holds of fields together, by kind of document and class."""
 
-SIGNED = ("Tail.parts", "Part.ns", "Part.low_ns", "Part.high_ns", "Why.usual", "Why.more")
+SIGNED = (
+    "LoadMemory.step_bytes",
+    "LoadMemory.together_bytes",
+    "Tail.parts",
+    "Part.ns",
+    "Part.low_ns",
+    "Part.high_ns",
+    "Why.usual",
+    "Why.more",
+)
 """Differences, which may be negative."""
 MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
 """Times since the start of the run, which rows may precede; all others are durations."""
@@ -116,8 +135,13 @@ def schema(kind: str) -> dict[str, Any]:
     root, version = ROOTS[kind], SCHEMAS[kind]
     definitions: dict[str, Any] = {}
     body = _object(root, kind, definitions)
-    head = {"$schema": {"const": schema_id(kind)}}
-    properties = head | body["properties"] | {"schema_version": {"const": version}}
+    properties = {"$schema": {"description": "`$id` of this JSON Schema.", "const": schema_id(kind)}} | body[
+        "properties"
+    ]
+    properties["schema_version"] = {
+        "description": "Keys keep their names and meaning within one version.",
+        "const": version,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": schema_id(kind),

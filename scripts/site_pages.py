@@ -1,5 +1,5 @@
 """Put the pages of the site together in a folder: `docs/`, the README as start page, the pages of checks, and what the
-code says of commands and of Python names. Links to files that are no page lead to the repository.
+code says of commands, of Python names and of keys in JSON. Links to files that are no page lead to the repository.
 
 python scripts/site_pages.py [FOLDER]
 """
@@ -7,6 +7,7 @@ python scripts/site_pages.py [FOLDER]
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import tomllib
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import tracekit
 from tracekit.cli.commands import COMMANDS, Command
@@ -33,6 +35,7 @@ from tracekit.notebook.several import (
 )
 from tracekit.notebook.trace_plots import TracePlots
 from tracekit.render.forms import ENDINGS
+from tracekit.report.serialize import SCHEMAS, schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "site-pages"
@@ -174,15 +177,69 @@ def _parameter(parameter: inspect.Parameter) -> str:
     return f"{star}{parameter.name}{default}"
 
 
+def json_page() -> str:
+    """Every key of what is printed as JSON, from the JSON Schemas. What several kinds hold has one table."""
+    lines = ["# JSON keys", "", "What `--json` writes, as `tracekit export --json-schema KIND` has it too."]
+    lines += ["[The report](report.md#json) says what holds for all keys.", ""]
+    anchors: dict[str, str] = {}
+    for kind in SCHEMAS:
+        schema = json.loads(schema_text(kind))
+        of = {name: json.dumps(body["properties"]) for name, body in schema["$defs"].items() if "properties" in body}
+        lines += [f"## {kind}", ""]
+        waiting = [("", schema)]
+        while waiting:
+            path, body = waiting.pop(0)
+            lines += [f"### {kind}: {path}", ""] if path else []
+            lines += [_cell(_sentence(body.get("description", ""))), "", "| key | type | holds |", "|---|---|---|"]
+            for key, value in body["properties"].items():
+                inner = value.get("items", value)
+                held = ".".join(filter(None, (path, key))) + ("[]" if "items" in value else "")
+                name = "" if "properties" in inner else next(iter(re.findall(r"'#/\$defs/(\w+)'", str(inner))), "")
+                if "properties" in inner:
+                    waiting.append((held, inner))
+                elif name in of and of[name] not in anchors:
+                    anchors[of[name]] = f"{kind}-" + re.sub(r"[^\w]", "", held)
+                    waiting.append((held, schema["$defs"][name]))
+                said = value.get("description") or schema["$defs"].get(name, {}).get("description", "")
+                said += "" if key in body.get("required", body["properties"]) else " Absent where there is none."
+                shape = f"[{name}](#{anchors[of[name]]})" if name in of else name
+                lines += [f"| `{key}` | {_cell(_type(value, shape))} | {_cell(_sentence(said))} |"]
+            lines += [""]
+    return "\n".join(lines)
+
+
+def _type(value: dict[str, Any], shape: str) -> str:
+    """The type of a key in words. shape: what stands for a definition."""
+    if "enum" in value:
+        return ", ".join("null" if word is None else f"`{word}`" for word in value["enum"])
+    if "const" in value:
+        return f"`{value['const']}`".lower()
+    if "anyOf" in value:
+        return " or ".join(_type(each, shape) for each in value["anyOf"])
+    if "$ref" in value:
+        return shape
+    kinds = value.get("type", ())
+    words = [kinds] if isinstance(kinds, str) else list(kinds)
+    if "array" in words and "items" in value:
+        words[words.index("array")] = f"list of {_type(value['items'], shape)}"
+    return " or ".join(words)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def write(folder: Path) -> None:
     """Write all pages and pictures into a folder, and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     files, of_checks = sources(), checks()
-    known = {**files, **of_checks}
+    # On the site, a JSON Schema is the page that explains its keys.
+    schemas = {f"tracekit/report/schema/{kind}-{version}.json": "json.md" for kind, version in SCHEMAS.items()}
+    known = {**files, **of_checks, **schemas}
     texts = {page: linked((ROOT / source).read_text("utf-8"), source, page, known) for source, page in files.items()}
     for source, page in of_checks.items():
         texts[page] = linked(own_page(Path(source).stem) or "", source, page, known)
-    texts |= {"command-reference.md": commands_page(), "python-api.md": python_page()}
+    texts |= {"command-reference.md": commands_page(), "python-api.md": python_page(), "json.md": json_page()}
     for page, text in texts.items():
         (folder / page).parent.mkdir(parents=True, exist_ok=True)
         (folder / page).write_text(text, encoding="utf-8")

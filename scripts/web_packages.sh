@@ -2,7 +2,7 @@
 # Installs what the tests of the HTML report need beyond Python, where it can be had: the npm packages of web/, and
 # Chromium on a Debian where this user may install programs. It never fails: tests that lack something are skipped by name.
 set -u
-cd "$(dirname "$0")/../web"
+cd "$(dirname "$0")/../web" || exit
 
 if command -v npm >/dev/null && ! [ node_modules/.package-lock.json -nt package-lock.json ]; then
     timeout 120 npm ci --ignore-scripts --no-audit --no-fund >/dev/null 2>&1 ||

@@ -21,12 +21,15 @@ PROMPT = {"sh": r"^(?:\$ )?tracekit (.*)", "console": r"^\$ tracekit (.*)"}
 """What command lines are, by the kind of block: in a console, all else is output."""
 
 
-def test_the_screen_in_the_readme_is_what_the_command_prints():
+def test_the_screen_in_the_readme_is_what_the_command_prints(update_goldens: bool):
     command, screen = re.search(r"```console\n\$ tracekit (.*)\n((?:.*\n)*?)```", README).groups()
     env = {**os.environ, "COLUMNS": "100", "PYTHONUTF8": "1"}
     printed = subprocess.run(
         [sys.executable, "-m", "tracekit", *command.split()], capture_output=True, cwd=ROOT, env=env, check=True
     ).stdout.decode()
+    if update_goldens:
+        (ROOT / "README.md").write_text(README.replace(screen, printed), "utf-8")
+        return
     assert screen == printed
 
 

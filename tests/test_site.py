@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 import re
 import runpy
@@ -18,6 +19,7 @@ import tracekit
 from tracekit.cli.commands import COMMANDS
 from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.registry import DETECTORS
+from tracekit.report.serialize import SCHEMAS, schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "mkdocs.yml"
@@ -83,6 +85,17 @@ def test_every_command_and_public_name_has_its_section(pages: Path) -> None:
     for name, said in names:
         first = inspect.cleandoc(getattr(tracekit, name).__doc__).splitlines()[0]
         assert first in said
+
+
+def test_every_key_of_every_json_schema_is_on_its_page(pages: Path) -> None:
+    text = (pages / "json.md").read_text("utf-8")
+    for kind in SCHEMAS:
+        schema = json.loads(schema_text(kind))
+        owners = [schema, *(each for each in schema["$defs"].values() if "properties" in each)]
+        for owner in owners:
+            rows = [rf"\| `{re.escape(key)}` \| .* \|\n" for key in owner["properties"]]
+            assert re.search("".join(rows), text), f"{kind}: {list(owner['properties'])}"
+    assert "[JSON Schema](json.md)" in (pages / "report.md").read_text("utf-8").replace("Its JSON", "JSON")
 
 
 def test_numbers_of_the_validation_page_are_those_of_the_pages_that_it_names() -> None:

@@ -19,8 +19,10 @@ from tracekit.config import Config, load_config
 from tracekit.detectors.expectations import (
     BUDGET_KEY,
     EXPECT_KEY,
+    LIMIT_KEY,
     parse_budget,
     parse_expectation,
+    parse_memory_limit,
     with_expectations,
 )
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 
 SLOWEST = Choice()
 
-_REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
+_REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit", LIMIT_KEY: "memory limit"}
 """Options without which their detector has nothing to judge, in words."""
 
 
@@ -104,6 +106,7 @@ def request_of(
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
     expect: str | Sequence[str] = (),
+    memory_limit: str | None = None,
     model_files: Files = (),
     perf_reports: Files = (),
     config: str | Path | None = None,
@@ -120,11 +123,11 @@ def request_of(
     `models` are names or patterns (globs) of models, `process` a name or pid, `part` a part of the time: what is shown
     and counted; the checks run on the whole recording. `only` and `skip` are ids of checks. Where several texts may be
     given, one text is one name. `settings` maps `check.option` to a value, and `model_settings` patterns of model names
-    to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and
+    to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`;
     `expect` the compute unit that models should run on (`neural-engine`, or `Segmenter=gpu` for one), for
-    `unexpected-device`. `model_files` are paths of model files, matched by name, or texts such as
-    `Segmenter=Models/v2.mlpackage`, and `perf_reports` those of performance reports; one beside the recording with the
-    name of a model is used as well.
+    `unexpected-device`; and `memory_limit` the most memory that the app may hold (`3GB`), for `memory-peak`.
+    `model_files` are paths of model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and
+    `perf_reports` those of performance reports; one beside the recording with the name of a model is used as well.
     `config` is a config file (`tracekit.config`); what is given here overrides it.
     `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
     the app's functions and source files. `commit` is that of the build that was recorded, for its report. `reader`,
@@ -133,7 +136,11 @@ def request_of(
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
     budgets, expectations = _texts(budget), _texts(expect)
-    judging = _judging(config, _texts(only), _texts(skip), settings or {}, model_settings or {}, budgets, expectations)
+    of_app = {} if memory_limit is None else {LIMIT_KEY: parse_memory_limit(memory_limit)}
+    given_settings = {**(settings or {}), **of_app}
+    judging = _judging(config, _texts(only), _texts(skip), given_settings, model_settings or {}, budgets, expectations)
+    if of_app:
+        _check_used(judging, LIMIT_KEY, str(memory_limit))
     check_sort(sort)
     patterns = [pattern for pattern, _ in (*map(parse_budget, budgets), *map(parse_expectation, expectations))]
     given = Request(
@@ -274,16 +281,21 @@ def _judging(
         settings={**project.settings, **general},
         model_settings=merge_settings(_without(project.model_settings, general), special),
     )
-    chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
     for key, given in ((BUDGET_KEY, budgets), (EXPECT_KEY, expectations)):
-        name = key.partition(".")[0]
-        if given and name not in chosen:
-            raise UsageError(
-                f"{_REQUESTS[key]} '{given[0]}' is only used by {name}, which --only, --skip or the config "
-                f"file leaves out; run that check or drop the {_REQUESTS[key]}"
-            )
+        if given:
+            _check_used(judging, key, given[0])
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
+
+
+def _check_used(judging: Config, key: str, given: str) -> None:
+    """Raise `UsageError` where the check that something was given for does not run."""
+    name = key.partition(".")[0]
+    if name not in {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}:
+        raise UsageError(
+            f"{_REQUESTS[key]} '{given}' is only used by {name}, which --only, --skip or the config file leaves out; "
+            f"run that check or drop the {_REQUESTS[key]}"
+        )
 
 
 def _unused_settings(judging: Config) -> tuple[str, ...]:

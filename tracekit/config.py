@@ -13,7 +13,7 @@ from typing import Any
 
 from tracekit.comparison.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
-from tracekit.detectors.expectations import UNIT_NUMBERS, with_expectations
+from tracekit.detectors.expectations import LIMIT_KEY, UNIT_NUMBERS, parse_memory_limit, with_expectations
 from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
 from tracekit.detectors.options import ModelSettings, Number, Settings, check_settings, configure
 from tracekit.detectors.outcomes import Severity
@@ -36,6 +36,7 @@ KEYS = {
     "only": Key('["cold-load"]', "checks to run, and no others"),
     "model-files": Key('["Models/Caption.mlpackage"]', "model files of recorded models; paths from here"),
     "perf-reports": Key('["Models/Caption.json"]', "performance reports of recorded models"),
+    "memory-limit": Key('"3GB"', "most memory that the app may hold; for memory-peak"),
     **KEYS_OF_MODELS,
 }
 """What can be set at the top of the file, beside tables."""
@@ -116,6 +117,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
     settings, model_settings = with_expectations(budgets, expectations, settings, model_settings)
+    settings = {**settings, **_memory_limit(table)}
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(of_recordings))
     return Config(
@@ -228,6 +230,15 @@ def _budget(table: dict[str, Any], where: str) -> list[str]:
     if isinstance(value, bool) or not isinstance(value, str | int | float) or "=" in str(value):
         raise UsageError(f'\'{where}budget\': must be a time or a rate, as 16.7, "16.7ms" or "30fps"')
     return [str(value)]
+
+
+def _memory_limit(table: dict[str, Any]) -> dict[str, float]:
+    value = table.get("memory-limit")
+    if value is None:
+        return {}
+    if not isinstance(value, str):
+        raise UsageError('\'memory-limit\': must be a size with its unit, as "3GB" or "512MB"')
+    return {LIMIT_KEY: parse_memory_limit(value)}
 
 
 def _expectation(table: dict[str, Any], where: str) -> list[str]:

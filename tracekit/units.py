@@ -101,8 +101,8 @@ def format_estimate(ns: float) -> str:
 def format_bytes(size: int) -> str:
     """A size in bytes with three significant digits in decimal units, as Finder and Xcode show it."""
     for unit, name in ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "KB")):
-        if size >= unit * 0.9995:
+        if abs(size) >= unit * 0.9995:
             value = size / unit
-            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
             return f"{value:,.{digits}f} {name}"
     return f"{size:,} bytes"

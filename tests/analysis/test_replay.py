@@ -114,13 +114,14 @@ def test_calls_in_a_row_run_at_the_same_times_as_event_by_event(schedule):
     assert times(schedule) == expected
 
 
-def made(calls, pieces=(), previous=None, anchored=()):
-    """A schedule of calls one after the other; pieces are (start, end, call) on one unit."""
+def made(calls, pieces=(), previous=None, anchored=(), models=None):
+    """A schedule of calls one after the other, of one model; pieces are (start, end, call) on one unit."""
     starts, ends = np.array(calls, np.int64).reshape(-1, 2).T
     begin, end, call = np.array(pieces, np.int64).reshape(-1, 3).T
     before = np.arange(-1, len(calls) - 1) if previous is None else np.array(previous)
     fixed = np.isin(np.arange(len(calls)), anchored)
-    zeros, group = np.zeros(len(begin), np.int64), (call < 0).astype(np.int64)
+    zeros = np.zeros(len(begin), np.int64)
+    group = (call < 0).astype(np.int64) if models is None else np.array(models)[call]
     return schedule_of(
         Intervals(starts, ends),
         before,
@@ -174,6 +175,14 @@ def test_calls_that_all_wait_alike_count_as_waiting():
     work = [(0, 12, -1), (12, 16, 0), (100, 112, -1), (112, 116, 1)]
     schedule = made([(0, 17), (100, 117)], work, previous=[-1, -1])
     assert times(changes(schedule, elsewhere=schedule.call < 0)) == [(0, 5), (100, 105)]
+
+
+def test_calls_that_all_wait_are_handed_over_as_fast_as_those_of_others():
+    # Model 0 finds the unit free after 1; each call of model 1 waits behind it, for 5 to 11.
+    calls = [(0, 14), (2, 20), (100, 114), (106, 120), (200, 214), (208, 220)]
+    work = [(1, 13, 0), (13, 18, 1), (101, 113, 2), (113, 118, 3), (201, 213, 4), (213, 218, 5)]
+    schedule = made(calls, work, previous=[-1] * 6, models=[0, 1] * 3)
+    assert times(changes(schedule, gone=np.array([True, False] * 3)))[1::2] == [(2, 10), (106, 114), (208, 216)]
 
 
 def test_work_of_others_that_a_unit_begins_with_holds_up_what_waits_behind_it():

@@ -137,7 +137,7 @@ def clean_app() -> Scenario:
     app.code.on_main = False
     model = Model("Segmenter")
     app.load(model, 300 * MS)
-    app.pause(2_500 * MS)
+    app.pause(900 * MS)
     for _ in range(120):
         app.predict(model, neural_engine(8 * MS))
         app.pause(8 * MS)

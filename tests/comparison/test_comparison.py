@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.synthetic_measurements import DEVICE, model, of_models
+from support.synthetic_measurements import DEVICE, model, of_models, recording, recordings
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.doubts import Reason
 from tracekit.comparison.findings import FindingStatus
@@ -183,12 +183,28 @@ def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
     assert found.latency.answer is Answer.UNCHANGED
     # Most predictions of the longer one are not compared, so their mean says nothing.
     assert found.parts == ()
-    assert "79 and 79 predictions, at most 80 after each load" in text_of(compare(*sides))
+    assert "79 and 79 predictions, of the first 80 after each load" in text_of(compare(*sides))
 
 
 def warm_after(values):
     """A model that was loaded once, before these predictions."""
     return replace(model("Net", values), warm=np.arange(len(values)) > 0)
+
+
+def test_what_too_few_predictions_say_of_p95_takes_no_line_of_its_own():
+    few, enough = ([of_models(warm_after(np.full(count, 10_000_000) + np.arange(count) % 7))] for count in (299, 400))
+    text = text_of(compare(few, few))
+    assert "    also  p95 10.00 ms → 10.00 ms\n" in text
+    assert "p95 is compared from 300 predictions per side on." in text
+    assert "    p95   unchanged within ±5%, 10.00 ms → 10.00 ms" in text_of(compare(enough, enough))
+
+
+def test_the_time_of_a_single_load_is_said_once():
+    sides = [
+        [of_models(replace(model("Net", np.full(50, 10_000_000)), cached_loads_ns=np.array([time])))]
+        for time in (10**8, 10**9)
+    ]
+    assert "also  p95 10.00 ms → 10.00 ms, load time 100.00 ms → 1.00 s\n" in text_of(compare(*sides))
 
 
 def test_where_too_few_predictions_lie_equally_far_behind_a_load_no_change_is_believed():
@@ -240,12 +256,41 @@ def test_work_that_moved_to_another_unit_is_in_the_first_line():
     assert f"moved  {moved}" in text_of(comparison)
 
 
-@pytest.mark.parametrize("sides", [(None, "Critical"), ("Critical", None)])
-def test_a_hot_device_is_said_where_the_other_side_does_not_say_its_state(sides):
-    net = model("Net", np.full(50, 10_000_000))
-    found = compare(*([of_models(net, environment=replace(DEVICE, thermal=state))] for state in sides))
-    assert any("Thermal state Critical" in note for note in found.notes)
-    assert found.unfair == ()
+@pytest.mark.parametrize(("states", "answer"), [
+    (("Nominal", "Nominal"), Answer.REGRESSED),
+    (("Nominal", None), Answer.REGRESSED),
+    (("Nominal", "Fair"), Answer.REGRESSED),
+    (("Serious", "Critical"), Answer.REGRESSED),
+    (("Nominal", "Serious"), Answer.INCONCLUSIVE),
+    (("Critical", "Fair"), Answer.INCONCLUSIVE),
+    ((None, "Critical"), Answer.INCONCLUSIVE),
+    (("Serious", None), Answer.INCONCLUSIVE),
+])  # fmt: skip
+def test_no_answer_about_a_time_is_believed_where_one_side_alone_is_known_to_be_hot(states, answer):
+    """50 predictions a side, 30% slower after, and 60 cold loads."""
+    sides = []
+    for scale, state in zip((1.0, 1.3), states, strict=True):
+        net = replace(recording(1, scale, count=50).models[0], cold_loads_ns=np.full(60, round(1e8 * scale)))
+        sides.append([of_models(net, environment=replace(DEVICE, thermal=state))])
+    comparison = compare(*sides)
+    (found,) = comparison.compared
+    assert (found.latency.answer, found.cold_load.answer) == (answer, answer)
+    # The numbers are given all the same.
+    assert found.latency.ratio == pytest.approx(1.3, abs=0.01)
+    assert (found.latency.reason is Reason.HOT) == (answer is Answer.INCONCLUSIVE)
+    text = text_of(comparison)
+    assert ("one side ran hot" in text) == (answer is Answer.INCONCLUSIVE)
+    if answer is Answer.INCONCLUSIVE:
+        (difference,) = comparison.unfair
+        assert (difference.before, difference.after) == tuple(state or "not recorded" for state in states)
+        assert "certainty: one recording per side; not a fair comparison: thermal state; not recorded:" in text
+
+
+def test_one_hot_recording_of_several_makes_its_side_hot():
+    before, after = recordings((1.0, 1.01, 0.99)), recordings((1.3, 1.31, 1.29), first=5)
+    assert compare(before, after).compared[0].latency.answer is Answer.REGRESSED
+    after[1] = replace(after[1], environment=replace(DEVICE, thermal="Serious"))
+    assert compare(before, after).compared[0].latency.reason is Reason.HOT
 
 
 def test_a_recording_without_a_model_does_not_count_for_it():

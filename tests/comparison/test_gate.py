@@ -308,13 +308,24 @@ def test_work_that_moved_to_another_unit_fails_at_equal_latency(measured):
     assert "moved to another compute unit: Neural Engine 100% before, GPU 97% now" in gate.items[0].text
 
 
-def test_a_hot_device_is_inconclusive_where_the_baseline_did_not_record_its_state(measured):
+@pytest.mark.parametrize(("states", "wanted"), [
+    ((None, "Serious"), Verdict.INCONCLUSIVE),
+    (("Critical", None), Verdict.INCONCLUSIVE),
+    (("Nominal", "Serious"), Verdict.ERROR),
+    (("Serious", "Serious"), Verdict.PASSED),
+    (("Nominal", None), Verdict.PASSED),
+])  # fmt: skip
+def test_a_hot_device_never_passes_where_the_other_side_was_not_or_may_not_have_been(measured, states, wanted):
     recording = measured("sharpen_float16")
-    hot = replace(recording, environment=replace(recording.environment, thermal="Serious"), identity="other")
-    gate = verdict([hot], baseline=baseline_of([recording]))
-    assert (gate.verdict, gate.items[0].subject) == (Verdict.INCONCLUSIVE, "environment")
-    assert "thermal state Serious" in gate.items[0].text
-    allowed = verdict([hot], baseline=baseline_of([recording]), allowed=Allowed(environment_change=True))
+    before, after = (replace(recording, environment=replace(recording.environment, thermal=one)) for one in states)
+    baseline, after = baseline_of([before]), replace(after, identity="other")
+    gate = verdict([after], baseline=baseline)
+    assert gate.verdict is wanted
+    if wanted is not Verdict.PASSED:
+        assert (gate.items[0].subject, gate.items[0].about) == ("environment", "thermal state")
+        said = [state or "not recorded" for state in states]
+        assert gate.items[0].text.startswith(f"thermal state: {said[0]} in the baseline, now {said[1]}; ")
+    allowed = verdict([after], baseline=baseline, allowed=Allowed(environment_change=True))
     assert allowed.verdict is Verdict.PASSED
 
 

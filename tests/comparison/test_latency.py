@@ -122,6 +122,19 @@ def test_predictions_that_depend_on_each_other_are_worth_fewer():
     assert change.wanted > 30
 
 
+@pytest.mark.parametrize(("after", "least"), [(1.0, 8), (1.1, 14)])
+def test_as_many_predictions_as_are_said_to_settle_it_may(after, least):
+    """Of 20 pairs, at a spread of 30%: 100 predictions tell of few. So many of the median tell of about half."""
+
+    def compared(count, seed):
+        return compare_latency([drawn(count, seed, spread=0.3)], [drawn(count, 100 + seed, scale=after, spread=0.3)])
+
+    wanted = [each for seed in range(20) if (each := compared(100, seed).wanted) is not None]
+    assert len(wanted) >= 10
+    settled = [compared(int(np.median(wanted)), seed).answer is not Answer.INCONCLUSIVE for seed in range(20)]
+    assert sum(settled) >= least
+
+
 def test_a_side_without_predictions_gives_no_answer():
     nothing = np.zeros(0, np.int64)
     change = compare_latency([nothing], [drawn(50)])

@@ -43,6 +43,14 @@ def test_the_published_schemas_are_those_of_the_dataclasses(kind: str) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(kind)))
 
 
+def test_every_key_of_a_report_is_described() -> None:
+    """Pages lead to the schema for what keys mean."""
+    owners = [SCHEMA["report"], *SCHEMA["report"]["$defs"].values()]
+    keys = [each for owner in owners for each in owner.get("properties", {}).items()]
+    assert len(keys) > 300
+    assert [key for key, value in keys if "description" not in value] == []
+
+
 def test_a_schema_says_what_the_dataclass_does() -> None:
     definitions = MADE["schema"]("report")["$defs"]
     rule, result = definitions["rule"], definitions["result"]

@@ -43,16 +43,15 @@ PAGES = "../../tracekit/detectors/rules"
 
 HEAD = """# Accuracy
 
-How right the detectors are on labeled recordings; `make accuracy` writes this page. The recordings are made by
-`tracekit.testing` with the distributions, overlaps, duplicated rows and foreign work of real ones, from seeds: per
-detector some in which the problem is there, some clean ones, some that look like the problem and are not, some with too
-little data to tell, and some just above and just below its thresholds. {shared} more belong to no detector: clean apps
-of every kind, the samples after their fix, and a public recording rebuilt from its figures. Each of the {count:,}
-recordings is judged by every detector. A finding that the recording does not hold counts against the detector that
-makes it, whichever detector the recording was made for.
+How often checks are right on labeled recordings; `make accuracy` writes this page. `tracekit.testing` makes the
+recordings, with the overlaps, duplicated rows and work of other processes that real ones have: for each check some
+with the problem, some clean ones, some that only look like the problem, some with too little data, and some just
+above and just below its thresholds. {shared} more belong to no check: clean apps of every kind, the samples after
+their fix, and a public recording rebuilt from its figures. Every check evaluates each of the {count:,} recordings,
+and a wrong finding counts against it.
 
-Precision is the share of its findings that are right, recall the share of the problems that it finds, both outside the
-near misses. The other columns give how many of a detector's own recordings it answers as it must.
+Precision is the share of its findings that are right, recall the share of the problems that it finds, both outside
+the near misses. The other columns give how many of its own recordings a check answers correctly.
 """
 
 

@@ -69,15 +69,15 @@ COLUMNS = (FOUND, MISSING, CONTRADICTION, FALSE_ALARM)
 
 HEAD = """# Without Core ML's rows
 
-How much of a judgment is left where Core ML recorded no rows; `make blind` writes this page. The labeled recordings of
-[accuracy.md](accuracy.md), every tenth of them also repeated, lengthened and beside another model, and random apps are
-given call stacks of 1 ms and 5 ms: with missed samples, several threads, inlined frames and functions without names.
-Each is judged with Core ML's rows and without, and the answers are compared: {count:,} recordings. Those of several
-processes do not count, nor do those without Core ML's rows{artifacts}.{part}
+Which findings remain where Core ML recorded no rows; `make blind` writes this page. The labeled recordings of
+[accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms, with missed samples, several threads,
+inlined frames and functions without names. Each is evaluated with Core ML's rows and without, and the answers are
+compared: {count:,} recordings. Those of several processes do not count, nor do those
+without Core ML's rows{artifacts}.{part}
 
 - *Found again*, *not evaluated*: findings with a cost of more than {worth} samples, or without cost.
-- *Contradicts*: a check passes that finds something with Core ML's rows. *False alarm*: a finding that is there only
-  without them. Neither may occur.
+- *Contradicts*: a check passes that has a finding with Core ML's rows. *False alarm*: a finding only without them.
+  Neither may occur.
 """
 
 

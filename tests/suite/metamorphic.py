@@ -121,6 +121,8 @@ def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
         signposts=later(scenario.signposts),
         points=[replace(point, time_ns=point.time_ns + by_ns) for point in scenario.points],
         samples=[replace(row, time_ns=row.time_ns + by_ns) for row in scenario.samples],
+        memory=later(scenario.memory),
+        gpu_memory=later(scenario.gpu_memory),
         gpu_states=later(scenario.gpu_states),
         gpu_performance=later(scenario.gpu_performance),
         thermal=later(scenario.thermal),
@@ -142,7 +144,18 @@ def twice(scenario: Scenario) -> Scenario:
     ]
     again.mps = [replace(row, command_buffer_id=_new_id(row.command_buffer_id)) for row in again.mps]
     both = replace(deepcopy(scenario), duration_ns=offset + scenario.duration_ns)
-    for name in ("coreml", "neural_engine", "gpu", "mps", "hangs", "signposts", "points", "samples"):
+    for name in (
+        "coreml",
+        "neural_engine",
+        "gpu",
+        "mps",
+        "hangs",
+        "signposts",
+        "points",
+        "samples",
+        "memory",
+        "gpu_memory",
+    ):
         setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
     for name in ("gpu_states", "gpu_performance", "thermal"):
         setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])

@@ -494,18 +494,17 @@ def of_samples() -> Iterator[tuple[str, str, float]]:
 COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said"
 HEAD = """# What fixes bring
 
-The est. savings of findings, held against what their fixes save: the same app is built with one problem and without,
-and the same work is drawn for both. The recording with the problem is replayed without what the fix takes away
-([whatif](../whatif.md)), and what a report says is compared with the other recording. `make savings` writes this page:
-{pairs} pairs of {checks} checks, called in a loop, by a camera, or by a user, some of them beside another model.{part}
+Est. savings of findings, compared with what their fixes save: the same app is built with one problem and without. The
+recording with the problem is replayed without what the fix takes away ([whatif](../whatif.md)), and what a report
+says is compared with the other recording. `make savings` writes this page: {pairs} pairs of {checks} checks, called
+in a loop, by a camera, or by a user, some of them beside another model.{part}
 
 - *found*: pairs in which the check finds the problem; the others are not compared.
-- *exceeded*: the fix brings more than was said, by over 1% of it. *within 10%*: what was said is off by no more than
-  a tenth of what it brings.
+- *exceeded*: the fix saves over 1% more than the report said. *within 10%*: the report is off by no more than a tenth
+  of what the fix saves.
 - *measured / said*: the lowest, the median and the highest.
 
-Durations of single steps do not vary by chance here, only work and gaps do; else what is measured would hold the chance
-of both recordings. Nothing here is a real device.
+Durations of single steps do not vary by chance here, only work and gaps do. Nothing here is a real device.
 
 """
 RULES = "../../tracekit/detectors/rules"

@@ -29,6 +29,7 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
     },
     "run-issues": {"The device does not support": "the issue is there; only you know which instruments you need"},
     "attached-late": {"You only want to see": "the finding is right; only you know what you want to see"},
+    "memory-peak": {"The limit is that of a small": "the finding is right; only you know which device matters"},
     "float-conversion": {"Input data arrives as Float32": "no row tells in which type input data arrives"},
     "main-thread-work": {"The same touch starts work": "without call stacks nothing tells which thread predicted"},
 }

@@ -145,7 +145,7 @@ How often `tracekit compare` and `tracekit check` are wrong, on simulated latenc
 page. Latencies are log-normal around 10 ms with first-order autocorrelation φ, and 2% of them take twice as long. Each
 cell has {times} pairs, or builds. Nothing here is a real device.
 
-The tests of `tests/compare` hold these figures; with `--every-case` they draw as many as this page.
+Tests check these figures on smaller samples.
 """
 
 

@@ -25,16 +25,20 @@ class AggregationRow:
     """One row of the aggregation: a lane, an event and a model."""
 
     lane: str
+    """Lane that the events are on."""
     label: str
-    """Event as recorded, `NO_EVENT` where none is. For the hardware lanes a title of the kind, since their labels name
+    """Event as recorded. For the hardware lanes a title of the kind, since their labels name
     single pieces of work."""
     kind: str
+    """Kind of event."""
     guessed: bool
+    """Whether the kind was guessed from the name."""
     model: str | None
     """Base name; None where the rows name no model."""
     level: str
     """`top`, or `sub` for a stage of a pipeline."""
     statistics: Statistics
+    """Durations."""
     warm: Statistics | None
     """Predictions only: without the first one after each load. None for other kinds, and where none is left."""
     process: str | None = None

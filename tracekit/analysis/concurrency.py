@@ -74,13 +74,15 @@ class InFlight:
     """How many predictions were in flight at once, over time."""
 
     max: int
+    """Most predictions in flight at once."""
     mean: float
     """Mean over the time in which at least one was."""
     at_depth_ns: tuple[int, ...]
     """Time with 0, 1, 2, ... in flight, from the first start to the last end."""
     start_ns: int
+    """Start of the first slice."""
     slice_ns: float
-    """Length of a slice; the first begins at `start_ns`, and `SLICES` of them end with the last prediction."""
+    """Length of a slice; the first begins at `start_ns`, and the last ends with the last prediction."""
     slices: tuple[float, ...]
     """Mean number in flight in each slice."""
 

@@ -14,6 +14,9 @@ from tracekit.intervals import Intervals
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
 
+THROTTLED = THERMAL_STATES[2:]
+"""Those in which a device slows down."""
+
 UNKNOWN = -1
 """Place of a state that is not recorded or not among the named ones."""
 

@@ -30,6 +30,7 @@ class Latency:
     """Latencies of one model, cold and warm apart. None: there is none of that kind."""
 
     warm: Statistics | None
+    """Predictions that are not the first after a load."""
     cold: Statistics | None
     """The first prediction after each load."""
 
@@ -70,6 +71,7 @@ class Trend:
     """How durations change with their number in the sequence. None: too few values, or nothing to compare."""
 
     count: int
+    """Number of predictions."""
     correlation: float | None
     """Spearman's rank correlation of duration with order, -1 to 1; None below 3 values and where all are equal."""
     last_to_first_third: float | None
@@ -262,7 +264,9 @@ class Level:
     start_ns: int
     """Start of the first of them."""
     count: int
+    """Number of predictions."""
     median_ns: float
+    """Their median latency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +274,9 @@ class Mode:
     """A value that latencies gather around."""
 
     median_ns: float
+    """Median of the latencies around it."""
     count: int
+    """Number of predictions."""
     share: float
     """Of the predictions."""
 
@@ -280,6 +286,7 @@ class LatencyTrend:
     """How the latency of one model's warm predictions develops."""
 
     trend: Trend
+    """Whether latency drifts."""
     levels: tuple[Level, ...]
     """In order of time; one where the latency does not shift."""
     modes: tuple[Mode, ...]

@@ -36,6 +36,7 @@ class ModelSummary:
     """One model, by base name."""
 
     name: str
+    """Base name."""
     level: str
     """`top`, or `sub` for a model that occurs as a stage of a pipeline only."""
     parents: tuple[str, ...]
@@ -55,11 +56,13 @@ class ModelSummary:
     latency: Latency | None = None
     """Warm and cold apart. This and what follows is of the app's own calls: None for a stage, and without any."""
     throughput: Throughput | None = None
+    """How its predictions follow each other."""
     in_flight: InFlight | None = None
     """None too where predictions have no duration."""
     latency_trend: LatencyTrend | None = None
     """Of the warm ones; None too where they are too few to tell."""
     breakdown: BreakdownSummary | None = None
+    """Where the time of its predictions goes."""
     phases: tuple[CallPhases, ...] = ()
     """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
     resolution_ns: int = 0
@@ -68,7 +71,7 @@ class ModelSummary:
     tail: Tail | None = None
     """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)
-    """The numbers that are shown of it, of a stage too, by the ids of `quantities.MODEL`. None: not recorded, or too
+    """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too
     few values."""
 
 

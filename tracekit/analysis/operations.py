@@ -58,9 +58,11 @@ class OperationPart:
     """A part of the time of an operation."""
 
     part: str
-    """A value of `Part`."""
+    """What the time went to, as `core_ml`, `runtimes`, `app_code` or `gpu_wait`."""
     total_ns: int
+    """Its time in all operations of the name."""
     mean_ns: float
+    """Per operation."""
     share: float
     """Of the time of the operation."""
     resolution_ns: int = 0
@@ -72,6 +74,7 @@ class Operation:
     """All signposts of one name that the target logged itself."""
 
     name: str
+    """Name of the signposts."""
     statistics: Statistics | None
     """Of those with an end; None where there is none."""
     unfinished: int

@@ -371,8 +371,12 @@ def _handed_over(
     least, longest = np.full(size, AS_RECORDED), np.zeros(size, np.int64)
     np.minimum.at(least, group, took)
     np.maximum.at(longest, group, took)
-    # All found the unit busy: the shortest waited hardly, unless all waited alike.
-    unknown = np.where(least <= longest // 2, least, 0)
+    # All found the unit busy: the shortest waited hardly, unless all waited alike, or others usually wait for less.
+    unit_of, others = np.zeros(size, np.int64), np.full(int(unit.max(initial=-1)) + 1, np.inf)
+    unit_of[group] = unit
+    known = ~np.isnan(usual)
+    np.fmin.at(others, unit_of[known], usual[known])
+    unknown = np.where(least <= longest // 2, np.minimum(least, others[unit_of]), 0)
     expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
     waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)

@@ -25,7 +25,9 @@ class PhaseSummary:
     """Signposts of one name of a runtime."""
 
     phase: str
+    """What the signpost stands for; `unknown` for a name that is not known."""
     lane: str
+    """Lane that it is on; `unknown` for a name that is not known."""
     signpost: str
     """Name of the signpost."""
     statistics: Statistics | None
@@ -41,11 +43,13 @@ class RuntimeSummary:
     """A runtime that ran in the target."""
 
     name: str
+    """The runtime, as its file calls it."""
     reason: str
     """What shows that, as a sentence."""
     phases: tuple[PhaseSummary, ...] = ()
     """By lane and start; empty where it logged none."""
     first_ns: int | None = None
+    """Start of its first signpost; None without any."""
     last_ns: int | None = None
     """From its first signpost to the end of its last; None without any."""
 

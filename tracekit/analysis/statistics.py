@@ -17,21 +17,28 @@ Values = TypeVar("Values", IntArray, FloatArray)
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Durations in ns. A quantile is None where there are too few values for it (`quantities.least`)."""
+    """Durations in ns. A quantile is None where there are too few values for it (p95: 20, p99: 100)."""
 
     count: int
+    """Number of durations."""
     total_ns: int
     """Plain sum, as Instruments shows it. Rows may overlap: it is not elapsed time."""
     elapsed_ns: int
     """Elapsed time covered by at least one of the rows."""
     mean_ns: float
+    """Mean."""
     min_ns: int
+    """Shortest."""
     p50_ns: float
     """Median; between the middle two for an even count."""
     p90_ns: float | None
+    """90th percentile."""
     p95_ns: float | None
+    """95th percentile."""
     p99_ns: float | None
+    """99th percentile."""
     max_ns: int
+    """Longest."""
     stdev_ns: float | None
     """Sample standard deviation (n - 1); None below two values. Which one Instruments shows is not documented."""
 

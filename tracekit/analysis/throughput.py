@@ -103,8 +103,9 @@ class SteadyRate:
     """A steady rate at which predictions start."""
 
     fps: int
-    """One of `FRAME_RATES`."""
+    """Frames per second, a usual rate of cameras and displays."""
     period_ns: float
+    """Time between two frames."""
     deviation: float
     """How far the median distance is from the period, as a share of it; positive where it is longer."""
     spread: float
@@ -135,7 +136,8 @@ class Throughput:
     """Predictions per second: those of each burst over the time from its first start to its last and one mean interval,
     or over its time in flight if that is longer, as where they start together."""
     steady_rate: SteadyRate | None
-    """As `steady_rate` gives it."""
+    """Rate of a camera or timer that they follow; None where they follow none, and where they start after the end of
+    other predictions."""
 
 
 def summarize_throughput(

@@ -78,7 +78,7 @@ COMMANDS = (
         "Ctrl-C stops and saves. Start before the app loads its models: Core ML records model names only at load "
         "time. On other systems, prints the command to run on a Mac.",
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
-        "attach all-processes launch device time-limit output analyze compare-last",
+        "attach all-processes launch device time-limit memory output analyze compare-last",
         "template only-template instrument no-prompt save-timeout quiet",
         "tracekit.cli.record:run",
         files=("trace",),
@@ -94,7 +94,7 @@ COMMANDS = (
         "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
         (_PATHS,),
         "output open format json show verbose quiet model only skip budget fail-on",
-        f"process {_PART} run expect set {_FILES} {_SETTINGS} list rows folder sort commit jobs "
+        f"process {_PART} run expect memory-limit set {_FILES} {_SETTINGS} list rows folder sort commit jobs "
         f"{_READ} no-redact no-functions",
         "tracekit.cli.analyze:run",
         (*REPORT_FORMS, BRIEF),

@@ -17,7 +17,7 @@ from tracekit.cli.forms import check_output
 from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.xctrace.messages import ADDED
+from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
 from tracekit.recording.xctrace.signing import read_signature
 from tracekit.recording.xctrace.tool import (
@@ -103,7 +103,7 @@ def request_of(arguments: Namespace) -> Request:
     return Request(
         output=output,
         template=arguments.template,
-        instruments=tuple(dict.fromkeys((*added, *arguments.instrument))),
+        instruments=tuple(dict.fromkeys((*added, *arguments.instrument, *(MEMORY if arguments.memory else ())))),
         attach=arguments.attach,
         launch=launch,
         all_processes=arguments.all_processes,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.comparison import words
-from tracekit.comparison.comparison import LABELS, Comparison, compare, hot_state, same_recording
+from tracekit.comparison.comparison import NOT_RECORDED, Comparison, compare, same_recording
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer
 from tracekit.comparison.measurements import Measurements, of_model
@@ -63,30 +63,19 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
 def environment_items(
     baseline: Baseline, recordings: Sequence[Measurements], comparison: Comparison, *, allowed: bool
 ) -> list[Item]:
-    """An item for each difference of the environment, for a device that was hot where the baseline does not say so, and
-    for recordings of the baseline itself."""
-    verdict, ending = Verdict.ERROR, "; --allow-environment-change compares all the same"
-    if allowed:
-        verdict, ending = Verdict.NOT_COUNTED, "; allowed"
+    """An item for each difference of the environment, and one for recordings of the baseline itself."""
+    ending = "; allowed" if allowed else "; --allow-environment-change compares all the same"
     items = []
-    if hot := hot_state(baseline.recordings, recordings):
-        text = f"recorded in thermal state {hot}, and the baseline did not record its own{ending}"
-        open_verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE
-        items.append(_item(open_verdict, "environment", None, text, LABELS["thermal"]))
+    for one in comparison.unfair:
+        is_open = NOT_RECORDED in (one.before, one.after)
+        verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE if is_open else Verdict.ERROR
+        text = f"{one.what}: {one.before} in the baseline, now {one.after}{ending}"
+        items.append(_item(verdict, "environment", None, text, one.what))
     same = [one.source for one in recordings if any(same_recording(one, other) for other in baseline.recordings)]
     if same:
         text = f"a recording of the baseline is checked against it: {format_names(same)}"
         items.append(_item(Verdict.NOT_COUNTED, "baseline", None, text, "same recording"))
-    return items + [
-        _item(
-            verdict,
-            "environment",
-            None,
-            f"{one.what} differs from the baseline: {one.before}, now {one.after}{ending}",
-            one.what,
-        )
-        for one in comparison.unfair
-    ]
+    return items
 
 
 def model_items(comparison: Comparison, held: Mapping[str, Held | None], allow_missing: Sequence[str]) -> list[Item]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.analysis.device_states import THROTTLED
 from tracekit.comparison.doubts import Reason
 from tracekit.comparison.findings import FindingChange, finding_changes
 from tracekit.comparison.latency import METHOD_VERSION, Answer
@@ -31,6 +31,7 @@ LABELS = {
 }
 """What each field of `Environment` is called."""
 
+NOT_RECORDED = "not recorded"
 NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
@@ -105,9 +106,9 @@ def compare(
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
     gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
-    counts = len(before), len(after)
+    counts, is_fair = (len(before), len(after)), not _one_is_hot(before, after)
     models = [
-        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts)
+        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts, is_fair)
         for name in names
     ]
     return Comparison(
@@ -148,17 +149,25 @@ def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], a
 def environment_differences(
     before: Sequence[Measurements], after: Sequence[Measurements]
 ) -> tuple[EnvironmentDifference, ...]:
-    """Fields of the environment whose values differ. What one side did not record is no difference."""
+    """Fields of the environment whose values differ. What one side did not record is no difference, unless the other
+    one ran hot."""
     differences = []
     for field in fields(Environment):
         sides = [
             {value for recording in side if (value := getattr(recording.environment, field.name)) is not None}
             for side in (before, after)
         ]
-        if all(sides) and len(sides[0] | sides[1]) > 1:
-            words = [" / ".join(sorted(values)) for values in sides]
+        is_hot = field.name == "thermal" and _one_is_hot(before, after)
+        if is_hot or (all(sides) and len(sides[0] | sides[1]) > 1):
+            words = [" / ".join(sorted(values)) or NOT_RECORDED for values in sides]
             differences.append(EnvironmentDifference(LABELS[field.name], *words))
     return tuple(differences)
+
+
+def _one_is_hot(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
+    """Whether one side, and not the other as far as it shows, ran where devices slow down."""
+    hot = [any(recording.environment.thermal in THROTTLED for recording in side) for side in (before, after)]
+    return bool(before and after) and hot[0] != hot[1]
 
 
 def _order(model: ModelComparison) -> tuple[bool, float, str]:
@@ -178,9 +187,6 @@ def _notes(
     notes = []
     if shared := [one.source for one in after if any(same_recording(one, other) for other in before)]:
         notes.append(f"A recording was compared with itself: {format_names(shared)}.")
-    for one, other, sides in ((before, after, ("after", "before")), (after, before, ("before", "after"))):
-        if hot := hot_state(one, other):
-            notes.append(f"Thermal state {hot} {sides[0]}, not recorded {sides[1]}: it can explain a change.")
     if len(before) == len(after) == 1:
         notes += [ONE_RECORDING, WRONG_OF_ONE]
     elif min(len(before), len(after)) == 2:
@@ -202,13 +208,6 @@ def _notes(
     if sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1:
         notes.append(EACH_BY_ITSELF)
     return tuple(notes)
-
-
-def hot_state(before: Sequence[Measurements], after: Sequence[Measurements]) -> str | None:
-    """The hottest thermal state after in which devices slow down, where no recording before shows its own."""
-    states = {one.environment.thermal for one in after}
-    known = any(one.environment.thermal is not None for one in before)
-    return None if known else next((name for name in THERMAL_STATES[:1:-1] if name in states), None)
 
 
 def typical(side: Sequence[Measurements]) -> int:

@@ -48,6 +48,8 @@ class Reason(StrEnum):
     """
     SHORT = "short"
     """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    HOT = "hot"
+    """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
     UNEQUAL = "unequal"
     """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 

@@ -167,7 +167,7 @@ def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor) -> La
         answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
     wanted = LASTING if reason is Reason.SHORT else None
     if is_median and reason in (Reason.FEW, Reason.WIDE):
-        wanted = _predictions_needed(counts, effective, width, limit)
+        wanted = _predictions_needed(counts, effective, change, width, limit)
     return _change(answer, reason, values, (change, width, limit), ([before], [after]), effective, wanted)
 
 
@@ -194,13 +194,19 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
     return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
-def _predictions_needed(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
-    """Predictions a side with which the interval would lie within the floor: n (half width / floor)²."""
+def _predictions_needed(
+    counts: tuple[int, int], effective: tuple[float, float], change: float, width: float, floor: float
+) -> int:
+    """Predictions a side with which the interval would exclude 0, or lie within the floor, to two digits: n (half width
+    now / then)². As the change is not known exactly, it is not taken to lie nearer to the floor than half of that."""
+    then = abs(change) if abs(change) >= floor else max(floor - abs(change), floor / 2)
     rows = max(
         max(MIN_PREDICTIONS, count * MIN_EFFECTIVE / max(worth, 0.01))
         for count, worth in zip(counts, effective, strict=True)
     )
-    return math.ceil(max(rows, max(counts) * (width / floor) ** 2))
+    needed = math.ceil(max(rows, max(counts) * (width / then) ** 2))
+    digit = 10 ** max(len(str(needed)) - 2, 0)
+    return -(-needed // digit) * digit
 
 
 def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What must agree for a comparison to be fair. None: not recorded, which never counts as a difference."""
+    """What must agree for a comparison to be fair. None: not recorded, which is no difference but from a thermal state
+    in which devices slow down."""
 
     device: str | None
     system: str | None

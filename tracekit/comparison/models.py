@@ -128,9 +128,10 @@ def compare_model(
     after: Sequence[ModelMeasurements],
     floor: Floor,
     counts: tuple[int, int] = (0, 0),
+    is_fair: bool = True,
 ) -> ModelComparison:
     """Compare one model, of which each recording of a side has measurements; one side may have none. `counts` are those
-    of all recordings."""
+    of all recordings; without `is_fair` one side ran hot, so that no answer about a time is believed."""
     sides = (before, after)
     basis, window, values = compared_values(before, after)
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
@@ -144,6 +145,8 @@ def compare_model(
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
         if change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times):
             change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
+        if change.answer is not Answer.INCONCLUSIVE and not is_fair:
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.HOT)
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
 
     def fair(change: LatencyChange) -> LatencyChange:
@@ -162,6 +165,7 @@ def compare_model(
     def share(unit: str) -> Pair:
         return pair(lambda entry: dict(entry.units).get(unit))
 
+    parts = _parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else ()
     return ModelComparison(
         name=(after or before)[0].name,
         name_before=(before or after)[0].name,
@@ -171,7 +175,7 @@ def compare_model(
         latency=fair(compare_latency(*values, floor=floor_of_latency)),
         p95=fair(compare_p95(*values, floor=floor_of_latency)),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
-        parts=_parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else (),
+        parts=parts if is_fair else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),
         # Without Core ML's rows, that none was seen says nothing.
         loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.comparison.doubts import LASTING, Reason
-from tracekit.comparison.latency import CHANGED, MIN_P95, MIN_PREDICTIONS, Answer, LatencyChange
+from tracekit.comparison.latency import CHANGED, MIN_PREDICTIONS, Answer, LatencyChange
 from tracekit.comparison.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
@@ -72,6 +72,7 @@ _REASONS = {
     Reason.INEXACT: "call stacks do not show calls this short exactly enough",
     Reason.MODES: "latencies cluster around several values, and both sides have some of them",
     Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.HOT: "one side ran hot, which alone can make a difference",
     Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
 }
 
@@ -115,7 +116,7 @@ def _range(counts: Sequence[int]) -> str:
 
 def windowed(length: int) -> str:
     """That no more predictions after each load were compared."""
-    return f", at most {length:,} after each load"
+    return f", of the first {length:,} after each load"
 
 
 _MOVED = 0.5
@@ -150,12 +151,13 @@ def answer(change: LatencyChange) -> str:
         return f"{change.answer} by {percent_change(change.ratio).lstrip('+−')}"
     if change.answer is Answer.UNCHANGED and change.floor is not None:
         return f"{change.answer} within ±{_floor(change)}"
-    return str(change.answer) + (f" ({MIN_P95} predictions per side needed)" if change.wanted == MIN_P95 else "")
+    return str(change.answer)
 
 
 def signed_duration(time_ns: float) -> str:
-    """A difference of times: `+512.15 µs`, `−3.61 ms`."""
-    return f"{'+' if time_ns > 0 else '−'}{format_duration(abs(time_ns))}"
+    """A difference of times: `+512.15 µs`, `−3.61 ms`, `0 ns`."""
+    sign = "" if not round(time_ns) else "+" if time_ns > 0 else "−"
+    return f"{sign}{format_duration(abs(time_ns))}"
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:

@@ -58,6 +58,7 @@ class Seen(Answering):
         call_sites: tuple[CallSite, ...] = (),
         fix: str = "",
         missed: float | None = None,
+        held: float | None = None,
     ) -> Finding:
         """The antipattern is there, as rows of an event frame show; the rest as in `Finding`.
 
@@ -76,6 +77,7 @@ class Seen(Answering):
             call_sites,
             fix=fix,
             missed=missed,
+            held=held,
             resolution_ns=resolution_of(rows),
             all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
         )

@@ -136,6 +136,8 @@ def _is_whole_column(value: object, length: int) -> bool:
 def _check_cost(finding: Finding) -> None:
     if finding.missed is not None and not 0 <= finding.missed <= 1:
         raise ValueError(f"a share of {finding.missed!r} that is missed is not between 0 and 1")
+    if finding.held is not None and not 0 <= finding.held <= 1:
+        raise ValueError(f"a share of {finding.held!r} of the memory is not between 0 and 1")
     starts, ends = _intervals(finding.affected, "affected")
     if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
         raise ValueError("affected intervals are empty, not sorted, or overlap")

@@ -1,5 +1,5 @@
 """What people expect of their models, of all or of one (`Segmenter=gpu`): a time budget of a prediction (`16.7ms`,
-`33.3`, `30fps`), and a compute unit (`cpu`, `gpu`, `neural-engine`)."""
+`33.3`, `30fps`), and a compute unit (`cpu`, `gpu`, `neural-engine`). And of the app: how much memory it may hold."""
 
 from __future__ import annotations
 
@@ -45,6 +45,22 @@ def parse_budget(text: str) -> tuple[str | None, float]:
     if match is None or number <= 0 or not math.isfinite(number):
         raise UsageError(f"budget '{text}': write a time or a rate above 0, as 16.7ms, 33.3 or 30fps, or MODEL=16.7ms")
     return match["model"], 1_000 / number if match["unit"] == "fps" else number
+
+
+LIMIT_KEY = "memory-peak.limit_mb"
+"""Option that holds the most memory of the app."""
+
+_MB = {"MB": 1.0, "GB": 1_000.0}
+_SIZE = re.compile(r"\s*(?P<number>[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(?P<unit>MB|GB)\s*", re.ASCII | re.IGNORECASE)
+
+
+def parse_memory_limit(text: str) -> float:
+    """A limit such as `3GB` or `512MB` in MB. Raises `UsageError` for any other text, and for one of 0."""
+    match = _SIZE.fullmatch(text)
+    size = 0.0 if match is None else float(match["number"]) * _MB[match["unit"].upper()]
+    if not size:
+        raise UsageError(f"memory limit '{text}': write a size above 0 with its unit, as 3GB or 512MB")
+    return size
 
 
 def with_expectations(

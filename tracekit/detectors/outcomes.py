@@ -41,7 +41,9 @@ class Metric:
     unit: str
     """`ns`, `share` (0 to 1), `count`, `ratio`."""
     threshold: float | int | None = None
+    """Value at which it counts."""
     direction: Direction | None = None
+    """Whether it counts `above` or `below` the threshold."""
 
     @property
     def reached(self) -> bool:
@@ -70,7 +72,9 @@ class Each:
     what: str
     """`prediction`, `load`, `compilation`, or `step`: from the start of one prediction to that of the next."""
     count: int
+    """How many there are."""
     saved_ns: int
+    """What one saves."""
     of_ns: int
     """How long one takes now."""
 
@@ -80,7 +84,7 @@ class Cost:
     """The time that the problem takes; where the fix has been replayed, what it saves at most."""
 
     ns: int
-    """Of a rule, at most the time that `Finding.affected` covers."""
+    """That time. Of a rule, at most what `Finding.affected` covers."""
     share: float
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
@@ -104,11 +108,17 @@ class Evidence:
     """An exact interval of the recording that shows the finding."""
 
     start_ns: int
+    """Start of the interval."""
     end_ns: int
+    """End of the interval."""
     model: str | None
+    """Model that it is of."""
     label: str
+    """Event as recorded."""
     table: str
+    """Schema of the recorded table."""
     row: int
+    """Row in that table, from 0."""
 
     @property
     def duration_ns(self) -> int:
@@ -156,6 +166,9 @@ class Finding:
     missed: float | None = None
     """Share (0 to 1) of the predictions that are not as the user asked, as by a time budget. Such a finding is a fact
     without cost: how often it is so gives its severity."""
+    held: float | None = None
+    """Share (0 to 1) of the highest footprint that the fix gives back: the severity of a finding about memory, which
+    costs no time."""
     resolution_ns: int = 0
     """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
     them."""
@@ -271,10 +284,10 @@ Where answers usually do and one takes so much longer, the user sees the app sta
 
 
 def severity_of(finding: Finding) -> Severity:
-    """Severity from what the fix saves at most, or from how often a prediction is not as the user asked; the lowest
-    where neither is known."""
+    """Severity from what the fix saves at most, from how often a prediction is not as the user asked, or from the
+    share of the memory that it gives back; the lowest where none of them is known."""
     cost = finding.cost
-    share, wait_ns = finding.missed or 0.0, 0
+    share, wait_ns = max(finding.missed or 0.0, finding.held or 0.0), 0
     if cost is not None:
         share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
     rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)

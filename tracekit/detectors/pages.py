@@ -48,7 +48,9 @@ class Reference:
     """Where a fact or an advice comes from."""
 
     title: str
+    """Title of the source."""
     url: str
+    """Its address."""
 
 
 @dataclass(frozen=True, slots=True)

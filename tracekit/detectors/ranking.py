@@ -28,8 +28,11 @@ class Related:
     """Another finding of the same report that may share its cause with this one."""
 
     id: str
+    """The check."""
     model: str | None
+    """Model of the finding; None for the whole recording."""
     relation: Relation
+    """Whether it is a possible cause or a possible effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ RULES = (
     "load-on-main-thread",
     "element-wise-access",
     "app-conversion",
+    "memory-growth",
+    "unreturned-load",
+    "duplicate-memory",
+    "memory-peak",
 )
 """Ids."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.comparison import words
 from tracekit.comparison.findings import FindingChange, FindingStatus
-from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
+from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import (
@@ -44,7 +44,8 @@ PARTS = 4
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNNOTICED = "A difference in what was not recorded would go unnoticed."
-UNFAIR_NOTE = "these differ, and can change latency by themselves"
+UNFAIR_NOTE = "each can change latency by itself"
+FEW_FOR_P95 = f"p95 is compared from {MIN_P95} predictions per side on."
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
 FINDINGS: tuple[Column[FindingChange], ...] = (
@@ -61,6 +62,7 @@ def comparison_document(
     """The comparison; `models` and `figures` are pictures of both sides, for pages."""
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
+    few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
     return blocks.Document(
         title=words.arrow(before, after),
@@ -78,7 +80,7 @@ def comparison_document(
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
-            section("Notes", items((*comparison.notes, UNNOTICED, _method(comparison))), name="notes"),
+            section("Notes", items((*comparison.notes, *few, UNNOTICED, _method(comparison))), name="notes"),
         ),
     )
 
@@ -128,7 +130,7 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     labeled = {
         "why": words.reason(change),
         "where": parts(model),
-        "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.ratio is not None else "",
+        "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.wanted is None else "",
         "moved": words.moved(model),
         "also": facts(model),
         "from": words.sample_counts(change) + basis + _inference(model),
@@ -167,6 +169,8 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
         yield "one recording per side"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
+    if comparison.unfair:
+        yield f"not a fair comparison: {', '.join(one.what for one in comparison.unfair)}"
     yield unknown_facts(comparison)
 
 
@@ -184,17 +188,23 @@ def parts(model: ModelComparison) -> str:
 
 
 def facts(model: ModelComparison) -> str:
-    """Loads, copies and the like that differ, in one line; empty where none does."""
+    """Loads, copies and the like that differ, and p95 where it is not compared; empty where there is none."""
     loads, *others = exact_figures(model)
     error = sum(side.load_ns for side in model.inexact)
-    times = {
-        "load time": (load_time([model]), load_error(model)),
-        "cold load": (Pair(model.cold_load.before_ns, model.cold_load.after_ns), error),
-        "cached load": (Pair(model.cached_load.before_ns, model.cached_load.after_ns), error),
-    }
     form = words.durations(model.resolution_ns)
-    durations = (Figure(name, pair, form, error=error) for name, (pair, error) in times.items())
-    return _differences(loads, *durations, *others)
+    times = [Figure("load time", load_time([model]), form, error=load_error(model))]
+    for name, change in (("cold load", model.cold_load), ("cached load", model.cached_load)):
+        times.append(Figure(name, Pair(change.before_ns, change.after_ns), form, error=error))
+    # Of a single load, its time says it once.
+    durations = {time.pair: time for time in reversed(times)}.values()
+    differences = _differences(loads, *reversed(durations), *others)
+    p95 = f"p95 {words.latencies(model.p95)}" if _shows_p95_alone(model) else ""
+    return ", ".join(filter(None, (p95, differences)))
+
+
+def _shows_p95_alone(model: ModelComparison) -> bool:
+    """Whether p95 is known, and too few predictions say how sure it is."""
+    return model.p95.ratio is not None and model.p95.wanted is not None
 
 
 def _inference(model: ModelComparison) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tracekit.documents import checks, columns, report_code, report_findings, report_models, report_operations
+from tracekit.documents import (
+    checks,
+    columns,
+    report_code,
+    report_findings,
+    report_memory,
+    report_models,
+    report_operations,
+)
 from tracekit.documents.pictures import latency_section
 from tracekit.documents.report_events import events_section
 from tracekit.render import blocks
@@ -56,9 +64,12 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
         ("models", report_operations.operations_section(report)),
+        ("models", report_operations.requests_section(report)),
         ("models", report_operations.runtimes_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
+        ("models", report_memory.memory_section(report, timeline)),
+        ("models", report_memory.sustained_section(report.sustained)),
         ("time", report_models.time_section(models)),
         ("time", report_models.phases_section(models)),
         ("models", report_models.loads_section(models)),

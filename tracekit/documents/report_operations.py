@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
 from tracekit.documents.columns import absent_note, durations, names, numbers, quantity, words
-from tracekit.render.blocks import Line, Role, Section, Span, items, join, section, table
+from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
 from tracekit.report.formatting import duration
-from tracekit.report.operations import UNCHECKED, operation_notes, part_words, place_words
+from tracekit.report.operations import (
+    REQUEST_TITLES,
+    UNCHECKED,
+    operation_notes,
+    part_words,
+    place_words,
+    request_notes,
+    request_number,
+    request_value,
+)
 
 if TYPE_CHECKING:
     from tracekit.analysis.operations import Operation
     from tracekit.analysis.runtimes import PhaseSummary
     from tracekit.analysis.statistics import Statistics
-    from tracekit.render.blocks import Column
     from tracekit.report.report import Report
 
-OPERATIONS, PHASES = 8, 14
-"""Operations and phases in the short text."""
+OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
+"""Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
 
 
 def operations_section(report: Report) -> Section | None:
@@ -54,6 +63,18 @@ def _where_time_goes(operation: Operation) -> Line:
     return (*head, f", of it {'; '.join(parts)}" if parts else "")
 
 
+def requests_section(report: Report) -> Section | None:
+    """How fast language models answered, a column for each; None where no request was recorded."""
+    columns: tuple[Column[str], ...] = (
+        words("", lambda name: REQUEST_TITLES[name]),
+        *(Column(each.name, partial(request_number, each), partial(request_value, each)) for each in report.requests),
+    )
+    shown = [name for name in REQUEST_TITLES if any(request_value(each, name) is not None for each in report.requests)]
+    grid = table("Language models", columns, shown)
+    notes = (note for each in report.requests for note in request_notes(each))
+    return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A phase of a runtime."""
@@ -83,7 +104,7 @@ def runtimes_section(report: Report) -> Section | None:
         durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
-    grid = table("Runtimes", columns, rows, brief=PHASES)
+    grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
     unfinished = sum(row.phase.unfinished for row in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",

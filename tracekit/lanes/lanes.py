@@ -16,6 +16,7 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
 from tracekit.lanes.layout import LaneRows, rows_by
 from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
+from tracekit.lanes.memory import memory_lanes
 from tracekit.lanes.phases import phase_lanes
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
@@ -87,6 +88,7 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
         *makers[grouping](trace),
         *_hardware(trace, grouping),
         *_pipelines(trace),
+        *memory_lanes(trace),
         *_strips(trace),
     )
 

@@ -66,6 +66,11 @@ class LoadedTrace:
         return self.trace.phases.copy()
 
     @property
+    def requests(self) -> pd.DataFrame:
+        """Requests to language models; columns: `tracekit.trace.requests.frame`."""
+        return self.trace.requests.copy()
+
+    @property
     def neural_engine(self) -> pd.DataFrame:
         """Executions on the Neural Engine."""
         return self._on(Lane.NEURAL_ENGINE)

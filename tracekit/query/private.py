@@ -30,6 +30,8 @@ SAFE: Final = frozenset(
         "form",
         "runtime",
         "phase",
+        "first_token_from",
+        "error",
         "kind",
         "level",
         "compute_unit",

@@ -134,7 +134,15 @@ def _models(source: Source) -> pd.DataFrame:
 
 def _phases(source: Source) -> pd.DataFrame:
     frame = source.trace.phases
-    return frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"])[[column.name for column in of.PHASES]]
+    frame = frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], request_id=frame["request"])
+    return frame[[column.name for column in of.PHASES]]
+
+
+def _requests(source: Source) -> pd.DataFrame:
+    frame = source.trace.requests.rename(columns=_RENAMED | {"request": "id"})
+    flags = {f"is_{name}": frame[name] for name in ("overlapping", "uncertain", "unvalidated")}
+    frame = frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], **flags)
+    return frame[[column.name for column in of.REQUESTS]]
 
 
 def _operations(source: Source) -> pd.DataFrame:
@@ -226,7 +234,7 @@ def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.Data
         if rows is None:
             return None
         ends = {"end_ns": Intervals.from_rows(rows).ends} if "duration_ns" in rows else {}
-        return rows.assign(**ends).reindex(columns=[column.name for column in columns])
+        return rows.rename(columns=_RENAMED).assign(**ends).reindex(columns=[column.name for column in columns])
 
     return frame
 
@@ -234,6 +242,7 @@ def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.Data
 _UNITS = ("Neural Engine", "GPU", "MPS")
 _CORE_ML = ("Core ML",)
 _STACKED = ("Call Stacks",)
+_REQUESTED = ("Signposts", "Foundation Models")
 
 VIEWS: Mapping[str, View] = {
     view.name: view
@@ -264,6 +273,7 @@ VIEWS: Mapping[str, View] = {
             for name, instrument, holds, lines in of.CONTEXT
         ),
         View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
+        View("requests", "requests to language models", of.REQUESTS, _requests, _REQUESTED),
         View("operations", "operations of the app: its own signposts", of.OPERATIONS, _operations, ("Signposts",)),
         View("recording", "the recording itself: one row", of.RECORDING, _recording),
         View("coverage", "what was recorded, by instrument", of.COVERAGE, _coverage),

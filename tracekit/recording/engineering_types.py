@@ -49,11 +49,12 @@ _TYPES = {
     ),
     Kind.NUMBER: (
         "bit-rate clock connection-filter connection-meta containment-level disk-size-in-bytes displayed-surface-swap "
-        "duration-on-core duration-waiting errno-value fd gpu-driver-surface "
+        "duration-on-core duration-waiting errno-value event-count fd fixed-decimal gpu-driver-surface "
         "kdebug-arg kdebug-class kdebug-code kdebug-func kdebug-string kdebug-subclass metal-encoding-para "
         "metal-compiler-request metal-device-id metal-workload-priority network-size-in-bytes "
-        "network-size-in-bytes-per-second percent sched-priority size-in-bytes-per-second size-in-pages swift-actor-id "
-        "swift-task-id syscall-arg syscall-return time-sample-kind time-since-epoch vnode work-task-identifier"
+        "network-size-in-bytes-per-second percent percent-per-hour sched-priority size-in-bytes-per-second "
+        "size-in-pages subsystem-power-impact swift-actor-id swift-task-id syscall-arg syscall-return "
+        "system-cpu-percent time-sample-kind time-since-epoch vnode work-task-identifier"
     ),
     Kind.LABEL: "formatted-label narrative os-log-metadata return-location",
     Kind.PROCESS: "process",

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
+from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
+from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
+from tracekit.analysis.sustained import sustained
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import CodeInfo, code_info, symbols_sentence
@@ -23,6 +26,7 @@ from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,
     FindingInfo,
+    MemoryInfo,
     ModelFileInfo,
     PerformanceReportInfo,
     RecordingInfo,
@@ -74,7 +78,8 @@ def build_report(
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     ran_runtimes = summarize_runtimes(trace, shown)
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
-    summary = summarize(results, what_ran(ran_runtimes, ran_operations))
+    requests = summarize_requests(trace, shown)
+    summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests))
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
         schema_version=SCHEMA_VERSION,
@@ -92,10 +97,19 @@ def build_report(
         performance_reports=performance_reports,
         runtimes=ran_runtimes,
         operations=ran_operations,
+        requests=requests,
+        memory=_memory(trace, models),
+        sustained=sustained(trace) if shown is None else (),
     )
     if not functions:
         report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
+
+
+def _memory(trace: Trace, models: Sequence[ModelSummary]) -> MemoryInfo | None:
+    """Memory over the whole recording, with the loads of the models that are shown."""
+    known, names = levels(trace), {model.name for model in models}
+    return MemoryInfo(known, tuple(each for each in load_memory(trace) if each.model in names)) if known else None
 
 
 def _attached_files(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.characters import lower_first as lower_first
 from tracekit.characters import shorten as shorten
 from tracekit.characters import visible as visible
-from tracekit.units import format_duration, format_share
+from tracekit.units import format_bytes, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Evidence, Metric
@@ -161,6 +161,8 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
         return format_duration(value, resolution_ns)
     if unit == "share":
         return format_share(value)
+    if unit == "bytes":
+        return format_bytes(round(value))
     if unit == "fps":
         return f"{frames(value)} fps"
     if unit == "count":

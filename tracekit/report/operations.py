@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.analysis.operations import Operation, Part
+from tracekit.analysis.requests import REQUEST
 from tracekit.report.call_sites import line_of
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.operations import OperationPart
+    from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
 
 UNCHECKED: Final = "No check evaluates these phases and operations yet."
@@ -44,16 +46,72 @@ def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
     return tuple(replace(each, name=aliases[each.name]) for each in operations)
 
 
-def what_ran(runtimes: Sequence[RuntimeSummary], operations: Sequence[Operation]) -> str:
-    """What signposts show, in one sentence: `WhisperKit ran (42 signposts) and 2 operations of the app.` Empty where
-    they show nothing."""
-    logged = [f"{each.name} ran {_phases(each.phases)}" for each in runtimes if each.phases]
+def what_ran(
+    runtimes: Sequence[RuntimeSummary], operations: Sequence[Operation], requests: Sequence[RequestSummary] = ()
+) -> str:
+    """What ran, in one sentence: `WhisperKit ran (42 signposts) and 2 operations of the app.` Empty where nothing shows
+    any. Of a language model its requests are said, which its phases are parts of."""
+    asked = {each.runtime for each in requests}
+    logged = [request_words(each) for each in requests]
+    logged += [f"{each.name} ran {_phases(each.phases)}" for each in runtimes if each.phases and each.name not in asked]
     ended = [each for each in operations if each.statistics is not None]
     if ended:
         names = format_names([f"{each.name} {format_count(_count(each), 'time')}" for each in ended])
         logged.append(f"the app ran {names}")
     text = word_list(logged)
     return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def request_words(requests: RequestSummary) -> str:
+    """`Core AI language model ran 3 requests: first token 168 ms (median), 63.6 tokens/s generated`."""
+    numbers = requests.quantities
+    first, speed = numbers["first_token_p50_ns"], numbers["generation_tokens_per_second"]
+    known = (
+        f"first token {format_time(first)}{' (median)' if requests.requests > 1 else ''}" if first is not None else "",
+        f"{speed:,.1f} tokens/s generated" if speed is not None else "",
+        f"{format_count(sum(requests.errors.values()), 'error')} ({_errors(requests)})" if requests.errors else "",
+    )
+    said = ", ".join(filter(None, known))
+    return f"{requests.name} ran {format_count(requests.requests, 'request')}{f': {said}' if said else ''}"
+
+
+def _errors(requests: RequestSummary) -> str:
+    """`refusal 2 times, timeout 1 time`."""
+    return ", ".join(f"{kind} {format_count(count, 'time')}" for kind, count in requests.errors.items())
+
+
+REQUEST_TITLES: Final = {"requests": "requests", **{name: quantity.title for name, quantity in REQUEST.items()}}
+"""What is said of the requests to a language model, by id."""
+
+
+def request_value(requests: RequestSummary, name: str) -> float | None:
+    """One of `REQUEST_TITLES`; None where it is not known."""
+    return requests.quantities[name] if name in REQUEST else requests.requests
+
+
+def request_number(requests: RequestSummary, name: str) -> str:
+    """The same in words."""
+    number, unit = request_value(requests, name), REQUEST[name].unit if name in REQUEST else "count"
+    if number is None or unit == "ns":
+        return duration(number)
+    return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
+
+
+def request_notes(requests: RequestSummary) -> Iterator[str]:
+    """What the numbers of requests do not say, one sentence each."""
+    about, total = requests.name, requests.requests
+    if requests.errors:
+        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({_errors(requests)})"
+    if requests.tools:
+        yield f"{about}: {format_count(requests.tools, 'tool call')}"
+    if requests.overlapping:
+        yield f"{about}: {requests.overlapping} of {total} requests ran while another did"
+    if requests.uncertain:
+        yield f"{about}: parts of {requests.uncertain} of {total} requests may be another's, and are in no number"
+    if requests.unfinished:
+        yield f"{about}: {requests.unfinished} of {total} requests without an end; their numbers are those so far"
+    if requests.unvalidated:
+        yield f"{about}: unvalidated, since no public recording shows the rows of its tables"
 
 
 def _phases(phases: Sequence[PhaseSummary]) -> str:

@@ -62,7 +62,7 @@ def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None
     if report.recording.imported_from:
         return "Core ML's events were lost when the recording was imported; record again", _CORE_ML_ALONE
     return (
-        "Core ML recorded no events, likely a missing get-task-allow entitlement; `tracekit doctor --target PATH` "
+        "Core ML recorded no events, likely a missing get-task-allow entitlement; `tracekit doctor --target APP` "
         "checks it"
     ), _CORE_ML_ALONE
 

@@ -16,9 +16,12 @@ from tracekit.intervals import Intervals
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
+    from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
+    from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
+    from tracekit.analysis.sustained import Sustained
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
@@ -42,7 +45,9 @@ class ToolInfo:
     """What wrote the report."""
 
     name: str
+    """`tracekit`."""
     version: str
+    """Its version."""
     config: str | None
     """Name of the file of settings that was used; None where there was none."""
 
@@ -52,29 +57,45 @@ class RecordingInfo:
     """Facts about the recording. None: not in the input."""
 
     source: str
+    """Name of the file or folder."""
     input_type: str
     """`trace bundle` or `xctrace export XML`."""
     run: int
+    """Number of the run that the report is about."""
     runs: tuple[int, ...]
     """Numbers of all runs in the input."""
     platform: str | None
+    """System that the device runs, such as `iOS`."""
     device_model: str | None
+    """Model of the device."""
     device_name: str | None
+    """Name of the device; redacted."""
     os_version: str | None
+    """Version of its system."""
     target: str | None
     """Name of the target process, or `all processes`."""
     target_pid: int | None
+    """Process id of the target."""
     target_kind: str | None
+    """`launched`, `attached` or `all-processes`."""
     arguments: str | None
+    """Command line of a launched target; redacted."""
     template: str | None
+    """Template of Instruments."""
     instruments_version: str | None
+    """Version of Instruments."""
     start_date: str | None
+    """When the recording began."""
     duration_ns: int | None
+    """How long it ran."""
     end_reason: str | None
+    """Why it ended, as Instruments says it."""
     recording_mode: str | None
+    """Mode of Instruments, such as `Deferred`."""
     imported_from: str | None
     """What `xctrace import` made the run from."""
     notes: tuple[str, ...]
+    """What Instruments reported, and what could not be read of tables that checks read, one sentence each."""
     redacted: bool
     """Whether private fields were left out or replaced."""
     commit: str | None = field(default=None, metadata=IF_ANY)
@@ -86,12 +107,20 @@ class TableInfo:
     """One table of the recording."""
 
     schema: str
+    """Name of its schema."""
     state: str
+    """`rows`; `empty`: recorded, no rows; `missing`: not recorded; `unreadable`: recorded, and damaged or not
+    exported."""
     rows: int | None
+    """Number of rows."""
     columns: int | None
+    """Number of columns."""
     attributes: dict[str, str]
+    """What distinguishes tables of one schema."""
     source: str
+    """File or store that it comes from."""
     reason: str
+    """Why it cannot be read, or which columns it lacks; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +128,7 @@ class Rule:
     """What is written about one check, whatever it answers."""
 
     id: str
+    """The check."""
     title: str = field(metadata=IF_ANY)
     """States the good state. In `rules` only where a result passed."""
     finding_title: str = field(metadata=IF_ANY)
@@ -110,6 +140,7 @@ class Rule:
     fix: str
     """Markdown with code: the API to call. Empty in `rules` unless a finding is fixed so."""
     references: tuple[Reference, ...]
+    """Where the facts come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +196,7 @@ class Result(Answer):
     caveats: tuple[str, ...]
     """What the reader must know before relying on the answer, one sentence each."""
     metrics: tuple[Metric, ...]
+    """Measured values and their thresholds."""
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
     own_savings_ns: int | None
@@ -174,6 +206,7 @@ class Result(Answer):
     related: tuple[Related, ...]
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
+    """The longest intervals that show it."""
     evidence_total: int
     """How many intervals there are in all; `evidence` is a selection."""
     call_sites: tuple[CallSite, ...]
@@ -210,7 +243,9 @@ class FindingInfo:
     """What one check found, in all models together."""
 
     id: str
+    """The check."""
     title: str
+    """The problem in one sentence."""
     severity: str
     """The worst of its models."""
     models: tuple[str, ...]
@@ -227,15 +262,21 @@ class Totals:
     model outweighs the other outcomes."""
 
     findings: int
+    """Checks that found a problem."""
     critical: int
     """Findings by the worst severity of their models."""
     high: int
+    """As `critical`."""
     medium: int
+    """As `critical`."""
     low: int
+    """As `critical`."""
     models: int
     """Models with at least one finding."""
     passed: int
+    """Checks that passed."""
     not_applicable: int
+    """Checks that do not apply to this recording."""
     not_evaluated: int
     """Checks that were evaluated for no model."""
     errors: int
@@ -280,6 +321,7 @@ class ModelFact:
     name: str
     """Such as `input`, `weights`."""
     value: str
+    """The fact in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,17 +387,34 @@ class PerformanceReportInfo:
     """Where operations are planned, and where work was recorded, in one sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """Memory of the target. The footprint is that of the app alone: memory of the Neural Engine lies in other
+    processes."""
+
+    levels: tuple[MemoryLevel, ...]
+    """The footprint, and what was allocated of Metal, where they were sampled."""
+    loads: tuple[LoadMemory, ...]
+    """What each load did to the footprint, in order."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that leaves the analysis."""
 
     schema_version: int
     tool: ToolInfo
+    """What wrote the report."""
     recording: RecordingInfo
+    """What was recorded, of what, where and when."""
     tables: tuple[TableInfo, ...]
+    """Every table of the run."""
     coverage: tuple[Coverage, ...]
+    """What each instrument recorded."""
     models: tuple[ModelSummary, ...]
+    """One entry per model, the one that took most time first."""
     aggregation: tuple[AggregationRow, ...]
+    """Statistics by lane, event, model and process."""
     findings: tuple[FindingInfo, ...]
     """One per check that found a problem, the one that costs most first. `results` holds the answer for each model."""
     rules: tuple[Rule, ...] = field(init=False)
@@ -365,6 +424,7 @@ class Report:
     code: CodeInfo | None
     """What call stacks show; None where none were recorded."""
     summary: Summary
+    """Counts by check, as in the last line on screen."""
     measurements: dict[str, Any] | None = None
     """What a comparison needs so that the report can stand for the recording (`tracekit.comparison.reports`); None
     where nobody asked for it."""
@@ -376,6 +436,12 @@ class Report:
     """Runtimes beside Core ML that ran in the target, with the phases that their signposts show."""
     operations: tuple[Operation, ...] = field(default=(), metadata=IF_ANY)
     """What the app's own signposts name, those that last longest first."""
+    requests: tuple[RequestSummary, ...] = field(default=(), metadata=IF_ANY)
+    """Requests to language models, by runtime, model and process."""
+    memory: MemoryInfo | None = field(default=None, metadata=IF_ANY)
+    """Memory of the target; None where it was not sampled, which is not zero."""
+    sustained: tuple[Sustained, ...] = field(default=(), metadata=IF_ANY)
+    """Models that predict for a minute or more: whether they keep their speed, and how long units work for them."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

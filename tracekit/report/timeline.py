@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.memory import Sizes, sizes
 from tracekit.analysis.why.choice import MOST, Choice
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
@@ -28,6 +29,7 @@ from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
+from tracekit.trace.instruments.memory import MEMORY, Memory
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
@@ -70,6 +72,8 @@ class DrawnLane:
     """Index labels in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
     depth: int
     """Most rows at once."""
+    sizes: Sizes | None = None
+    """All samples that a lane of memory is drawn of; None for other lanes."""
     calls_inferred: pd.DataFrame | None = None
     """The rows of the Activity lane with the columns of `CALL_DTYPES`, where Core ML did not record them; else None."""
 
@@ -237,8 +241,16 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
+        sizes=_sizes(lane, events.starts[kept], events.ends[kept], trace) if events.frame == MEMORY else None,
         calls_inferred=trace.activity[[*CALL_DTYPES]].iloc[events.index[kept]] if inferred else None,
     )
+
+
+def _sizes(lane: LaneRows, starts: IntArray, ends: IntArray, trace: Trace) -> Sizes:
+    """The samples of a lane of memory, from the first level that is shown to the last."""
+    known = sizes(trace, Memory(lane.id.partition("/")[2]))
+    shown = (known.times >= starts[0]) & (known.times <= ends[-1])
+    return Sizes(known.times[shown], known.bytes[shown])
 
 
 def _flags(trace: Trace) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracekit.testing.scenario import Scenario
+from tracekit.testing.schemas import LANGUAGE_MODELS
 
 Attributes = tuple[tuple[str, str], ...]
 
@@ -65,12 +66,16 @@ _FURTHER: dict[str, dict[str, str]] = {
     "device-thermal-state-intervals": {},
     "potential-hangs": {**_OF_TARGET, "hangs-threshold": "250"},
     "hang-risks": {**_OF_TARGET, "detect-priority-inversions": "0"},
+    "sysmon-process": {**_OF_TARGET},
+    "activity-monitor-process-live": {**_OF_TARGET},
+    "metal-current-allocated-size": {**_OF_TARGET},
     "os-signpost": {"category": "PointsOfInterest", **_OF_TARGET},
     "os-signpost-interval": {"layout-scope": "name", **_OF_TARGET},
     "OSSignpostIntervals": {"swift-table": "OSSignpostIntervals()"},
     "PointsOfInterestEvents": {
         "swift-table": "PointsOfInterestEvents(excludeOSLogs: false, mustTargetAllProcesses: false)"
     },
+    **{schema: {"swift-table": f"{schema}()"} for schema in LANGUAGE_MODELS},
 }
 """Tables of instruments that are added by hand."""
 
@@ -111,8 +116,11 @@ def _extra_schemas(scenario: Scenario) -> set[str]:
     rows = {
         "device-thermal-state-intervals": scenario.thermal,
         "potential-hangs": scenario.hangs,
+        scenario.footprint_schema: scenario.memory,
+        "metal-current-allocated-size": scenario.gpu_memory,
         scenario.xcode.signpost_interval_schema: scenario.signposts,
         points: scenario.points,
+        **scenario.language_models,
     }
     return scenario.recorded | {schema for schema, listed in rows.items() if listed}
 

@@ -28,6 +28,7 @@ from tracekit.testing.rows import (
     ENGINE_PREPARE,
     LOAD_CACHED,
     LOAD_COLD,
+    MemoryRow,
     Model,
     StateRow,
     Timed,
@@ -59,6 +60,12 @@ class App:
     """Calls of the app, in the order in which they were made."""
     models: list[Model] = field(default_factory=list)
     """Models that were loaded or called, in order of appearance."""
+    memory: bool = False
+    """Whether memory is recorded: what the app holds by `hold` and `hold_on_gpu`."""
+    held: list[tuple[int, int]] = field(default_factory=list)
+    """When its footprint changed, and by how many bytes."""
+    held_on_gpu: list[tuple[int, int]] = field(default_factory=list)
+    """The same of what it allocates of Metal."""
     _states: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {"thermal": [], "gpu_performance": []})
     _finished: bool = False
 
@@ -162,6 +169,14 @@ class App:
         """From now on: `Minimum`, `Medium` or `Maximum`. What was before is `Maximum`."""
         self._states["gpu_performance"].append((self.now_ns, state))
 
+    def hold(self, size: int) -> None:
+        """From now on the footprint of the app is so many bytes larger, or smaller where `size` is negative."""
+        self.held.append((self.now_ns, size))
+
+    def hold_on_gpu(self, size: int) -> None:
+        """The same for what it has allocated of Metal."""
+        self.held_on_gpu.append((self.now_ns, size))
+
     def finish(self, tail_ns: int = 400_000_000) -> Scenario:
         """End the recording `tail_ns` after the last row and return it. Later calls return it as it is."""
         scenario = self.scenario
@@ -173,6 +188,8 @@ class App:
         scenario.duration_ns = on_clock(max(self.now_ns, last) + tail_ns)
         scenario.thermal += self._state_rows("thermal", "Nominal")
         scenario.gpu_performance += self._state_rows("gpu_performance", "Maximum")
+        if self.memory:
+            self._sample_memory()
         if self.noise:
             self._draw_screen()
             self._repeat_rows()
@@ -192,6 +209,22 @@ class App:
         states = [before, *(state for _, state in changes)]
         spans = zip(times, times[1:], states, strict=False)
         return [StateRow(start, end - start, state) for start, end, state in spans if end > start]
+
+    def _sample_memory(self) -> None:
+        """Samples from start to end; with noise, the app's own needs come and go by a few MB, page by page."""
+        scenario, draws = self.scenario, self.draws
+        process = WINDOW_SERVER if scenario.device.platform == "macOS" else BACKBOARD
+        first = on_clock(draws.integer(0, scenario.memory_ns // 2))
+        for time in range(first, scenario.duration_ns, scenario.memory_ns):
+            size = FOOTPRINT + sum(change for at, change in self.held if at <= time)
+            wobble = draws.integer(-60, 60) * PAGE if self.noise else 0
+            scenario.memory.append(MemoryRow(time, max(size + wobble, PAGE)))
+            if self.noise:
+                scenario.memory.append(MemoryRow(time, 3 * FOOTPRINT // 2 + draws.integer(0, 400) * PAGE, process))
+        so_far = 0
+        for time, change in sorted(self.held_on_gpu):
+            so_far += change
+            scenario.gpu_memory.append(MemoryRow(on_clock(time), so_far))
 
     def _draw_screen(self) -> None:
         """The system draws the screen some 36 times, and few rows belong to no known process."""
@@ -225,6 +258,10 @@ MACHINES: tuple[tuple[str, Machine, Machine | None], ...] = (
 
 _APP_NAMES = ("Camera", "PhotoLab", "Narrator", "Field Notes", "ScanKit Demo", "StyleCam", "Whisperer", "Gallery+")
 _OPEN_END_NS = 1 << 52
+FOOTPRINT = 60_000_000
+"""Footprint of an app that holds nothing, in bytes."""
+PAGE = 16_384
+"""Bytes of a page of memory."""
 
 
 def start_recording(
@@ -236,11 +273,12 @@ def start_recording(
     machine: int | None = None,
     generic_labels: bool = False,
     code: bool = False,
+    memory: bool = False,
 ) -> App:
     """A recording that has just begun; app, device and version of Xcode are drawn.
 
     `machine` chooses from `MACHINES`; `attached` whether the app ran before (None: drawn; either way loads are seen).
-    With `code`, call stacks are recorded.
+    With `code`, call stacks are recorded; with `memory`, footprints.
     """
     version, device, host = draws.choice(MACHINES) if machine is None else MACHINES[machine]
     scenario = Scenario(
@@ -260,7 +298,7 @@ def start_recording(
     # Systems of 2026 leave no request row for the Neural Engine; what those before do differs.
     requests = not version.startswith("27") and draws.chance(500)
     work = Work(draws, jitter, requests, generic_labels)
-    app = App(draws, scenario, work, noise, Code(scenario) if code else None)
+    app = App(draws, scenario, work, noise, Code(scenario) if code else None, memory=memory)
     if noise and draws.chance(400):
         app.thermal("Nominal")
     if noise and draws.chance(500):

@@ -142,6 +142,16 @@ class StateRow(Timed):
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """How much memory a process held when it was sampled."""
+
+    start_ns: int
+    bytes: int
+    process: Process | None = None
+    """None: the target."""
+
+
+@dataclass(frozen=True, slots=True)
 class GpuStateRow(Timed):
     """How many channels of the GPU were active."""
 

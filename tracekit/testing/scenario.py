@@ -80,7 +80,17 @@ class Scenario:
     ends. In a recording with the Core ML instrument they are consumed by it."""
     logged: list[rows.LoggedRow] = field(default_factory=list)
     """Signposts of the target as `os-signpost` holds them, with a table for each subsystem and category."""
+    memory: list[rows.MemoryRow] = field(default_factory=list)
+    """Footprints of the target and of other processes, as Activity Monitor samples them."""
+    memory_ns: int = 1_000_000_000
+    """Time between two samples of them."""
+    live_memory: bool = False
+    """Whether the table that Instruments shows live holds them, and not the one that it samples into."""
+    gpu_memory: list[rows.MemoryRow] = field(default_factory=list)
+    """What processes have allocated of Metal."""
     points: list[rows.PointRow] = field(default_factory=list)
+    language_models: dict[str, list[tuple[int | str | None, ...]]] = field(default_factory=dict)
+    """Rows of the tables of Foundation Models and Core AI, by schema (`tracekit.testing.language_models`)."""
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
     there are any."""
@@ -102,6 +112,11 @@ class Scenario:
     def xcode(self) -> Xcode:
         """What this version of Xcode writes."""
         return XCODES[self.xcode_version]
+
+    @property
+    def footprint_schema(self) -> str:
+        """Schema of the table of footprints."""
+        return "activity-monitor-process-live" if self.live_memory else "sysmon-process"
 
     @property
     def start_ns(self) -> int:

@@ -147,6 +147,31 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         emit-location | Emit Location | return-location
         backtrace | Backtrace | text-backtrace
     """),
+    # Mnemonics and types of these as public scripts read them; titles, and further columns, were not seen.
+    "sysmon-process": columns_from("""
+        time | Time | start-time
+        process | Process | process
+        pid | Process ID | pid
+        memory-physical-footprint | Memory | size-in-bytes
+        memory-resident-size | Resident Size | size-in-bytes
+    """),
+    "activity-monitor-process-live": columns_from("""
+        start | Start | start-time
+        process | Process | process
+        responsible-process | Responsible Process | process
+        duration | Duration | duration
+        pid | Process ID | pid
+        memory-physical-footprint | Memory | size-in-bytes
+        memory-real | Real Memory | size-in-bytes
+    """),
+    # Fourth and fifth column as public scripts read them; the names of all and the first three were not seen.
+    "metal-current-allocated-size": columns_from("""
+        timestamp | Timestamp | event-time
+        thread | Thread | thread
+        device | Metal Device | metal-device-name
+        process | Process | process
+        allocated-size | Allocated Size | size-in-bytes
+    """),
     "life-cycle-period": columns_from("""
         start | Start | start-time
         group | Group | string
@@ -203,6 +228,34 @@ _SIGNPOST_INTERVALS = """
 """
 _COLUMNS["os-signpost-interval"] = columns_from(_SIGNPOST_INTERVALS.format(name="string"))
 _COLUMNS["OSSignpostIntervals"] = columns_from(_SIGNPOST_INTERVALS.format(name="signpost-name"))
+
+_INFERENCE = "agent-name prompt response instruction instructions tokens model-information content total-tokens"
+LANGUAGE_MODELS: dict[str, str] = {
+    "SessionTable": "start duration first-prompt session-id name session-index:uint64 plot-label requests:uint64 "
+    "model-inferences:uint64 instructions:uint64 events:uint64 error-count:uint64",
+    "RequestTable": "start duration first-prompt turn-id session name session-index:uint64 plot-label "
+    "instructions:uint64 model-inferences:uint64 events:uint64 tokens:uint64 error-count:uint64",
+    "InstructionsTable": "start duration instruction session-start:start-time session-index:uint64 plot-label "
+    "synthesized-id sub-synthesized-ids",
+    "ModelInferenceTable": "start duration model-request-id turn-index session-index:uint64 plot-label "
+    f"{_INFERENCE} prompt-tokens response-tokens cached-tokens resolve error-count error-message color:event-concept",
+    "ToolTable": "start duration tool-id tool-name argument-json result-json error-message session-index:uint64 "
+    "plot-label resolve-key",
+    "ModelLoadingTable": "start duration request-id asset-id from-state to-state transition "
+    "transition-color:event-concept",
+    "FMEventTable": "timestamp:sample-time message",
+    "CoreAIProfile": "start duration model-name base-function-name function-name phase category color:event-concept "
+    "level activity",
+}
+"""Tables of Foundation Models, with the types of exports of Xcode 27.0 (texts where none is given), and of Core AI, of
+which names of columns are reported and order and types are not."""
+_COLUMN_TYPES = {"start": "start-time", "duration": "duration"}
+for _schema, _names in LANGUAGE_MODELS.items():
+    _parts = (name.partition(":") for name in _names.split())
+    _COLUMNS[_schema] = tuple(
+        Column(name, name.replace("-", " ").title(), kind or _COLUMN_TYPES.get(name, "string"))
+        for name, _, kind in _parts
+    )
 
 DOCUMENTATION: dict[str, str] = {
     "coreml-os-signpost": "Denotes CoreML Model Activity Intervals",

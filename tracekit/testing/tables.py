@@ -9,7 +9,7 @@ from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rows import CoreMLRow, GpuRow, LoggedRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
-from tracekit.testing.schemas import DOCUMENTATION, columns_of
+from tracekit.testing.schemas import DOCUMENTATION, LANGUAGE_MODELS, columns_of
 
 Rows = Iterable[tuple[Cell, ...]]
 
@@ -51,7 +51,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
             ),
         )
         for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
-        if schema in _ROWS.keys() | others.keys()
+        if schema in _ROWS.keys() | others.keys() | set(LANGUAGE_MODELS)
         and (schema != TIME_PROFILE or scenario.samples)
         and (schema != "os-signpost" or _log_of(attributes)[0] in _written_logs(scenario))
     ]
@@ -72,7 +72,9 @@ def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
     if schema in scenario.emptied:
         return ()
     subsystem, category = _log_of(attributes)
-    if schema == "os-signpost" and subsystem:
+    if schema in LANGUAGE_MODELS:
+        rows: list[tuple[Cell, ...]] = [*scenario.language_models.get(schema, ())]
+    elif schema == "os-signpost" and subsystem:
         # Those of Core ML are consumed by its instrument: empty in every real export.
         rows = list(_logged(scenario, subsystem, category))
     else:
@@ -213,6 +215,23 @@ def _hangs(scenario: Scenario) -> Rows:
         yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
 
 
+def _footprints(scenario: Scenario) -> Rows:
+    for row in scenario.memory:
+        process = row.process or scenario.target
+        yield row.start_ns, process, process.pid, row.bytes, row.bytes + row.bytes // 4
+
+
+def _live_footprints(scenario: Scenario) -> Rows:
+    for row in scenario.memory:
+        process = row.process or scenario.target
+        yield row.start_ns, process, process, scenario.memory_ns, process.pid, row.bytes, row.bytes + row.bytes // 4
+
+
+def _gpu_memory(scenario: Scenario) -> Rows:
+    for row in scenario.gpu_memory:
+        yield row.start_ns, None, scenario.device.gpu, row.process or scenario.target, row.bytes
+
+
 def _signpost_events(scenario: Scenario) -> Rows:
     target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
@@ -297,6 +316,9 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "device-thermal-state-intervals": _thermal,
     "potential-hangs": _hangs,
     "hang-risks": _nothing,
+    "sysmon-process": _footprints,
+    "activity-monitor-process-live": _live_footprints,
+    "metal-current-allocated-size": _gpu_memory,
     "os-signpost": _signpost_events,
     "PointsOfInterestEvents": _points,
     "os-signpost-interval": _signpost_intervals,

@@ -23,12 +23,15 @@ from tracekit.trace.coverage import coverage, mark_unreadable
 from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
-from tracekit.trace.instruments import coreml, signposts
+from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
+from tracekit.trace.requests import core_ai, foundation_models
+from tracekit.trace.requests.bind import bind_requests
+from tracekit.trace.requests.frame import REQUESTS
 from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
 from tracekit.trace.runtimes.units import ALL_OWN, Units
 from tracekit.trace.samples import SampleSource
@@ -172,7 +175,7 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
 
 
 def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
-    """The context frames whose tables can be had, by name, and `phases` where signposts show any."""
+    """The context frames whose tables can be had, by name, and `phases` and `requests` where any are shown."""
     frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
     target, unfinished = binding.recording.run.target.process, {}
     if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
@@ -181,8 +184,18 @@ def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
         frames["signpost_events"] = single.events
         frames["metal_pipelines"] = signposts.metal_pipelines(single.events, target)
         unfinished["open_signposts"] = single.open
+    sizes = {schema: binding.bind((schema,), context_frame, each) for schema, (_, each) in memory.SOURCES.items()}
+    frames[memory.MEMORY] = memory.memory_frame(sizes)
     known = {name: frame for name, frame in frames.items() if frame is not None}
     phases = bind_phases({name: each for name, each in (known | unfinished).items() if name in FRAMES}, units, target)
     binding.notes += phases.notes
     known |= {name: frame for name, frame in phases.signposts.items() if name not in unfinished}
-    return known if phases.frame.empty else {**known, PHASES: phases.frame}
+    recorded = bind_requests(
+        phases.frame,
+        {schema: binding.bind((schema,), lambda rows: rows) for schema in foundation_models.SCHEMAS},
+        binding.bind(core_ai.SCHEMAS, core_ai.bind, target),
+        target,
+    )
+    binding.notes += recorded.notes
+    found = {PHASES: recorded.phases, REQUESTS: recorded.requests}
+    return known | {name: frame for name, frame in found.items() if not frame.empty}

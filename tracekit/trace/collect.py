@@ -159,11 +159,14 @@ def _with_times(rows: Rows) -> Rows:
 
 
 TIME_COLUMNS = ("start", "time", "timestamp", "update-time")
-"""Mnemonics of the time column of a table; each table has one of them."""
+"""Mnemonics of the time column of a table; each table that rows were seen of has one of them."""
+TIME_TYPES = frozenset({"start-time", "event-time", "sample-time"})
+"""Engineering types of the time column of others: the first column of one."""
 
 
 def _time_column(table: Table) -> IntegerCells:
-    present = next((name for name in TIME_COLUMNS if table.has(name)), TIME_COLUMNS[0])
+    times = (column.mnemonic for column in table.columns if column.engineering_type in TIME_TYPES)
+    present = next((name for name in TIME_COLUMNS if table.has(name)), next(times, TIME_COLUMNS[0]))
     return required_integers(table, present)
 
 

@@ -43,6 +43,8 @@ class Field:
     form: Form = Form.TEXT
     column: str = ""
     """Mnemonic of the column of the table, where it is not the name with hyphens."""
+    type: str = ""
+    """Engineering type of the column, where its mnemonic is not known: the first column of that type."""
     required: bool = False
     """Whether the table means nothing without it."""
 
@@ -76,6 +78,8 @@ def ends_of(frame: pd.DataFrame, end_ns: int) -> IntArray:
 
 def _columns(table: Table, field: Field) -> dict[str, object]:
     mnemonic = field.column or field.name.replace("_", "-")
+    if field.type:
+        mnemonic = next((each.mnemonic for each in table.columns if each.engineering_type == field.type), mnemonic)
     if field.form is Form.INTEGER:
         read = binding.required_integers if field.required else binding.optional_integers
         return {field.name: binding.nullable(read(table, mnemonic))}

@@ -11,6 +11,8 @@ from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.memory import MEMORY, no_memory
+from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
 from tracekit.trace.samples import COUNTED, Samples, SampleSource
 from tracekit.trace.sharing import Sharing
@@ -46,8 +48,9 @@ class Coverage:
     advice: str = ""
     """One sentence: what to do to see more; empty where nothing is needed."""
     shares: dict[str, float] = field(default_factory=dict)
-    """Share of the instrument's rows in each attribution class, in the order of `Attribution`; only classes that
-    occur. Empty for instruments without attribution."""
+    """Share of its rows by how they were attributed to a prediction; only classes that occur. `exact`, `label`: the row
+    names it; `contained`: it lies inside; `ambiguous`: it may belong to one of several in flight; `foreign`: of another
+    process; `inferred`: a call that Core ML did not record. Empty for instruments without attribution."""
 
     @property
     def recorded(self) -> bool:
@@ -100,9 +103,9 @@ class Trace:
     """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
     context: dict[str, pd.DataFrame]
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has
+    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. Each has
     `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
-    empty. `phases` is there only where signposts show any; see `Trace.phases`."""
+    empty. `phases` and `requests` are there only where any are shown; see `Trace.phases`, `Trace.requests`."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
@@ -132,6 +135,17 @@ class Trace:
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app; see `tracekit.trace.runtimes.phases`."""
         return self.context[PHASES] if PHASES in self.context else no_phases()
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """Requests to language models; see `tracekit.trace.requests.frame`."""
+        return self.context[REQUESTS] if REQUESTS in self.context else no_requests()
+
+    @property
+    def memory(self) -> pd.DataFrame:
+        """Footprints of processes and what they have allocated of Metal, over time; see
+        `tracekit.trace.instruments.memory`. Coverage says what the absence of rows means."""
+        return self.context[MEMORY] if MEMORY in self.context else no_memory()
 
     @property
     def inferred(self) -> bool:

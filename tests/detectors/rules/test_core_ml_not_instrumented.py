@@ -177,4 +177,4 @@ def test_real_recordings_whose_call_stacks_show_the_calls_are_judged_by_them(cor
     text = " ".join(short_text(report, width=200, color=False).split())
     what, why = "data lane, hand-offs, compute unit per layer (", " checks): Core ML recorded no events, likely"
     assert text.index("NOT EVALUATED") < text.index(what) < text.index(why)
-    assert "`tracekit doctor --target PATH` checks it" in text
+    assert "`tracekit doctor --target APP` checks it" in text

@@ -16,17 +16,24 @@ class PartSummary:
     """One part of the predictions' time. Sums are of the predictions in which it is known; null where it is in none."""
 
     part: str
-    """A value of `Part`."""
+    """`ane`, `gpu`, `cpu`: a compute unit worked for it. `data_...`: copies and conversions before, between and after
+    that; `data_unplaced`: of predictions without any. `..._queue`: queued for the unit. `..._requested`: requested, and
+    not known whether queued or executing. `other`: events with an unknown compute unit. `ambiguous`: work for one of
+    several predictions in flight. `unaccounted`: no event. `not_recorded`: the same of predictions that Core ML did not
+    record."""
     known: int
     """Predictions in which it is known."""
     total_ns: int | None
+    """Its time in these."""
     mean_ns: float | None
     """Per prediction in which it is known."""
     share: float | None
     """Of the summed time of all predictions, so that the shares of all parts add up to 1. None where `total_ns` is, and
     where the predictions have no duration."""
     unknown: tuple[str, ...]
-    """Why it is not known in the others: values of `Unknown`, in their order."""
+    """Why it is not known in the others: the table of the unit is missing or
+    unreadable, no row shows when work was requested or when the unit worked, it may have worked for another prediction,
+    or the prediction is inferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +41,13 @@ class BreakdownSummary:
     """Where the time of several predictions went."""
 
     predictions: int
+    """Number of predictions."""
     total_ns: int
     """Their summed durations: what the known parts add up to exactly. Predictions may overlap each other."""
     mean_ns: float
+    """Mean duration."""
     parts: tuple[PartSummary, ...]
-    """Every part, in the order of `Part`."""
+    """Every part."""
     handoffs: float | None
     """Changes of the compute unit per prediction, as a mean over those in which they are known."""
     handoff_gap_ns: float | None

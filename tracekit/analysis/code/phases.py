@@ -63,11 +63,13 @@ class CallPhases:
     kind: str
     """`load`, `first prediction` (after a load) or `prediction` (any other)."""
     calls: int
+    """Number of calls."""
     mean_ns: float
+    """Mean duration."""
     phases: tuple[Phase, ...]
     """Each before those inside it, otherwise the longest first; what stacks do not show at the end."""
     busy_ns: dict[str, float] = field(default_factory=dict)
-    """Mean time that each compute unit worked in a call, by `Device`, whatever the thread did meanwhile; only units
+    """Mean time that each compute unit worked in a call, by unit, whatever the thread did meanwhile; only units
     of which it is known."""
 
 

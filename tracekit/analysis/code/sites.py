@@ -33,8 +33,10 @@ class Busy:
     """What samples of a call were in."""
 
     what: str
-    """A `LoadPhase`, or the `Unit` for whose segment a thread of the CPU worked."""
+    """A phase of a load; or of a prediction the compute unit for whose segment code ran: CPU time, not time of the
+    unit."""
     samples: int
+    """Number of samples in it."""
     within: str | None = None
     """The phase that all of them lie in; None where there is none."""
 
@@ -44,8 +46,11 @@ class Place:
     """A function of the app, and the place in it where its file and line are known."""
 
     function: str
+    """Name of the function."""
     file: str | None
+    """Its source file, without the path."""
     line: int | None
+    """Line in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +58,18 @@ class CallSite:
     """A place of the app's code that calls Core ML."""
 
     api: str
-    """A value of `Api`."""
+    """What is called. `reload`: a load of what was loaded before; `element access`: reading or writing an
+    `MLMultiArray` element by element; `between calls`: no call, but what the app does from one to the next."""
     model: str | None
     """None where it is not known, and where several were called."""
     function: str | None
     """None where no function of the app is on the stack, as where Core ML calls itself later."""
     file: str | None
+    """Its source file, without the path."""
     line: int | None
+    """Line of the call."""
     called_by: tuple[Place, ...]
-    """Functions of the app that led there in the first call, the nearest first; at most `MAX_CALLERS`."""
+    """Functions of the app that led there in the first call, the nearest first; at most four."""
     thread: str
     """`main`, `other`, `mixed`, `unknown`."""
     calls: int | None
@@ -69,9 +77,11 @@ class CallSite:
     of: int
     """Such calls, from all places that are known; samples for element access."""
     share: float
+    """`calls` divided by `of`."""
     inferred: bool
     """Whether only samples show these calls, and not Core ML's own rows."""
     samples: int
+    """Samples that show the calls."""
     ambiguous: int
     """Calls during which other threads were in such calls too: they may be theirs."""
     first_ns: int
@@ -81,7 +91,9 @@ class CallSite:
     median_ns: int
     """Duration of a call; from the first to the last sample where it is inferred, which is up to 2 ms less."""
     longest_ns: int
+    """Longest call."""
     busy: tuple[Busy, ...]
+    """What its samples were in."""
     resolution_ns: int = 0
     """How exactly the calls are known: the time between two samples, where only call stacks show them."""
 

@@ -58,6 +58,7 @@ class Blocker:
     """Whose work filled a wait."""
 
     unit: str
+    """Compute unit."""
     model: str | None
     """None where the rows name no model."""
     process: str | None
@@ -65,9 +66,11 @@ class Blocker:
     predictions: int
     """How many of the app's predictions; 0 where that is not known."""
     ns: int
+    """Part of the wait that it filled."""
     first_ns: int
     """Start of the first of its rows."""
     table: str
+    """Table of the first of these rows."""
     row: int
     """Of that row."""
 
@@ -98,10 +101,11 @@ class Tail:
     count: int
     """Predictions that take at least so long."""
     usual_ns: int
+    """Duration of a usual prediction: the median without time in queues."""
     extra_ns: int
     """What they take beyond usual ones."""
     parts: dict[str, int]
-    """Time by `Cause`, which adds up to `extra_ns`; the largest first."""
+    """Time by cause, which adds up to `extra_ns`; the largest first."""
     behind: Blocker | None = None
     """Whose work filled most of it where the largest part is a wait."""
 

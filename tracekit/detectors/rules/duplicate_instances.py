@@ -10,6 +10,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
 from tracekit.analysis.loads import uses_of_loads
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, one_suffices, take_turns
 from tracekit.detectors.shared.loads import beside_cold
 
 
@@ -17,33 +18,23 @@ from tracekit.detectors.shared.loads import beside_cold
 class Options:
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_switches: int = tk.option(
-        5,
+        MIN_SWITCHES,
         "switches between instances",
         "Heuristic: when one instance replaces another, a few predictions may alternate.",
     )
     parallel_share: float = tk.option(
-        0.05,
+        PARALLEL_SHARE,
         "share of busy time",
         "Heuristic: instances that run concurrently for longer than chance exist for that purpose.",
         maximum=1,
     )
     unused_s: float = tk.option(10.0, "s", "Heuristic: an instance may be loaded some time before its first use.")
     alike: float = tk.option(
-        1.5,
+        ALIKE,
         "times",
         "Heuristic: instances whose times differ more run differently, for example on other compute "
         "units, another function or other inputs.",
     )
-
-
-def _pointless(instances: Instances, options: Options) -> bool:
-    """Whether they take turns without working at the same time."""
-    return instances.switches >= options.min_switches and instances.parallel_share < options.parallel_share
-
-
-def _one_suffices(instances: Instances, options: Options) -> bool:
-    """Whether one of them could do what they do."""
-    return _pointless(instances, options) and instances.spread is not None and instances.spread <= options.alike
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -73,7 +64,7 @@ def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
-    instances = max(parts, key=lambda part: (_one_suffices(part, options), _pointless(part, options), part.switches))
+    instances = max(parts, key=lambda part: (one_suffices(part, options), take_turns(part, options), part.switches))
     metrics = (
         tk.Metric("instances", instances.count, "count"),
         tk.above("switches between instances", instances.switches, "count", options.min_switches),
@@ -81,7 +72,7 @@ def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.
         tk.below("slowest to fastest instance", instances.spread, "ratio", options.alike),
         tk.Metric("unused loads", len(unused), "count"),
     )
-    doubled = _one_suffices(instances, options)
+    doubled = one_suffices(instances, options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
@@ -89,7 +80,7 @@ def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
             "Record only the app (--attach or --launch).",
         )
-    if _pointless(instances, options) and instances.spread is None:
+    if take_turns(instances, options) and instances.spread is None:
         return view.unknown(
             "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
             "Record longer, with more predictions of each instance.",
@@ -141,7 +132,7 @@ def _finding(
     view: tk.ModelView, instances: Instances, unused: tk.IntArray, metrics: tuple[tk.Metric, ...], options: Options
 ) -> tk.Outcome:
     """The finding with its cost: loading the instances that are not needed."""
-    doubled = _one_suffices(instances, options)
+    doubled = one_suffices(instances, options)
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = tk.covered_ns(rows)
     parts = []
@@ -154,7 +145,7 @@ def _finding(
     time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return view.finding(
-        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
+        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory: see duplicate-memory.",
         metrics=metrics,
         cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
         rows=shown,

@@ -85,7 +85,7 @@ def _finding(view: tk.ModelView, summary: CopySummary, metrics: tuple[tk.Metric,
     count = len(view.predictions)
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
-        f"Copies and conversions take {tk.format_time(summary.covered_ns / count)} of each "
+        f"Copies and conversions take a mean {tk.format_time(summary.covered_ns / count)} of each "
         f"{tk.format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
     )
     if len(summary.large_rows):

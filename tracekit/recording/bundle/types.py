@@ -97,6 +97,10 @@ size-in-pages syscall-return work-task-identifier
 _REPORTED_FULL_INTEGERS = """
 bit-rate errno-value metal-compiler-request metal-device-id swift-actor-id swift-task-id syscall-arg vnode
 """
+_ASSUMED_FULL_INTEGERS = "event-count"
+"""A count, of which neither rows nor a description were seen. How bundles store the decimals of Activity Monitor and
+Power Profiler (`system-cpu-percent`, `percent-per-hour`, `subsystem-power-impact`) is not known, so their columns are
+left out."""
 
 _ALL_ONES: Final = (-1,)
 
@@ -124,7 +128,7 @@ REPORTED: Final = {
     for text, storage, nulls, is_time in (
         (_REPORTED_STRINGS, Storage.STRING, _ALL_ONES, False),
         (_REPORTED_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES, False),
-        (_REPORTED_FULL_INTEGERS, Storage.INTEGER, (), False),
+        (_REPORTED_FULL_INTEGERS + _ASSUMED_FULL_INTEGERS, Storage.INTEGER, (), False),
         ("duration-on-core duration-waiting", Storage.INTEGER, (0, -1), True),
     )
     for mnemonic in text.split()

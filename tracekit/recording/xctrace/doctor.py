@@ -14,7 +14,7 @@ from typing import Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace import tool as xctrace
-from tracekit.recording.xctrace.messages import ADDED
+from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.units import format_count
@@ -137,13 +137,17 @@ def _templates(tool: xctrace.Tool) -> Iterator[Check]:
 
 
 def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
-    """Those that `tracekit record` adds to the template."""
+    """Those that `tracekit record` adds to the template, and with `--memory`."""
     names = xctrace.list_names(tool, "instruments")
     if lacking := [name for name in ADDED if name not in names]:
         cannot = f"{' and '.join(lacking)} cannot be recorded"
         yield Check("instruments", "optional", cannot, "record with --only-template")
     else:
         yield Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
+    if lacking := [name for name in MEMORY if name not in names]:
+        yield Check("memory", "optional", f"{' and '.join(lacking)} cannot be recorded", "record without --memory")
+    else:
+        yield Check("memory", "ok", f"record --memory adds {' and '.join(MEMORY)}")
 
 
 def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:

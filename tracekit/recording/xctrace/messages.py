@@ -31,6 +31,9 @@ _NOT_ALLOWED: Final = ("get-task-allow", "Permission to debug", "Failed to gain 
 ADDED: Final = ("Hangs", "Thermal State")
 """Instruments that `main-thread-work` and `thermal-throttling` need, and that the Core ML template does not have."""
 
+MEMORY: Final = ("Activity Monitor",)
+"""What is recorded too where memory is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunIssue:

@@ -22,6 +22,8 @@ _REALTIME, _BOOTTIME = 1, 6
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEY = "io.github.coreml-tracekit."
 """Beginning of the names of our metadata, which belong to nobody else's."""
+_UNITS = {"ns": "UNIT_TIME_NS", "bytes": "UNIT_SIZE_BYTES"}
+"""Units that the format has a name for."""
 _WORK = "work"
 """Name of the detail that holds the id of a piece of work."""
 
@@ -138,8 +140,8 @@ class _Writer:
         """A counter and its values."""
         identity = next(self._identities)
         counter = self._messages.CounterDescriptor(y_axis_share_key=track.unit)
-        if track.unit == "ns":
-            counter.unit = self._messages.CounterDescriptor.UNIT_TIME_NS
+        if track.unit in _UNITS:
+            counter.unit = getattr(self._messages.CounterDescriptor, _UNITS[track.unit])
         else:
             counter.unit_name = track.unit
         self._write_descriptor(

@@ -71,7 +71,7 @@ class CounterTrack:
 
     title: str
     unit: str
-    """`ns`, `count` or what a value stands for."""
+    """`ns`, `bytes`, `count` or what a value stands for."""
     times: IntArray
     values: IntArray
 
@@ -112,6 +112,8 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         group.append(_track(lane, timeline, texts, joined))
         if lane.id == "thermal" and len(lane.starts):
             group.append(_thermal(lane))
+        if lane.sizes is not None:
+            group.append(CounterTrack(lane.title, "bytes", lane.sizes.times, lane.sizes.bytes))
     return Tracks(
         title=visible(report.recording.source),
         groups=tuple((title, tuple(tracks)) for title, tracks in groups.items()),

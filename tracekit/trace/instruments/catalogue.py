@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from tracekit.trace import samples
 from tracekit.trace.context import Field, Form
-from tracekit.trace.instruments import coreml, gpu, neural_engine, signposts
+from tracekit.trace.instruments import coreml, gpu, memory, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
+from tracekit.trace.requests import core_ai, foundation_models
 
 _PROCESS = Field("process", Form.PROCESS)
 _THREAD = Field("thread", Form.THREAD)
@@ -59,6 +60,8 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         ),
         added_as="Thermal State",
     ),
+    memory.ACTIVITY_MONITOR,
+    memory.GPU_MEMORY,
     Instrument(
         "Hangs",
         "hangs of main threads, or calls that risk them",
@@ -92,6 +95,19 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         ),
         added_as="Points of Interest",
         plural=True,
+    ),
+    Instrument(
+        "Foundation Models",
+        "sessions of language models, their requests, inferences, tool calls and loads",
+        foundation_models.SCHEMAS,
+        added_as="Foundation Models",
+        plural=True,
+    ),
+    Instrument(
+        "Core AI",
+        "specializations, loads, setups and inferences of Core AI models",
+        core_ai.SCHEMAS,
+        added_as="Core AI",
     ),
     Instrument(
         "Call Stacks",

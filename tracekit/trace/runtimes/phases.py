@@ -15,6 +15,11 @@
 | key          | Float64, | the message does not have it, or has something else                                       |
 |              | category |                                                                                           |
 | table, row   |          | as in other frames of the context; `row` is that of the begin                             |
+| request      | Int64    | number of its request in `Trace.requests`; null for none, or where it may be of several   |
+
+Rows of Foundation Models' and Core AI's own tables stand here too, as phases of a runtime of that name. They add the
+columns `session`, `error`, `consumed_tokens`, `cached_tokens`, `generated_tokens`, and `identity`, a number that is
+equal where arguments of tools or texts of instructions are.
 
 Messages of runtimes stay in the reader: they may hold what a user wrote.
 """
@@ -106,7 +111,23 @@ def no_phases() -> pd.DataFrame:
     """A frame of phases without rows."""
     columns: dict[str, object] = {name: constant(None, 0) for name in COLUMNS}
     columns |= {name: np.zeros(0, np.int64) for name in ("start_ns", "row")}
-    return pd.DataFrame(columns).astype({"duration_ns": "Int64", "pid": "Int64", "tid": "Int64"})
+    return pd.DataFrame(columns).astype(dict.fromkeys(("duration_ns", "pid", "tid", "request"), "Int64"))
+
+
+def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
+    """Phases of signposts with their requests, shape (phases,) (-1: none), and those that tables of instruments name.
+    O(n log n)."""
+    phases = (no_phases() if phases.empty else phases).assign(
+        request=pd.arrays.IntegerArray(np.maximum(request, 0), request < 0)
+    )
+    parts = [phases, *(part for part in parts if len(part))]
+    if len(parts) == 1:
+        return phases
+    texts = {name for part in parts for name, dtype in part.dtypes.items() if dtype in ("category", "object", "str")}
+    frame = pd.concat([part.astype(dict.fromkeys(texts & {*part}, object)) for part in parts], ignore_index=True)
+    whole = {name: "Int64" for name in frame if name not in texts and name not in ("start_ns", "row", "memory")}
+    frame = frame.astype(dict.fromkeys(texts, "category") | whole | {"start_ns": "int64", "row": "int64"})
+    return sorted_by_start(frame.assign(form=frame["form"].cat.set_categories(list(FORMS))))
 
 
 def of_target(phases: pd.DataFrame, target: Process | None) -> BoolArray:

@@ -28,8 +28,12 @@ from typing import Any, Final
 from tracekit.errors import UsageError, unknown
 
 PHASES: Final[Mapping[str, str]] = {
+    "session": "Session",
     "request": "Request",
+    "instructions": "Instructions",
     "load": "Load",
+    "specialization": "Load",
+    "unload": "Load",
     "warm-up": "Load",
     "reset": "Load",
     "tokenization": "Tokenizer",
@@ -41,6 +45,8 @@ PHASES: Final[Mapping[str, str]] = {
     "step preparation": "Generate",
     "sampling": "Generate",
     "forward pass": "Model",
+    "inference": "Model",
+    "setup": "Model",
     "cache": "Cache",
     "feature extraction": "Encoder",
     "audio encoding": "Encoder",
@@ -59,8 +65,10 @@ LANES: Final = tuple(dict.fromkeys(PHASES.values()))
 """Top to bottom."""
 TYPES: Final = ("integer", "number", "text")
 _BEFORE: Final = ("start_ns", "duration_ns", "form", "runtime", "phase", "lane", "name", "subsystem", "category")
-COLUMNS: Final = (*_BEFORE, "process", "pid", "thread", "tid", "table", "row")
+COLUMNS: Final = (*_BEFORE, "process", "pid", "thread", "tid", "table", "row", "request")
 """Columns of `Trace.phases` before and behind those of keys, which cannot be called so."""
+_TAKEN: Final = (*COLUMNS, "session", "identity", "error", "consumed_tokens", "cached_tokens")
+"""Columns of it that are no keys."""
 
 _RUNTIME: Final = ("name", "core_ml", "subsystems", "keys", "signposts", "recognized")
 _SIGNPOST: Final = ("names", "subsystem", "category", "phase", "lane", "keys", "patterns", "private")
@@ -217,7 +225,7 @@ def _signpost(entry: dict[str, Any], declared: Mapping[str, Key], subsystems: Co
 
 
 def _key(name: str, value: object, where: str) -> Key:
-    if name in COLUMNS or not name.isidentifier():
+    if name in _TAKEN or not name.isidentifier():
         raise UsageError(f"'{where}': a key cannot be called so; letters, digits and _ make a name that is not taken")
     if not isinstance(value, dict):
         raise UsageError(f"'{where}': must be a table with 'type', and 'unit' if it has one")

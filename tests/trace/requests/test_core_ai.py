@@ -1,0 +1,33 @@
+"""Core AI's own table, by the names of columns that are reported."""
+
+from __future__ import annotations
+
+from support.handover import trace_of
+from tracekit.testing import Process, Scenario
+
+MS = 1_000_000
+
+
+def test_category_says_the_phase_and_labels_are_without_durations() -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=900 * MS, xcode_version="27.2")
+    head = ("main", "main")
+    scenario.language_models["CoreAIProfile"] = [
+        (0, 90 * MS, "Net", *head, "Load", "Specialization", "Green", "0", "Compile Asset, Specialize"),
+        (90 * MS, 5 * MS, "Net", *head, "Load", "Load", "Teal", "0", "Load"),
+        (95 * MS, 1 * MS, "Net", "main", "func_19 (12.5 µs)", "Inference", "Setup", "Purple", "0", "Setup"),
+        (96 * MS, 7 * MS, None, *head, "Inference", "Novel", "Blue", "0", "Run"),
+        (99 * MS, 7 * MS, None, None, None, None, None, "Blue", "0", "Run"),
+    ]
+    trace = trace_of(scenario)
+    frame = trace.phases
+    assert list(frame["phase"]) == ["specialization", "load", "setup", "inference", "unknown"]
+    assert list(frame["name"].astype(object).where(frame["name"].notna(), None)) == [
+        "Net::main",
+        "Net::main",
+        "Net::func_19",
+        "main",
+        None,
+    ]
+    assert set(frame["pid"]) == {7}
+    assert (list(frame["duration_ns"])[:2], set(frame["runtime"])) == ([90 * MS, 5 * MS], {"Core AI"})
+    assert trace.requests.empty

@@ -1,0 +1,160 @@
+"""Requests in Foundation Models' tables, built from their columns: no public recording has rows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from support.handover import trace_of
+from tracekit.testing import Process, Scenario, Session, write_bundle, write_export
+from tracekit.trace.build import open_trace
+
+MS = 1_000_000
+
+
+def cook(**options: object) -> Session:
+    scenario = Scenario(Process("Cook", 55), duration_ns=60_000 * MS, xcode_version="27.2")
+    return Session(scenario, "Be a cook.", **options)  # type: ignore[arg-type]
+
+
+def cells(session: Session) -> pd.DataFrame:
+    frame = trace_of(session.scenario).requests.astype(object)
+    return frame.where(frame.notna(), None)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 3, 2, 1), (3, 2, 1, 0)])
+@pytest.mark.parametrize("events", [True, False])
+def test_each_request_is_what_was_asked(order: tuple[int, int, int, int], events: bool) -> None:
+    session = cook(order=order, events=events)
+    session.instruct(50 * MS, 50_000 * MS)
+    first = session.request(100 * MS, prompt_ns=500 * MS, generation_ns=900 * MS, consumed=300, generated=31)
+    weather = ("weather", '{"city": "Bern"}', 400 * MS)
+    second = session.request(
+        3_000 * MS, prompt_ns=80 * MS, generation_ns=700 * MS, consumed=350, generated=20, cached=330, tools=[weather]
+    )
+    frame = cells(session)
+    for number, truth in enumerate((first, second)):
+        found = frame.iloc[number]
+        assert (found["start_ns"], found["duration_ns"]) == (truth.start_ns, truth.end_ns - truth.start_ns)
+        assert found["first_token_ns"] == truth.first_token_ns
+        assert (found["prompt_ns"], found["generation_ns"]) == (truth.prompt_ns, truth.generation_ns)
+        assert (found["tool_ns"], found["error"], found["unvalidated"]) == (truth.tool_ns, "none", True)
+        assert found["first_token_from"] == ("response event" if events else "prompt")
+    assert list(frame["consumed_tokens"]) == [300, 700]
+    assert list(frame["generated_tokens"]) == [31, 40]
+    # An empty count of cached tokens is not 0.
+    assert list(frame["cached_tokens"]) == [None, 660]
+    assert list(frame["processed_tokens"]) == [None, 40]
+    assert list(frame["context_tokens"]) == [331, 370]
+    assert (list(frame["inferences"]), list(frame["tools"])) == ([1, 2], [0, 1])
+    assert list(frame["appended"]) == [None, True if events else None]
+
+
+def test_texts_are_equal_or_not_and_nothing_else() -> None:
+    session = cook()
+    texts = ["Today is day 1.", "Today is day 2.", "Today is day 1.", "Other."]
+    for number, text in enumerate(texts):
+        session.instruct(number * 1_000 * MS, 1_000 * MS, text)
+        session.request(
+            number * 1_000 * MS + MS,
+            prompt_ns=9 * MS,
+            generation_ns=9 * MS,
+            prompt="my secret",
+            tools=[("weather", f'{{"private": {number % 2}}}', MS)],
+        )
+    trace = trace_of(session.scenario)
+    for names, same in (("instructions", [0, 1, 0, 2]), ("instructions_form", [0, 0, 0, 1])):
+        codes = list(trace.requests[names])
+        assert [codes.index(code) for code in codes] == [same.index(code) for code in same]
+    assert list(trace.requests["instructions_region"]) == [0, 1, 2, 3]
+    tools = trace.phases[trace.phases["phase"] == "tool call"]
+    assert list(tools["identity"]) == [1, 2, 1, 2]
+    said = json.dumps([frame.astype(str).to_dict() for frame in trace.context.values()])
+    for private in ("secret", "private", "Today", "An answer", "Be a cook"):
+        assert private not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "window"),
+    [
+        ("N/A", "none", None),
+        ("", "none", None),
+        ("LanguageModelError.contextSizeExceeded(contextSize: 4096, tokenCount: 5000)", "context window", 4096),
+        ("GenerationError.REFUSAL: no", "refusal", None),
+        ("guardrailViolation", "guardrail", None),
+        ("something else", "other", None),
+    ],
+)
+def test_errors_are_named_by_kind(text: str, kind: str, window: int | None) -> None:
+    session = cook()
+    session.request(0, prompt_ns=9 * MS, generation_ns=0, error=text, consumed=None, generated=None)
+    found = cells(session).iloc[0]
+    assert (found["error"], found["window_tokens"]) == (kind, window)
+    # Nothing was generated, so there is no first token.
+    assert (found["first_token_ns"], found["generation_ns"], found["generated_tokens"]) == (None, None, None)
+
+
+def test_loads_before_the_first_token_are_counted_and_unloads_are_none() -> None:
+    session = cook()
+    session.loads(50 * MS, 200 * MS)
+    session.loads(300 * MS, 900 * MS, to="unloaded")
+    session.request(100 * MS, prompt_ns=400 * MS, generation_ns=100 * MS)
+    assert cells(session).iloc[0]["load_ns"] == 150 * MS
+    trace = trace_of(session.scenario)
+    assert list(trace.phases["phase"][trace.phases["lane"] == "Load"]) == ["load", "unload"]
+    assert "variant" not in str(set(trace.phases["name"]))
+
+
+def test_without_a_table_of_requests_each_inference_is_one() -> None:
+    session = cook(events=False)
+    for number in range(3):
+        session.request(number * 1_000 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
+    del session.scenario.language_models["RequestTable"]
+    frame = cells(session)
+    assert list(frame["start_ns"]) == [0, 1_000 * MS, 2_000 * MS]
+    assert set(frame["prompt_ns"]) == {90 * MS}
+    assert set(frame["tools"]) == {None}
+
+
+def test_what_belongs_to_several_requests_belongs_to_none() -> None:
+    session = cook(events=False)
+    for _ in range(2):
+        session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
+    frame = cells(session)
+    assert set(frame["overlapping"]) == {True}
+    assert set(frame["prompt_ns"]) == {None}
+    # Their events say which row is whose.
+    session = cook(events=True)
+    for _ in range(2):
+        session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
+    assert set(cells(session)["prompt_ns"]) == {90 * MS}
+
+
+def test_cut_off_messages_are_counted_in_a_note() -> None:
+    session = cook()
+    session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
+    rows = session.scenario.language_models["FMEventTable"]
+    rows[-1] = (rows[-1][0], str(rows[-1][1])[:-9])
+    assert "FMEventTable: 1 of 4 messages are cut off; what they say is unknown." in trace_of(session.scenario).notes
+
+
+def test_both_forms_of_files_say_the_same(tmp_path: Path) -> None:
+    session = cook()
+    session.loads(50 * MS, 200 * MS)
+    session.instruct(0, 9_000 * MS)
+    session.end(0, 9_000 * MS)
+    session.request(100 * MS, prompt_ns=400 * MS, generation_ns=100 * MS, tools=[("weather", "{}", MS)])
+    names = itertools.count()
+    traces = []
+    for write in (write_bundle, write_export):
+        path = tmp_path / ("a.trace" if next(names) == 0 else "export")
+        write(session.scenario, path)
+        traces.append(open_trace(path))
+    for frame in ("requests", "phases"):
+        pd.testing.assert_frame_equal(getattr(traces[0], frame), getattr(traces[1], frame))
+    # A load, instructions, a session, a request, a tool call, and of each of two inferences 2 phases and 4 events.
+    assert traces[0].coverage_of("Foundation Models").rows == 5 + 2 * (2 + 4)

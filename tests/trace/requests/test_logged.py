@@ -1,0 +1,157 @@
+"""Requests that signposts show: what the builder says happened is what the frame holds."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.handover import trace_of
+from support.samples.runtimes import REQUESTS, dictation, local_chat
+from tracekit.testing import CoreAIChat, LoggedRow, Process, Scenario
+from tracekit.testing.language_models import Truth
+from tracekit.trace.requests.frame import DTYPES, no_requests
+from tracekit.trace.requests.logged import logged_requests
+
+MS = 1_000_000
+
+
+def chat() -> CoreAIChat:
+    return CoreAIChat(Scenario(Process("Chat", 412), duration_ns=600_000 * MS))
+
+
+def one(frame: pd.DataFrame, row: int = 0) -> dict[str, object]:
+    cells = frame.astype(object).iloc[row]
+    return {name: None if pd.isna(value) else value for name, value in cells.items()}
+
+
+def assert_true(found: dict[str, object], truth: Truth) -> None:
+    assert found["start_ns"] == truth.start_ns
+    assert (found["last_ns"], found["first_token_ns"]) == (truth.end_ns, truth.first_token_ns)
+    assert (found["prompt_ns"], found["generation_ns"]) == (truth.prompt_ns, truth.generation_ns)
+    assert found["outside_ns"] == truth.outside_ns
+
+
+@pytest.mark.parametrize("bracket", [True, False])
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 4_000),
+            st.integers(1, 900),
+            st.lists(st.integers(1, 90), min_size=1, max_size=6),
+            st.integers(0, 50),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_each_request_is_what_was_asked(bracket: bool, asked: list[tuple[int, int, list[int], int]]) -> None:
+    language_model = chat()
+    language_model.bracket = bracket
+    now = language_model.load(5 * MS, 400 * MS, 100 * MS)
+    truths = []
+    for tokens, prompt_ms, passes, pause_ms in asked:
+        truths.append(
+            language_model.request(
+                now, prompt_tokens=tokens, prompt_ns=prompt_ms * MS, tokens_ns=[each * MS for each in passes]
+            )
+        )
+        now = truths[-1].end_ns + pause_ms * MS
+    trace = trace_of(language_model.scenario)
+    assert len(trace.requests) == len(asked)
+    for number, (truth, (tokens, _, passes, _)) in enumerate(zip(truths, asked, strict=True)):
+        found = one(trace.requests, number)
+        assert_true(found, truth)
+        assert (found["consumed_tokens"], found["generated_tokens"]) == (tokens, len(passes))
+        assert (found["duration_ns"], found["overlapping"]) == (truth.end_ns - truth.start_ns, False)
+        assert (found["cached_tokens"], found["first_token_from"]) == (0 if bracket else None, "token")
+        own = trace.phases[trace.phases["request"].eq(number).fillna(value=False)]
+        assert own["start_ns"].between(truth.start_ns, truth.end_ns).all()
+        assert (own["phase"] == "forward pass").sum() == len(passes)
+    assert trace.phases["request"].isna().sum() == 2  # the load and the warm-up
+
+
+def test_what_is_unknown_is_null_and_no_zero() -> None:
+    language_model = chat()
+    truth = language_model.request(
+        MS, prompt_tokens=90, prompt_ns=40 * MS, tokens_ns=[9 * MS, 9 * MS], processed_tokens=20, finished=False
+    )
+    found = one(trace_of(language_model.scenario).requests)
+    assert_true(found, truth)
+    assert (found["duration_ns"], found["cached_tokens"], found["processed_tokens"]) == (None, 70, 20)
+    for name in ("session", "cache_ns", "tool_ns", "tools", "error", "instructions", "window_tokens", "appended"):
+        assert found[name] is None, name
+    assert (found["origin"], found["unvalidated"]) == ("signposts", False)
+
+
+def test_a_load_before_the_first_token_is_a_part_of_the_wait() -> None:
+    language_model = chat()
+    language_model.load(150 * MS, 80 * MS)
+    language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS])
+    assert one(trace_of(language_model.scenario).requests)["load_ns"] == 80 * MS
+
+
+def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all() -> None:
+    language_model = chat()
+    first = language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS] * 9)
+    language_model.thread = 3
+    second = language_model.request(150 * MS, prompt_tokens=7, prompt_ns=300 * MS, tokens_ns=[9 * MS] * 9)
+    frame = trace_of(language_model.scenario).requests
+    for number, truth in enumerate((first, second)):
+        found = one(frame, number)
+        assert_true(found, truth)
+        assert (found["overlapping"], found["uncertain"]) == (True, False)
+    for row in language_model.scenario.logged:
+        object.__setattr__(row, "thread", language_model.scenario.logged[0].thread)
+    frame = trace_of(language_model.scenario).requests
+    assert frame["uncertain"].all()
+    assert frame[["prompt_ns", "generation_ns", "first_token_ns", "processed_tokens", "load_ns"]].isna().all().all()
+    # What the brackets say is theirs.
+    assert list(frame["generated_tokens"]) == [9, 9]
+
+
+def test_other_runtimes_are_read_by_their_phases() -> None:
+    scenario = Scenario(Process("Bench", 9), duration_ns=9_000 * MS)
+    now = 10 * MS
+    for name, length in [("model_load", 500), ("prefill", 90), *[("decode_step", 20), ("sampler", 1)] * 5] * 2:
+        scenario.logged.append(LoggedRow(now, length * MS, name, "ai.mlx.bench", "PointsOfInterest"))
+        now += (length + 1) * MS
+    frame = trace_of(scenario).requests
+    assert list(frame["runtime"]) == ["MLX", "MLX"]
+    assert list(frame["prompt_ns"]) == [90 * MS] * 2
+    # From the end of the prompt: five steps, and the ms behind each row but the last.
+    assert list(frame["generation_ns"]) == [(5 * 21 + 10) * MS] * 2
+    assert list(frame["first_token_ns"]) == [(90 + 1 + 20 + 1 + 1) * MS] * 2
+    assert set(frame["first_token_from"]) == {"sampling"}
+    assert frame[["consumed_tokens", "cached_tokens", "tools"]].isna().all().all()
+    # WhisperKit has brackets, and no phase of a language model.
+    assert trace_of(dictation()).requests.empty
+
+
+def test_the_sample_is_what_was_built() -> None:
+    frame = trace_of(local_chat()).requests
+    assert list(zip(frame["consumed_tokens"], frame["generated_tokens"], strict=True)) == list(REQUESTS)
+    assert list(frame["duration_ns"].isna()) == [False, False, True]
+
+
+def test_a_frame_has_its_columns_with_and_without_rows() -> None:
+    for frame in (no_requests(), trace_of(local_chat()).requests):
+        assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == dict(DTYPES)
+    assert trace_of(Scenario(Process("App", 1), duration_ns=MS)).requests.empty
+
+
+def test_a_million_rows_take_no_time() -> None:
+    phases = trace_of(local_chat()).phases
+    times = 1_000_000 // len(phases)
+    many = phases.take(np.tile(np.arange(len(phases)), times)).reset_index(drop=True)
+    many["start_ns"] += np.repeat(np.arange(times), len(phases)) * 10_000_000_000
+    begun = time.perf_counter()
+    requests, owner = logged_requests(many)
+    assert time.perf_counter() - begun < 3
+    assert len(requests) == times * len(REQUESTS)
+    assert (owner >= 0).sum() == times * (phases["request"].notna().sum())

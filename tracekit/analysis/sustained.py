@@ -1,0 +1,92 @@
+"""Whether an app keeps its speed over minutes, and how long each compute unit worked for a prediction.
+
+Both explain most differences in energy, and no recording of Core ML holds more of it: tables of power are not judged,
+and no energy follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.memory import top_calls
+from tracekit.analysis.quantities import latencies, quantiles
+from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.trace.events import Kind
+from tracekit.trace.trace import Trace
+
+LEAST_NS: Final = 60_000_000_000
+"""Time from the first prediction to the last from which on speed is compared: a device takes that long to warm up."""
+LEAST_CALLS: Final = 10
+"""Predictions in each of the thirds that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Third:
+    """The predictions of a third of the time."""
+
+    predictions: int
+    per_second: float | None
+    """While active, as of the model."""
+    p50_ns: float | None
+    thermal: str | None
+    """Hottest thermal state at the start of any of them; None where none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sustained:
+    """One model over minutes."""
+
+    model: str
+    span_ns: int
+    """From the start of the first prediction to that of the last."""
+    first: Third
+    last: Third
+    retained: float | None
+    """Predictions per second in the last third over those in the first."""
+    units: dict[str, float] = field(default_factory=dict)
+    """Mean time in ns per prediction in which each unit executed it; units that none shows are missing."""
+
+
+def sustained(trace: Trace) -> tuple[Sustained, ...]:
+    """Models that predict for a minute or more, by name. O(n log n)."""
+    predictions = top_calls(trace, Kind.PREDICTION)
+    return tuple(_models(trace, predictions[predictions["duration_ns"] > 0]))
+
+
+def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
+    for name, rows in predictions.groupby("model", observed=True, sort=True):
+        starts = rows["start_ns"].to_numpy()
+        span = int(starts[-1] - starts[0])
+        third = np.minimum((starts - starts[0]) * 3 // max(span, 1), 2)
+        if span < LEAST_NS or min(np.bincount(third, minlength=3)[[0, 2]]) < LEAST_CALLS:
+            continue
+        first, last = (_third(trace, rows[third == each]) for each in (0, 2))
+        times = breakdown(trace).of(rows.index).frame
+        busy = {str(unit): times[f"{unit.lower()}_busy_ns"].dropna() for unit in UNITS}
+        yield Sustained(
+            model=str(name),
+            span_ns=span,
+            first=first,
+            last=last,
+            retained=last.per_second / first.per_second if first.per_second and last.per_second else None,
+            units={unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()},
+        )
+
+
+def _third(trace: Trace, rows: pd.DataFrame) -> Third:
+    states = trace.context.get("thermal", pd.DataFrame())
+    hottest = int(states_at(states, THERMAL_STATES, rows["start_ns"].to_numpy()).max(initial=-1))
+    return Third(
+        predictions=len(rows),
+        per_second=summarize_throughput(rows, bursts(rows)).per_second,
+        p50_ns=quantiles(latencies(rows), 0.5)[0],
+        thermal=THERMAL_STATES[hottest] if hottest >= 0 else None,
+    )

@@ -1,0 +1,112 @@
+"""`duplicate-memory`: instances of one model that take turns hold its memory several times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.instances import instances_by_kind, traits
+from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, one_suffices
+from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    min_mb: float = min_mb_option()
+    copy_share: float = tk.option(
+        0.5,
+        "share of what the first load adds",
+        "Heuristic: instances that share their weights add little; a copy adds about as much again.",
+        maximum=1,
+    )
+    min_predictions: int = tk.option(10, "predictions", "As in duplicate-instances.")
+    min_switches: int = tk.option(MIN_SWITCHES, "switches between instances", "As in duplicate-instances.")
+    parallel_share: float = tk.option(PARALLEL_SHARE, "share of busy time", "As in duplicate-instances.", maximum=1)
+    alike: float = tk.option(ALIKE, "times", "As in duplicate-instances.")
+
+
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+    """Compares what the loads of instances added of which one would do."""
+    answer = unsampled(view, sizes(view.trace))
+    if answer is not None:
+        return answer
+    known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
+    part = next((each for each in parts if one_suffices(each, options)), None)
+    if part is None or len(view.predictions) < options.min_predictions:
+        return view.passed("No instance of the model takes turns with another that could stand for it.")
+    if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():
+        return view.unknown(
+            "All processes were recorded, and the rows do not show which process each instance belongs to.",
+            "Record only the app (--attach or --launch).",
+        )
+    by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
+    of_load = [by_start.get(start) for start in view.loads["start_ns"].to_numpy().tolist()]
+    extra = [of_load[position] for position in part.together.tolist()]
+    first = next((each for at, each in enumerate(of_load) if at not in part.together), None)
+    return _judge(view, first, extra, options)
+
+
+def _judge(
+    view: tk.ModelView, first: LoadMemory | None, extra: list[LoadMemory | None], options: Options
+) -> tk.Outcome:
+    steps = [each.step_bytes for each in extra if each is not None and each.step_bytes is not None]
+    if first is None or first.together_bytes is None or len(steps) < len(extra) or not steps:
+        return _unknown(view, (first, *extra))
+    added = sum(max(step, 0) for step in steps)
+    each_adds = added / len(steps)
+    metrics = (
+        tk.Metric("instances beyond the first", len(steps), "count"),
+        tk.Metric("what the first load adds", first.together_bytes, "bytes"),
+        tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
+        tk.above(
+            "further load to the first",
+            each_adds / first.together_bytes if first.together_bytes > 0 else None,
+            "share",
+            options.copy_share,
+        ),
+    )
+    at_most = "at most " if first.step_bytes is None else ""
+    words = (
+        f"Its first load adds {at_most}{tk.format_bytes(first.together_bytes)} to the footprint, and "
+        f"{tk.format_count(len(steps), 'further one')} {tk.format_bytes(round(each_adds))}"
+        f"{' each' if len(steps) > 1 else ''}"
+    )
+    if at_most and not tk.reached(metrics, "further load to the first"):
+        return _unknown(view, (first, *extra))
+    if not tk.all_reached(metrics):
+        return view.passed(f"{words}: hardly any memory is held twice. {LOWER_BOUND}", metrics)
+    starts = [each.start_ns for each in extra if each is not None]
+    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
+    return view.finding(
+        f"{words}, although the instances take turns and one would do.",
+        metrics,
+        rows=rows,
+        call_sites=sites_of(view.trace, rows.index),
+        held=held(added, view.trace),
+    )
+
+
+def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEvaluated:
+    together = any(each is not None and each.sure == Sureness.SHARED for each in loads)
+    why = "several loads lie between two samples" if together else "not all of their loads were sampled"
+    return view.unknown(
+        f"Several instances take turns, but {why}, so what each of them holds is not known.",
+        "Start recording before the app loads the model, with a second or more between its loads.",
+    )
+
+
+DETECTOR = tk.Detector(
+    id="duplicate-memory",
+    page=tk.page_beside(__file__),
+    needs=("Core ML", "Activity Monitor"),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
+    caused_by=("duplicate-instances",),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,104 @@
+"""`memory-growth`: the footprint grows with each prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tracekit.detectors as tk
+from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, Growth, growth, longest_stretch, sizes, top_calls
+from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    min_mb: float = min_mb_option()
+    min_share: float = tk.option(
+        0.05, "share of the footprint", "Heuristic: caches of a large app grow by some percent.", maximum=1
+    )
+    late_share: float = tk.option(
+        0.5,
+        "times the growth over all",
+        "Heuristic: a cache that fills grows less and less; what is never freed grows on.",
+    )
+    idle_share: float = tk.option(
+        0.5,
+        "times the growth per second",
+        "Heuristic: what grows half as fast without predictions does not come with them.",
+    )
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the footprint along the longest time in which models predict and none is loaded."""
+    known = sizes(view.trace)
+    answer = unsampled(view, known)
+    if answer is not None:
+        return answer
+    if top_calls(view.trace, tk.Kind.PREDICTION).empty:
+        return view.not_applicable("No prediction was recorded.")
+    grown = growth(view.trace)
+    if grown is None:
+        calls, within = longest_stretch(view.trace)
+        between = "" if len(calls) else " that no load interrupts"
+        return view.unknown(
+            f"{tk.format_count(len(within), 'sample')} of the footprint during "
+            f"{tk.format_count(len(calls), 'prediction')}{between}; {PER_SEGMENT} in each of {SEGMENTS} parts, over "
+            f"{tk.format_time(LEAST_NS)} or more, are needed.",
+            "Record longer, with predictions throughout: Activity Monitor samples about once per second.",
+        )
+    start_bytes = int(known.bytes[known.before(grown.start_ns)])
+    needed = max(options.min_mb * MB, options.min_share * start_bytes)
+    metrics = (
+        tk.above("growth", grown.total, "bytes", needed),
+        tk.Metric("growth per prediction", grown.per_prediction, "bytes"),
+        tk.Metric("growth per prediction, at least (99% interval)", grown.low, "bytes"),
+        tk.Metric("growth per prediction, at most (99% interval)", grown.high, "bytes"),
+        tk.Metric("predictions", grown.predictions, "count"),
+        tk.above("second half to all", grown.late / grown.per_prediction, "ratio", options.late_share)
+        if grown.per_prediction > 0
+        else tk.above("second half to all", None, "ratio", options.late_share),
+    )
+    return _judge(view, grown, needed, metrics, options)
+
+
+def _judge(
+    view: tk.RecordingView, grown: Growth, needed: float, metrics: tuple[tk.Metric, ...], options: Options
+) -> tk.Outcome:
+    count = tk.format_count(grown.predictions, "prediction")
+    if grown.total < needed:
+        return view.passed(f"The footprint hardly grows over {count}. {LOWER_BOUND}", metrics)
+    if not tk.reached(metrics, "second half to all"):
+        return view.passed(f"The footprint grows at first and then stays, over {count}.", metrics)
+    if grown.idle is not None and grown.idle >= options.idle_share * grown.busy:
+        return view.passed("The footprint grows as fast while nothing predicts.", metrics)
+    if grown.low <= 0:
+        return view.unknown(
+            f"The footprint rises over {count}, but varies so much that this may be chance "
+            f"({_size(grown.low)} to {_size(grown.high)} per prediction, 99% interval).",
+            "Record longer, with predictions throughout.",
+        )
+    rows = top_calls(view.trace, tk.Kind.PREDICTION)
+    starts = rows["start_ns"].to_numpy()
+    rows = tk.rows_where(rows, (starts >= grown.start_ns) & (starts <= grown.end_ns))
+    models = sorted(tk.texts_in(rows["model"]))
+    whose = f" of {tk.format_names(models)}" if models else ""
+    return view.finding(
+        f"The footprint grows by {tk.format_bytes(round(grown.per_prediction))} per prediction "
+        f"({_size(grown.low)} to {_size(grown.high)}, 99% interval): {tk.format_bytes(grown.total)} over "
+        f"{count}{whose}. The recording does not show what holds it.",
+        metrics,
+        rows=rows,
+        held=held(grown.total, view.trace),
+    )
+
+
+def _size(size: float) -> str:
+    return tk.format_bytes(round(size))
+
+
+DETECTOR = tk.RecordingDetector(
+    id="memory-growth",
+    page=tk.page_beside(__file__),
+    needs=("Core ML", "Activity Monitor"),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,60 @@
+"""`memory-peak`: the footprint comes near the limit that was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.memory import sizes, top_calls
+from tracekit.detectors.shared.memory import LOWER_BOUND, MB, unsampled
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    limit_mb: float = tk.option(
+        0.0, "MB", "Only you know the limit of your oldest device, or of an extension. 0 means that none is set."
+    )
+    near_share: float = tk.option(
+        0.9, "share of the limit", "Heuristic: what a sample each second misses, and the system itself, need the rest."
+    )
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the highest footprint with the limit."""
+    if not options.limit_mb:
+        return view.not_applicable("No memory limit given; set one with --memory-limit, for example 3GB.")
+    known = sizes(view.trace)
+    answer = unsampled(view, known)
+    if answer is not None:
+        return answer
+    limit, peak = options.limit_mb * MB, int(known.bytes.max())
+    metrics = (
+        tk.above("highest footprint", peak, "bytes", options.near_share * limit),
+        tk.Metric("limit", limit, "bytes"),
+    )
+    share = tk.format_share(peak / limit)
+    words = f"The footprint reaches {tk.format_bytes(peak)}, {share} of the limit of {tk.format_bytes(round(limit))}"
+    if not tk.reached(metrics, "highest footprint"):
+        return view.passed(f"{words}. {LOWER_BOUND}", metrics)
+    calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
+    at = known.before(tk.Intervals.from_rows(calls).ends)
+    near = np.append(known.bytes >= options.near_share * limit, False)[at]
+    models = sorted(tk.texts_in(calls["model"][near]))
+    during = f", during {tk.format_count(int(near.sum()), 'call')} of {tk.format_names(models)}" if near.any() else ""
+    return view.finding(
+        f"{words}{during}. {LOWER_BOUND}",
+        metrics,
+        rows=tk.rows_where(calls, near),
+        missed=float(near.mean()) if len(near) else 0.0,
+    )
+
+
+DETECTOR = tk.RecordingDetector(
+    id="memory-peak",
+    page=tk.page_beside(__file__),
+    needs=("Core ML", "Activity Monitor"),
+    options=Options,
+    detect=detect,
+)

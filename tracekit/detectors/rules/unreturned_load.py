@@ -1,0 +1,110 @@
+"""`unreturned-load`: a model is loaded again and again, and its memory stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
+from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    min_reloads: int = tk.option(
+        3, "reloads", "Heuristic: the first load fills caches of Core ML that stay; three more show what is usual."
+    )
+    min_mb: float = min_mb_option()
+    kept_share: float = tk.option(
+        0.5, "share of what a load adds", "Heuristic: what stays after a release is otherwise a small part.", maximum=1
+    )
+
+
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+    """Compares the footprint before each load of a model with that before its next one."""
+    answer = unsampled(view, sizes(view.trace))
+    if answer is not None:
+        return answer
+    loads = [each for each in load_memory(view.trace) if each.model == view.name]
+    if len(loads) <= options.min_reloads:
+        return view.not_applicable(f"{tk.format_count(len(loads), 'load')} of the model: nothing to return.")
+    cycles = [(first, then) for first, then in pairwise(loads) if _is_cycle(view, first, then)]
+    # Of the first cycle, what Core ML keeps for later loads is a part.
+    cycles = cycles[1:] if cycles and cycles[0][0] is loads[0] else cycles
+    if len(cycles) < options.min_reloads:
+        return view.unknown(
+            f"{tk.format_count(len(loads), 'load')}, but the footprint shows {len(cycles)} of them apart from others; "
+            f"{options.min_reloads} are needed.",
+            "Record longer, with more time between loads: Activity Monitor samples about once per second.",
+        )
+    added = np.array([first.step_bytes or 0 for first, _ in cycles], np.float64)
+    kept = np.array([_kept(first, then) for first, then in cycles], np.float64)
+    step, stays = float(np.median(added)), float(np.median(kept))
+    metrics = (
+        tk.above("reloads", len(cycles), "count", options.min_reloads),
+        tk.above("what a load adds", step, "bytes", options.min_mb * MB),
+        tk.above("what stays of it", stays / step if step > 0 else None, "share", options.kept_share),
+        tk.Metric("what stays of all", float(kept.sum()), "bytes"),
+    )
+    if not tk.reached(metrics, "what a load adds"):
+        return view.passed(f"A load adds {tk.format_bytes(round(step))} to the footprint. {LOWER_BOUND}", metrics)
+    if not tk.all_reached(metrics) or float(np.mean(kept >= options.kept_share * step)) < _MOST:
+        return view.passed(
+            f"{tk.format_bytes(round(step - max(stays, 0)))} of the {tk.format_bytes(round(step))} that a load adds "
+            "are returned before the next one.",
+            metrics,
+        )
+    starts = [then.start_ns for _, then in cycles]
+    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
+    return view.finding(
+        f"Each of {tk.format_count(len(cycles), 'reload')} adds {tk.format_bytes(round(step))} to the footprint, and "
+        f"{tk.format_bytes(round(stays))} of it are still there at the next one: {tk.format_bytes(round(kept.sum()))} "
+        "in all.",
+        metrics,
+        rows=rows,
+        call_sites=sites_of(view.trace, rows.index),
+        held=held(float(kept.sum()), view.trace),
+    )
+
+
+_MOST = 0.75
+"""Share of the reloads that must show it (heuristic)."""
+
+
+def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
+    """Whether the samples show what the load added and what was there before the next one, and no other model was
+    loaded meanwhile."""
+    if first.step_bytes is None or first.before_bytes is None or then.before_bytes is None:
+        return False
+    if first.sure == Sureness.SHARED:
+        return False
+    known = sizes(view.trace)
+    ends = known.times[int(known.before(then.start_ns))]
+    return bool(ends >= first.start_ns + (first.apart_ns or 0) // 2) and not _others_between(view, first, then)
+
+
+def _others_between(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
+    return any(
+        each.model != view.name and first.start_ns <= each.start_ns <= then.start_ns for each in load_memory(view.trace)
+    )
+
+
+def _kept(first: LoadMemory, then: LoadMemory) -> int:
+    """What is there before the next load beyond what was there before this one, without what predictions added."""
+    return (then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes
+
+
+DETECTOR = tk.Detector(
+    id="unreturned-load",
+    page=tk.page_beside(__file__),
+    needs=("Core ML", "Activity Monitor"),
+    uses=("Call Stacks",),
+    caused_by=("reload-before-predict", "load-churn"),
+    options=Options,
+    asks=(),
+    detect=detect,
+)

@@ -1,0 +1,36 @@
+"""What the rules about memory share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tracekit.detectors as tk
+from tracekit.analysis.memory import Sizes, sizes
+
+LOWER_BOUND = "Memory of the Neural Engine lies in other processes and is not in it."
+"""What a footprint does not say."""
+MB = 1_000_000
+
+
+def min_mb_option() -> Any:
+    """Option: fewest MB that are worth a finding."""
+    return tk.option(20.0, "MB", "Heuristic: less is hard to tell from what an app itself allocates and frees.")
+
+
+def peak_of(trace: tk.Trace) -> int:
+    """The highest footprint, in bytes; 1 without samples."""
+    known = sizes(trace)
+    return int(known.bytes.max(initial=1))
+
+
+def held(size: float, trace: tk.Trace) -> float:
+    """A size as a share of the highest footprint."""
+    return min(max(size / peak_of(trace), 0.0), 1.0)
+
+
+def unsampled(view: tk.ModelView | tk.RecordingView, known: Sizes) -> tk.NotEvaluated | None:
+    """The answer where Activity Monitor has rows, and none of the target."""
+    if len(known):
+        return None
+    reason = "The footprint of the target was not sampled; the rows are of other processes."
+    return view.unknown(reason, "Record only the app (--attach or --launch).")

@@ -1,0 +1,114 @@
+"""Memory of processes (Activity Monitor) and of Metal (Metal Resource Events): one frame, `Trace.memory`.
+
+| column     | dtype    | holds                                                                                 |
+|------------|----------|---------------------------------------------------------------------------------------|
+| start_ns   | int64    | when it was sampled                                                                   |
+| kind       | category | `footprint` of a process, or `gpu`: what it has allocated of Metal                    |
+| process    | category | the process; and `pid` (Int64)                                                        |
+| bytes      | int64    | how much                                                                              |
+| table, row |          | as in other frames of the context                                                     |
+
+Mnemonics and types: public scripts that read such exports. Of `metal-current-allocated-size` these say where the
+columns stand and not what they are called, so its columns are told by their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.recording.table import Process
+from tracekit.trace.binding import constant, recode
+from tracekit.trace.context import Field, Form, sorted_by_start
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where
+from tracekit.trace.instruments.instrument import Instrument
+
+MEMORY: Final = "memory"
+"""Name of the frame in the context."""
+
+
+class Memory(StrEnum):
+    """What a row says the size of."""
+
+    FOOTPRINT = "footprint"
+    GPU = "gpu"
+
+
+_FOOTPRINT = (
+    Field("process", Form.PROCESS),
+    Field("bytes", Form.INTEGER, column="memory-physical-footprint", required=True),
+)
+SOURCES: Final[Mapping[str, tuple[Memory, tuple[Field, ...]]]] = {
+    "sysmon-process": (Memory.FOOTPRINT, _FOOTPRINT),
+    "activity-monitor-process-live": (Memory.FOOTPRINT, _FOOTPRINT),
+    "metal-current-allocated-size": (
+        Memory.GPU,
+        (
+            Field("process", Form.PROCESS, type="process"),
+            Field("bytes", Form.INTEGER, type="size-in-bytes", required=True),
+        ),
+    ),
+}
+"""By schema. Both tables of Activity Monitor show the same processes: the first one with rows counts."""
+
+ACTIVITY_MONITOR = Instrument(
+    "Activity Monitor",
+    "memory footprints of processes over time",
+    tuple(schema for schema, (kind, _) in SOURCES.items() if kind is Memory.FOOTPRINT),
+    added_as="Activity Monitor",
+)
+GPU_MEMORY = Instrument(
+    "GPU Memory",
+    "memory that processes have allocated of Metal",
+    tuple(schema for schema, (kind, _) in SOURCES.items() if kind is Memory.GPU),
+    added_as="Metal Resource Events",
+)
+INSTRUMENT_OF: Final = {Memory.FOOTPRINT: ACTIVITY_MONITOR, Memory.GPU: GPU_MEMORY}
+
+
+def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | None:
+    """The frame of what the tables hold, by schema; None where none of them can be had. Rows without a size are left
+    out. O(n log n)."""
+    frames = {schema: frame for schema, frame in bound.items() if frame is not None}
+    if not frames:
+        return None
+    taken: dict[Memory, str] = {}
+    for schema, frame in frames.items():
+        if len(frame):
+            taken.setdefault(SOURCES[schema][0], schema)
+    parts = [(kind, frames[schema].dropna(subset=["bytes"])) for kind, schema in taken.items()]
+    if not parts:
+        return no_memory()
+    columns: dict[str, object] = {
+        "start_ns": np.concatenate([part["start_ns"].to_numpy() for _, part in parts]),
+        "kind": joined_categories([constant(kind, len(part), Memory) for kind, part in parts]),
+        "process": joined_categories([categorical(part["process"]) for _, part in parts]),
+        "pid": pd.concat([part["pid"] for _, part in parts], ignore_index=True).array,
+        "bytes": np.concatenate([part["bytes"].to_numpy(np.int64) for _, part in parts]),
+        "table": joined_categories([categorical(part["table"]) for _, part in parts]),
+        "row": np.concatenate([part["row"].to_numpy() for _, part in parts]),
+    }
+    return sorted_by_start(pd.DataFrame(columns))
+
+
+def no_memory() -> pd.DataFrame:
+    """A frame without rows."""
+    none = np.zeros(0, np.int64)
+    texts = {name: recode(none, []) for name in ("process", "table")}
+    columns = {"start_ns": none, "kind": constant(None, 0, Memory), **texts, "pid": none, "bytes": none, "row": none}
+    frame = pd.DataFrame(columns)[["start_ns", "kind", "process", "pid", "bytes", "table", "row"]]
+    return frame.astype({"pid": "Int64"})
+
+
+def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:
+    """The rows of one kind of the target; where no process is the target, those of the only process that has any, else
+    none. O(n)."""
+    rows = rows_where(memory, is_any(memory["kind"], kind))
+    pids = or_minus_one(rows["pid"])
+    if target is None or target.pid is None:
+        return rows if len(np.unique(pids)) == 1 else rows.iloc[:0]
+    return rows_where(rows, pids == target.pid)

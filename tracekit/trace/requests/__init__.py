@@ -1,0 +1,1 @@
+"""Requests to language models, whatever recorded them: signposts of a runtime, or the tables of Foundation Models."""

@@ -1,0 +1,413 @@
+"""Requests and their phases in the tables of the Foundation Models instrument.
+
+No public recording shows rows of most of these tables: columns are those of their schemas, what they mean follows from
+Apple's documentation. Texts of prompts, answers, instructions, and tools become numbers that are equal where the texts
+are, and stay here otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, TypeVar
+
+import pandas as pd
+
+from tracekit.intervals import union_length
+from tracekit.recording.table import Process
+from tracekit.trace.binding import as_coded, optional_integers
+from tracekit.trace.collect import Rows
+from tracekit.trace.requests.errors import NONE, OTHER, error_kind, window_named
+from tracekit.trace.requests.frame import RECORDED, requests_frame
+from tracekit.trace.requests.pairing import GENERATION, PROMPT, Event, Owners, event_of, is_id, phases_of
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN
+from tracekit.trace.runtimes.registry import PHASES as LANE_OF
+
+NAME: Final = "Foundation Models"
+SESSIONS, REQUESTS, INSTRUCTIONS = "SessionTable", "RequestTable", "InstructionsTable"
+INFERENCES, TOOLS, LOADS, EVENTS = "ModelInferenceTable", "ToolTable", "ModelLoadingTable", "FMEventTable"
+SCHEMAS: Final = (SESSIONS, REQUESTS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, EVENTS)
+_LONGEST: Final = 80
+"""Characters of a name of a model at most; what is longer is something else."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row of one of the tables."""
+
+    table: str
+    row: int
+    start_ns: int
+    duration_ns: int | None
+    cells: Mapping[str, str | None]
+    phase: str = ""
+    name: str = ""
+    request: int | None = None
+    said: dict[str, int | str | None] = field(default_factory=dict)
+    """What becomes a column of phases."""
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + (self.duration_ns or 0)
+
+    @property
+    def session(self) -> int | None:
+        return _count(self.cells.get("session-index"))
+
+
+class _Numbers:
+    """Numbers that are equal where texts are."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, int] = {}
+
+    def of(self, text: str | None) -> int | None:
+        return self._of.setdefault(text, len(self._of) + 1) if text else None
+
+
+def bind_foundation_models(
+    tables: Mapping[str, Rows | None], target: Process | None
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """Phases, requests, and notes. The tables name no process: their rows are the target's. O(n log n) in the rows, in
+    Python: there are few, since each stands for what somebody waited for."""
+    rows = {schema: _rows(schema, table) for schema, table in tables.items() if table is not None}
+
+    def of(schema: str) -> list[_Row]:
+        return rows.get(schema, [])
+
+    events = [event_of(row.start_ns, row.cells.get("message") or "") for row in of(EVENTS)]
+    inferences, requests = of(INFERENCES), of(REQUESTS)
+    _name_phases(rows)
+    if not requests:
+        requests = _from_inferences(inferences)
+    for number, row in enumerate(requests):
+        row.request = number
+    owners = Owners([(row.cells.get(name), row.request or 0) for row in requests for name in _TURN], events)
+    for schema, names in _IDS.items():
+        for row in of(schema):
+            row.request = owners.of(row.cells.get(name) for name in names)
+            if row.request is None and schema != LOADS:
+                row.request = _around(row, requests)
+    told = _by_request(events, (owners.of(event.ids) for event in events))
+    runs, calls = (_by_request(of(schema), (row.request for row in of(schema))) for schema in (INFERENCES, TOOLS))
+    made = [
+        _Request(row, runs.get(at, []), calls.get(at, []), told.get(at, []), rows).columns()
+        for at, row in enumerate(requests)
+    ]
+    _compare_transcripts(made)
+    broken = sum(event.broken for event in events)
+    notes = (f"{EVENTS}: {broken} of {len(events)} messages are cut off; what they say is unknown.",) if broken else ()
+    drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS) for row in of(schema)]
+    drawn += of(REQUESTS)
+    return phase_frame(drawn, NAME, target), _frame(made, target), notes
+
+
+_TURN: Final = ("turn-id", "model-request-id")
+_IDS: Final = {
+    INFERENCES: ("model-request-id", "turn-index"),
+    TOOLS: ("resolve-key", "tool-id"),
+    LOADS: ("request-id",),
+}
+"""Columns whose ids may name a request."""
+
+
+def _rows(schema: str, rows: Rows) -> list[_Row]:
+    table = rows.table
+    texts: dict[str, list[str | None]] = {}
+    for column, cells in zip(table.columns, table.cells, strict=True):
+        coded = as_coded(cells)
+        values = [*map(str, coded.values), None]
+        texts[column.mnemonic] = [values[code] for code in coded.codes.tolist()]
+    length = optional_integers(table, "duration")
+    return [
+        _Row(
+            schema,
+            int(rows.row[at]),
+            int(start),
+            int(length.values[at]) if length.valid[at] else None,
+            {name: column[at] for name, column in texts.items()},
+        )
+        for at, start in enumerate(rows.starts.tolist())
+    ]
+
+
+def _count(text: str | None) -> int | None:
+    """A count that a table holds as text; None for an empty one, which is no 0."""
+    digits = (text or "").strip().replace(",", "")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < len(str(1 << 53)) else None
+
+
+def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
+    """Phase, name, and what is kept of each row."""
+    texts, arguments = _Numbers(), _Numbers()
+    for schema, phase in ((SESSIONS, "session"), (REQUESTS, "request"), (INSTRUCTIONS, "instructions")):
+        for row in rows.get(schema, ()):
+            row.phase, row.name = phase, phase.capitalize()
+            row.said = {"session": row.session}
+    for row in rows.get(INSTRUCTIONS, ()):
+        text = row.cells.get("instruction")
+        row.said |= {"identity": texts.of(text), "form_identity": texts.of(_without_digits(text))}
+    inferences = rows.get(INFERENCES, [])
+    signs = [(row.cells.get("color") or "", row.cells.get("resolve") or "") for row in inferences]
+    ids = [row.cells.get("model-request-id") for row in inferences]
+    for row, phase in zip(inferences, phases_of(ids, [row.start_ns for row in inferences], signs), strict=True):
+        row.phase, row.name = phase, phase.capitalize()
+        counts = {f"{kind}_tokens": _count(row.cells.get(column)) for kind, column in _TOKENS.items()}
+        row.said = {"session": row.session, **counts, "error": error_kind(row.cells.get("error-message"))}
+        row.said["instructions"] = texts.of(row.cells.get("instruction") or row.cells.get("instructions"))
+    for row in rows.get(TOOLS, ()):
+        row.phase, row.name = "tool call", row.cells.get("tool-name") or "Tool"
+        row.said = {"session": row.session, "error": error_kind(row.cells.get("error-message"))}
+        row.said["identity"] = arguments.of(f"{row.name}\n{row.cells.get('argument-json')}")
+    for row in rows.get(LOADS, ()):
+        row.phase = {"loaded": "load", "unloaded": "unload"}.get((row.cells.get("to-state") or "").casefold(), "other")
+        row.name = (row.cells.get("asset-id") or "Asset").partition("?")[0]
+
+
+_TOKENS: Final = {
+    "consumed": "prompt-tokens",
+    "generated": "response-tokens",
+    "cached": "cached-tokens",
+}
+_EVENT_TOKENS: Final = {
+    "consumed": "consumedTokenCount",
+    "generated": "generatedTokenCount",
+    "cached": "cachedTokenCount",
+}
+
+
+def _without_digits(text: str | None) -> str | None:
+    return text and "".join("0" if letter.isdigit() else letter for letter in text)
+
+
+def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
+    """A request for each id of an inference, where no table names requests: several may belong to one."""
+    by_id: dict[str, list[_Row]] = {}
+    for row in inferences:
+        name = row.cells.get("model-request-id")
+        by_id.setdefault(name if name is not None and is_id(name) else f"row {row.row}", []).append(row)
+    made = []
+    for rows in by_id.values():
+        first, end = rows[0], max(row.end_ns for row in rows)
+        length = None if any(row.duration_ns is None for row in rows) else end - first.start_ns
+        made.append(_Row(first.table, first.row, first.start_ns, length, first.cells, "request", "Request"))
+    return made
+
+
+def _around(row: _Row, requests: Iterable[_Row]) -> int | None:
+    """The one request of the same session in which a row begins; None where none is, or several are."""
+    around = [
+        each
+        for each in requests
+        if each.start_ns <= row.start_ns
+        and (each.duration_ns is None or row.start_ns < each.end_ns)
+        and (row.session is None or each.session is None or row.session == each.session)
+    ]
+    return around[0].request if len(around) == 1 else None
+
+
+Item = TypeVar("Item")
+
+
+def _by_request(items: Iterable[Item], requests: Iterable[int | None]) -> dict[int, list[Item]]:
+    """The items of each request."""
+    found: dict[int, list[Item]] = {}
+    for item, request in zip(items, requests, strict=True):
+        if request is not None:
+            found.setdefault(request, []).append(item)
+    return found
+
+
+@dataclass(slots=True)
+class _Request:
+    """What rows say of one request."""
+
+    row: _Row
+    inferences: list[_Row]
+    tools: list[_Row]
+    events: list[Event]
+    rows: Mapping[str, list[_Row]]
+    """Those of all requests."""
+    runs: dict[str, list[_Row]] = field(default_factory=dict)
+    """Inferences by id."""
+
+    def __post_init__(self) -> None:
+        for each in self.inferences:
+            self.runs.setdefault(each.cells.get("model-request-id") or f"row {each.row}", []).append(each)
+
+    def columns(self) -> dict[str, object]:
+        """Columns of the frame of requests, and `transcript`."""
+        row = self.row
+        consumed, cached, generated = (self._tokens(kind) for kind in ("consumed", "cached", "generated"))
+        first_ns, shown_by = self._first_token()
+        region = self._region()
+        shown = self.inferences[0].said.get("instructions") if self.inferences else None
+        return {
+            "start_ns": row.start_ns,
+            "duration_ns": row.duration_ns,
+            "last_ns": max([row.end_ns, *(each.end_ns for each in (*self.inferences, *self.tools))])
+            if row.duration_ns is None
+            else row.end_ns,
+            "session": row.session,
+            "model": self._model(),
+            "first_token_ns": first_ns,
+            "first_token_from": shown_by,
+            "prompt_ns": self._elapsed(PROMPT),
+            "generation_ns": self._generation(),
+            "consumed_tokens": _sum(consumed),
+            "cached_tokens": _sum(cached),
+            "processed_tokens": _sum(_apart(*each) for each in zip(consumed, cached, strict=True)),
+            "generated_tokens": _sum(generated),
+            "context_tokens": self._context(consumed, generated),
+            "window_tokens": next(filter(None, (window_named(text) for text in self._errors())), None),
+            "inferences": len(self.runs) if self.rows.get(INFERENCES) else None,
+            "tool_ns": _union(self.tools) if TOOLS in self.rows else None,
+            "tools": len(self.tools) if TOOLS in self.rows else None,
+            "load_ns": self._loads(first_ns),
+            "error": self._error(),
+            "instructions": region.said["identity"] if region else shown,
+            "instructions_form": region.said["form_identity"] if region else None,
+            "instructions_region": region.row if region else None,
+            "table": row.table,
+            "row": row.row,
+            "transcript": next((event.transcript for event in self.events if event.transcript is not None), None),
+        }
+
+    def _tokens(self, kind: str) -> list[int | None]:
+        """Of each run of the model: what its rows say, else what its event says."""
+        found: list[int | None] = []
+        for name, rows in self.runs.items():
+            said = [count for each in rows if isinstance(count := each.said.get(f"{kind}_tokens"), int)]
+            key = _EVENT_TOKENS[kind]
+            told = [
+                event.counts[key]
+                for event in self.events
+                if key in event.counts and (name in event.ids or len(self.runs) == 1)
+            ]
+            found.append(max(said, default=max(told, default=None) if told else None))
+        return found
+
+    @staticmethod
+    def _context(consumed: Sequence[int | None], generated: Sequence[int | None]) -> int | None:
+        known = [a + b for a, b in zip(consumed, generated, strict=True) if a is not None and b is not None]
+        return max(known, default=None)
+
+    def _time_of(self, name: str) -> int | None:
+        return min((event.time_ns for event in self.events if event.name == name), default=None)
+
+    def _first_token(self) -> tuple[int | None, str | None]:
+        response, asked = self._time_of("response_start"), self._time_of("request_start")
+        if response is not None:
+            return max(response - (self.row.start_ns if asked is None else asked), 0), "response event"
+        generates = any(each.phase == GENERATION for each in self.inferences)
+        prompt = next((each for each in self.inferences if each.phase == PROMPT and each.duration_ns is not None), None)
+        return (max(prompt.end_ns - self.row.start_ns, 0), "prompt") if generates and prompt else (None, None)
+
+    def _elapsed(self, phase: str) -> int | None:
+        """Time of a phase of all runs; None where that of any is unknown."""
+        rows = [each for each in self.inferences if each.phase == phase]
+        unknown = len(rows) != len(self.runs) or any(each.duration_ns is None for each in rows)
+        return None if not rows or unknown else _union(rows)
+
+    def _generation(self) -> int | None:
+        begin, end = self._time_of("response_start"), self._time_of("response_complete")
+        if begin is not None and end is not None and len(self.runs) <= 1 and end >= begin:
+            return end - begin
+        return self._elapsed(GENERATION)
+
+    def _loads(self, first_ns: int | None) -> int | None:
+        if LOADS not in self.rows:
+            return None
+        end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
+        loads = [each for each in self.rows[LOADS] if each.phase == "load" and each.start_ns < end]
+        return _union(loads, self.row.start_ns, end)
+
+    def _errors(self) -> list[str | None]:
+        return [each.cells.get("error-message") for each in self.inferences]
+
+    def _error(self) -> str | None:
+        kinds = [kind for kind in map(error_kind, self._errors()) if kind is not None]
+        named = next((kind for kind in kinds if kind != NONE), None)
+        counted = _count(self.row.cells.get("error-count"))
+        if named is None and counted:
+            return OTHER
+        return named or (NONE if kinds or counted == 0 else None)
+
+    def _region(self) -> _Row | None:
+        """The last instructions of the session that are in force when the request begins."""
+        return max(
+            (
+                each
+                for each in self.rows.get(INSTRUCTIONS, ())
+                if each.session == self.row.session and each.start_ns <= self.row.start_ns
+            ),
+            key=lambda each: each.start_ns,
+            default=None,
+        )
+
+    def _model(self) -> str | None:
+        names = {each.cells.get("model-information") or "" for each in self.inferences}
+        name = names.pop() if len(names) == 1 else ""
+        return name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None
+
+
+def _union(rows: Iterable[_Row], low: int = 0, high: int = 1 << 60) -> int:
+    """Elapsed time of rows between two times."""
+    spans = [(max(each.start_ns, low), min(each.end_ns, high)) for each in rows if each.end_ns > low]
+    return union_length([start for start, _ in spans], [end for _, end in spans])
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Their sum; None where there are none, or any is unknown."""
+    known = [*counts]
+    return None if not known or None in known else sum(count for count in known if count is not None)
+
+
+def _apart(consumed: int | None, cached: int | None) -> int | None:
+    return None if consumed is None or cached is None else max(consumed - cached, 0)
+
+
+def _compare_transcripts(requests: Iterable[dict[str, object]]) -> None:
+    """Whether each transcript begins with that of the request before it in its session."""
+    by_session: dict[object, list[dict[str, object]]] = {}
+    for each in sorted(requests, key=lambda each: str(each["start_ns"]).zfill(20)):
+        if each["session"] is not None:
+            by_session.setdefault(each["session"], []).append(each)
+    for listed in by_session.values():
+        for before, after in pairwise(listed):
+            old, new = before["transcript"], after["transcript"]
+            if isinstance(old, tuple) and isinstance(new, tuple):
+                after["appended"] = new[: len(old)] == old
+
+
+def phase_frame(rows: Sequence[_Row], runtime: str, target: Process | None) -> pd.DataFrame:
+    """Rows as rows of `Trace.phases`."""
+    process = {"process": target.name if target else None, "pid": target.pid if target else None}
+    said = dict.fromkeys(("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS)))
+    columns: Callable[[_Row], dict[str, object]] = lambda row: {  # noqa: E731
+        "start_ns": row.start_ns,
+        "duration_ns": row.duration_ns,
+        "form": INTERVAL if row.duration_ns is not None else OPEN,
+        "runtime": runtime,
+        "phase": row.phase,
+        "lane": LANE_OF[row.phase],
+        "name": row.name,
+        **process,
+        "error": row.said.get("error"),
+        **{key: row.said.get(key) for key in said},
+        "table": row.table,
+        "row": row.row,
+        "request": row.request,
+    }
+    return pd.DataFrame([columns(row) for row in rows])
+
+
+def _frame(requests: Sequence[dict[str, object]], target: Process | None) -> pd.DataFrame:
+    given = {name: [each.get(name) for each in requests] for name in (requests[0] if requests else ())}
+    given["appended"] = [each.get("appended") for each in requests]
+    count = len(requests)
+    given |= {"runtime": [NAME] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
+    if target is not None:
+        given |= {"process": [target.name] * count, "pid": [target.pid] * count}
+    return requests_frame(given, count)

@@ -1,0 +1,311 @@
+"""Requests that signposts of a runtime show, by the phases of its signposts and whatever runtime it is.
+
+Where a runtime logs brackets (phase `request`), each is a request. Elsewhere a request begins with the first
+tokenization or prompt phase behind anything that generates, outside of warm-ups. A row is a request's if it starts in
+that request and in no other, or in no other that began on its thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.arrays import BoolArray, IntArray, ObjectArray
+from tracekit.intervals import Intervals, containing, running_end, union_length_by_group
+from tracekit.trace.collect import group_ids
+from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.requests.frame import LOGGED, requests_frame
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT
+from tracekit.trace.runtimes.registry import runtimes
+
+_OF_MODELS: Final = ("prompt", "generation", "token interval", "token")
+"""Phases that language models alone have."""
+_BEFORE: Final = ("tokenization", "image encoding", "prompt")
+_AFTER: Final = ("forward pass", "sampling", "detokenization", "token interval", "token")
+"""Those that generate tokens."""
+_TOKENIZER: Final = ("tokenization", "detokenization")
+_OUTSIDE: Final = (*_TOKENIZER, "sampling", "cache", "step preparation")
+_APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "other", "unknown", "operator", "delegate")
+"""Rows that belong to no request."""
+_NEVER: Final = np.iinfo(np.int64).max
+
+
+def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
+    """Requests among the phases, and the request of each phase, shape (phases,): its place in the frame, -1 for none.
+    O(n log n)."""
+    request = np.full(len(phases), -1, np.int64)
+    found: list[pd.DataFrame] = []
+    models = {each.name for each in runtimes() if any(entry.phase in _OF_MODELS for entry in each.signposts)}
+    if phases.empty or not (chosen := is_any(phases["runtime"], *models)).any():
+        return requests_frame({}, 0), request
+    at = np.flatnonzero(chosen)
+    codes = (categorical(phases["runtime"]).codes[at].astype(np.int64), or_minus_one(phases["pid"])[at])
+    groups = group_ids(codes, len(at))
+    for group in range(int(groups.max()) + 1):
+        rows = at[groups == group]
+        part = _Rows(phases.take(rows))
+        windows = _windows(part)
+        if not len(windows.starts):
+            continue
+        request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
+        found.append(_numbers(part, windows))
+    return (pd.concat(found, ignore_index=True) if found else requests_frame({}, 0)), request
+
+
+class _Rows:
+    """Phases of one runtime in one process, in order of time."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame.reset_index(drop=True)
+        self.starts = frame["start_ns"].to_numpy(np.int64)
+        self.ends: IntArray = self.starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
+        self.ended, self.open = (is_any(frame["form"], form) for form in (INTERVAL, OPEN))
+        self.points = is_any(frame["form"], POINT)
+
+    def of(self, *phases: str) -> BoolArray:
+        """Rows of some phases."""
+        return is_any(self.frame["phase"], *phases)
+
+    def values(self, key: str) -> IntArray:
+        """What messages say, shape (rows,); -1 for nothing."""
+        return or_minus_one(self.frame[key]) if key in self.frame else np.full(len(self.frame), -1, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Windows:
+    """Requests, and which rows are their own."""
+
+    starts: IntArray
+    ends: IntArray
+    """Shape (requests,): of one without an end, that of its last row."""
+    unfinished: BoolArray
+    uncertain: BoolArray
+    owner: IntArray
+    """Shape (rows,): request of each row, -1 for none."""
+    row: IntArray
+    """Shape (requests,): the row that stands for it."""
+
+
+def _windows(rows: _Rows) -> _Windows:
+    brackets = np.flatnonzero(rows.of("request") & ~rows.points)
+    return _of_brackets(rows, brackets) if len(brackets) else _of_order(rows)
+
+
+def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
+    starts, unfinished = rows.starts[brackets], rows.open[brackets]
+    # One that never ends lasts until the next begins.
+    following = np.append(starts[1:], _NEVER - 1)
+    limits = np.where(unfinished, np.maximum(following, starts), rows.ends[brackets])
+    owner, own = np.full(len(rows.starts), -1, np.int64), ~rows.of(*_APART)
+    at = np.flatnonzero(own)
+    # A token at the end of a request is its own, and not that of one that begins with it.
+    when = np.maximum(rows.starts - (rows.points & rows.of(*_AFTER)), 0)
+    owner[at], count = containing(starts, limits, when[at], when[at] + 1)
+    several = at[count > 1]
+    tids = or_minus_one(rows.frame["tid"])
+    for tid in np.unique(tids[several]).tolist():
+        of_thread, same = np.flatnonzero(tids[brackets] == tid), several[tids[several] == tid]
+        if tid >= 0 and len(of_thread):
+            found, _ = containing(starts[of_thread], limits[of_thread], when[same], when[same] + 1)
+            owner[same] = np.where(found < 0, -1, of_thread[found])
+    doubtful = np.sort(rows.starts[several[owner[several] < 0]])
+    uncertain = np.searchsorted(doubtful, limits) > np.searchsorted(doubtful, starts)
+    owner[brackets] = np.arange(len(brackets))
+    last = _latest(owner, rows.ends, len(brackets))
+    return _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
+
+
+def _of_order(rows: _Rows) -> _Windows:
+    """Requests of a runtime without brackets."""
+    warm = Intervals(rows.starts, rows.ends).where(rows.of("warm-up") & rows.ended).union()
+    at = np.flatnonzero(~rows.of(*_APART))
+    at = at[warm.covered_within(Intervals(rows.starts[at], rows.starts[at] + 1)) == 0]
+    before, prompts = rows.of(*_BEFORE)[at], rows.of("prompt")[at]
+    until = np.maximum.accumulate(np.where(prompts, rows.ends[at], 0)) if len(at) else rows.ends[at]
+    within = rows.starts[at] < np.append(0, until[:-1])[: len(at)]
+    generates = ~before & ~within
+    begins = before & ~within & np.append(True, generates[:-1])[: len(at)]
+    number = np.cumsum(begins) - 1
+    has_prompt = np.bincount(number[prompts & (number >= 0)], minlength=int(begins.sum())) > 0
+    new = np.where(has_prompt, np.cumsum(has_prompt) - 1, -1)
+    owner = np.full(len(rows.starts), -1, np.int64)
+    owner[at] = np.append(new, -1)[number]
+    count = int(has_prompt.sum())
+    row = at[begins][has_prompt]
+    last = _latest(owner, rows.ends, count)
+    unfinished = np.bincount(owner[rows.open & (owner >= 0)], minlength=count) > 0
+    return _Windows(rows.starts[row], last, unfinished, np.zeros(count, np.bool_), owner, row)
+
+
+def _latest(owner: IntArray, times: IntArray, count: int) -> IntArray:
+    """The latest of the times of each request."""
+    latest = np.zeros(count, np.int64)
+    np.maximum.at(latest, owner[owner >= 0], times[owner >= 0])
+    return latest
+
+
+def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
+    """The requests as a frame."""
+    count = len(windows.starts)
+    measured = _Measured(rows, windows.owner, count)
+    prompt, has_prompt = measured.time("prompt")
+    has_prompt &= ~measured.any(rows.of("prompt") & rows.open)
+    first, shown_by = measured.first_token()
+    generation, has_generation = measured.generation()
+    consumed, consumed_from_bracket = measured.consumed()
+    processed = measured.processed()
+    cached = np.where(consumed_from_bracket & (processed >= 0) & (consumed >= processed), consumed - processed, -1)
+    generated = measured.generated()
+    outside, has_outside = measured.time(*_OUTSIDE, without="forward pass")
+    loads = Intervals(rows.starts, rows.ends).where(rows.of("load", "warm-up") & rows.ended).union()
+    until = np.where(first >= 0, first, windows.ends)
+    tools, has_tools = measured.time("tool call")
+    known = ~windows.uncertain
+    times = {
+        "duration_ns": (windows.ends - windows.starts, ~windows.unfinished),
+        "first_token_ns": (first - windows.starts, known & (first >= 0)),
+        "prompt_ns": (prompt, known & has_prompt),
+        "generation_ns": (generation, known & has_generation),
+        "consumed_tokens": (consumed, consumed >= 0),
+        "cached_tokens": (cached, known & (cached >= 0)),
+        "processed_tokens": (processed, known & (processed >= 0)),
+        "generated_tokens": (generated, generated >= 0),
+        "context_tokens": (consumed + generated, (consumed >= 0) & (generated >= 0)),
+        "tokenizer_ns": measured.time(*_TOKENIZER),
+        "sampling_ns": measured.time("sampling"),
+        "cache_ns": measured.time("cache"),
+        "outside_ns": (outside, known & has_outside),
+        "tool_ns": (tools, known & has_tools),
+        "tools": (measured.count(rows.of("tool call")), known & has_tools),
+        "load_ns": (loads.covered_within(Intervals(windows.starts, np.maximum(until, windows.starts))), known),
+    }
+    frame = rows.frame
+    return requests_frame(
+        {
+            "start_ns": windows.starts,
+            **{name: pd.arrays.IntegerArray(np.asarray(each, np.int64), ~has) for name, (each, has) in times.items()},
+            "last_ns": windows.ends,
+            **{name: frame[name].take(windows.row).array for name in ("runtime", "process", "pid", "table")},
+            "first_token_from": [name if sure else None for name, sure in zip(shown_by, known, strict=True)],
+            "uncertain": windows.uncertain,
+            "origin": [LOGGED] * count,
+            "row": frame["row"].to_numpy()[windows.row],
+        },
+        count,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What the rows of requests add up to. Arrays have the shape (requests,)."""
+
+    rows: _Rows
+    owner: IntArray
+    size: int
+
+    def time(self, *phases: str, without: str = "") -> tuple[IntArray, BoolArray]:
+        """Time that rows of some phases cover, without that of another, and whether there are any."""
+        chosen = self.rows.of(*phases) & self.rows.ended & (self.owner >= 0)
+        other = self.rows.of(without) & self.rows.ended & (self.owner >= 0)
+        return self._union(chosen | other) - self._union(other), self.any(chosen)
+
+    def _union(self, chosen: BoolArray) -> IntArray:
+        return union_length_by_group(self.owner[chosen], self.rows.starts[chosen], self.rows.ends[chosen], self.size)
+
+    def count(self, chosen: BoolArray) -> IntArray:
+        """How many rows."""
+        return np.bincount(self.owner[chosen & (self.owner >= 0)], minlength=self.size).astype(np.int64)
+
+    def any(self, chosen: BoolArray) -> BoolArray:
+        """Whether any row."""
+        return self.count(chosen) > 0
+
+    def _earliest(self, chosen: BoolArray, times: IntArray) -> IntArray:
+        found = np.full(self.size, _NEVER, np.int64)
+        chosen = chosen & (self.owner >= 0)
+        np.minimum.at(found, self.owner[chosen], times[chosen])
+        return found
+
+    def _prompt_end(self) -> IntArray:
+        """-1 where no prompt phase ended."""
+        chosen = self.rows.of("prompt") & self.rows.ended
+        last = _latest(np.where(chosen, self.owner, -1), self.rows.ends, self.size)
+        return np.where(self.any(chosen), last, -1)
+
+    def first_token(self) -> tuple[IntArray, ObjectArray]:
+        """Time of the first token, -1 where nothing shows it, and what shows it."""
+        rows = self.rows
+        signs = {
+            "token": (rows.of("token") & rows.points, rows.starts),
+            "detokenization": (rows.of("detokenization") & rows.ended, rows.ends),
+            "token interval": (rows.of("token interval"), rows.starts),
+            "sampling": (rows.of("sampling") & rows.ended, rows.ends),
+        }
+        time, shown_by = np.full(self.size, _NEVER, np.int64), np.full(self.size, None, object)
+        for name, (chosen, times) in signs.items():
+            free = time == _NEVER
+            time = np.where(free, self._earliest(chosen, times), time)
+            shown_by[free & (time < _NEVER)] = name
+        prompt = np.where(self.generation()[1], self._prompt_end(), -1)
+        shown_by[(time == _NEVER) & (prompt >= 0)] = "prompt"
+        return np.where(time < _NEVER, time, prompt), shown_by
+
+    def generation(self) -> tuple[IntArray, BoolArray]:
+        """From the prompt to the last token: the time of phases of generation, where these are logged."""
+        rows, prompt = self.rows, self._prompt_end()
+        bracket, has_bracket = self.time("generation", without="prompt")
+        chosen = rows.of(*_AFTER) & ~rows.open
+        last = _latest(np.where(chosen, self.owner, -1), rows.ends, self.size)
+        has = has_bracket | ((prompt >= 0) & (last > prompt))
+        return np.where(has_bracket, bracket, last - prompt), has
+
+    def consumed(self) -> tuple[IntArray, BoolArray]:
+        """Tokens of the prompt, -1 where none are said, and whether the bracket says so."""
+        said = _most(self.owner, self.rows.values("prompt_tokens"), self.size)
+        tokenized = self._sum(self.rows.of("tokenization"))
+        others = np.where(tokenized >= 0, tokenized, self.processed())
+        return np.where(said >= 0, said, others), said >= 0
+
+    def processed(self) -> IntArray:
+        """Tokens in prompt phases; chunks that lie in another prompt phase are a part of it."""
+        rows = self.rows
+        at = np.flatnonzero(rows.of("prompt") & (self.owner >= 0))
+        at = at[np.lexsort((-rows.ends[at], rows.starts[at], self.owner[at]))]
+        groups = self.owner[at]
+        before = np.append(-1, running_end(groups, rows.ends[at])[:-1])[: len(at)]
+        first = np.append(True, groups[1:] != groups[:-1])[: len(at)]
+        outer = np.zeros(len(rows.starts), np.bool_)
+        outer[at[first | (rows.ends[at] > before)]] = True
+        return self._sum(outer)
+
+    def _sum(self, chosen: BoolArray) -> IntArray:
+        """Tokens of some rows; -1 where there are none, or any does not say how many."""
+        tokens, chosen = self.rows.values("tokens"), chosen & (self.owner >= 0)
+        known = self.any(chosen) & ~self.any(chosen & (tokens < 0))
+        total = np.zeros(self.size, np.int64)
+        np.add.at(total, self.owner[chosen], tokens[chosen])
+        return np.where(known, total, -1)
+
+    def generated(self) -> IntArray:
+        """Tokens of the answer: those that the end of a request names, else those that were logged; -1 for neither."""
+        said = _most(self.owner, self.rows.values("generated_tokens"), self.size)
+        for count in self._counted():
+            said = np.where((said < 0) & (count > 0), count, said)
+        return said
+
+    def _counted(self) -> Iterator[IntArray]:
+        yield self.count(self.rows.of("token") & self.rows.points)
+        yield self.count(self.rows.of("detokenization") & self.rows.ended)
+        between = self.count(self.rows.of("token interval") & self.rows.ended)
+        yield np.where(between > 0, between + 1, 0)
+        yield self.count(self.rows.of("sampling") & self.rows.ended)
+
+
+def _most(owner: IntArray, values: IntArray, size: int) -> IntArray:
+    most = np.full(size, -1, np.int64)
+    np.maximum.at(most, owner[owner >= 0], values[owner >= 0])
+    return most

@@ -1,0 +1,107 @@
+"""Which rows of Foundation Models' tables belong together.
+
+Rows name each other by ids. The order of the ids in an event is disputed, so that what counts is whether one is among
+them, never where. Where ids leave it open or name several requests, nothing is paired.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+PROMPT, GENERATION, INFERENCE = "prompt", "generation", "inference"
+_SIGNS: Final = {("yellow", "nprompt"): PROMPT, ("orange", "nresolve"): GENERATION}
+"""Color and resolve that say which phase a row is, if both say so: neither is to be trusted alone."""
+_FEWEST: Final = 4
+"""Digits of an id at least: shorter numbers count something, and stand in for several things."""
+_NO_ID: Final = ("", "-", "n/a", "none", "null")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A row of `FMEventTable`, without its texts."""
+
+    time_ns: int
+    ids: frozenset[str]
+    name: str = ""
+    """What happened: `request_start`, `response_start`, `response_complete`; empty for what says nothing of that."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    transcript: tuple[int, ...] | None = None
+    """A hash of each entry of a transcript; None for an event without one."""
+    broken: bool = False
+    """Its JSON is cut off, or none."""
+
+
+def event_of(time_ns: int, message: str) -> Event:
+    """What a message `TAG,id,id,id,id::{json}` says."""
+    head, _, text = message.partition("::")
+    ids = frozenset(filter(is_id, (part.strip() for part in head.split(",")[1:])))
+    try:
+        said = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        return Event(time_ns, ids, broken=True)
+    if not isinstance(said, dict):
+        return Event(time_ns, ids, broken=True)
+    data = said.get("data")
+    counts = {**said, **(data if isinstance(data, dict) else {})}
+    numbers = {name: value for name, value in counts.items() if type(value) is int and value >= 0}
+    entries = counts.get("entries")
+    transcript = tuple(map(_identity, entries)) if isinstance(entries, list) else None
+    name = said.get("event")
+    return Event(time_ns, ids, name if isinstance(name, str) else "", numbers, transcript)
+
+
+def _identity(entry: Any) -> int:
+    return hash(json.dumps(entry, sort_keys=True))
+
+
+def is_id(text: str | None) -> bool:
+    """Whether a text can name a row."""
+    return text is not None and text.casefold() not in _NO_ID and not (text.isdigit() and len(text) < _FEWEST)
+
+
+def phases_of(ids: Sequence[str | None], starts: Sequence[int], signs: Sequence[tuple[str, str]]) -> list[str]:
+    """The phase of each row of `ModelInferenceTable`: of two with one id the first is the prompt and the second the
+    generation. One alone is what color and resolve say if both do, else `inference`; and so are more than two."""
+    phases = [_SIGNS.get((color.casefold(), resolve.casefold()), INFERENCE) for color, resolve in signs]
+    rows_of: dict[str, list[int]] = {}
+    for row, name in enumerate(ids):
+        if name is not None and is_id(name):
+            rows_of.setdefault(name, []).append(row)
+    for rows in rows_of.values():
+        rows.sort(key=lambda row: (starts[row], row))
+        if len(rows) == len(_PAIR) and starts[rows[0]] < starts[rows[1]]:
+            phases[rows[0]], phases[rows[1]] = _PAIR
+        elif len(rows) > 1:
+            for row in rows:
+                phases[row] = INFERENCE
+    return phases
+
+
+_PAIR: Final = (PROMPT, GENERATION)
+
+
+class Owners:
+    """Which request an id names."""
+
+    def __init__(self, turns: Iterable[tuple[str | None, int]], events: Iterable[Event]) -> None:
+        """`turns`: ids and their requests. An event that names a request passes it on to its other ids."""
+        self._of: dict[str, set[int]] = {}
+        for turn, request in turns:
+            if turn is not None and is_id(turn):
+                self._of.setdefault(turn, set()).add(request)
+        turns_of = {name: frozenset(requests) for name, requests in self._of.items()}
+        for event in events:
+            named = frozenset[int]().union(*(turns_of.get(name, frozenset()) for name in event.ids))
+            for name in event.ids - turns_of.keys():
+                self._of.setdefault(name, set()).update(named)
+
+    def of(self, names: Iterable[str | None]) -> int | None:
+        """The one request that the ids name; None where they name none or several. An id that names several, as that
+        of a session does, says nothing."""
+        sure = {
+            next(iter(found)) for name in names if name is not None and len(found := self._of.get(name, set())) == 1
+        }
+        return sure.pop() if len(sure) == 1 else None
