@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION, VIEWS
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ def page() -> str:
         "",
         "| view | rows | recorded by |",
         "|---|---|---|",
-        *(f"| `{view.name}` | {view.holds} | {', '.join(view.instruments) or '–'} |" for view in VIEWS.values()),
+        *(f"| `{name}` | {table.holds} | {_recorded_by(name)} |" for name, table in TABLES.items()),
     ]
     alike: defaultdict[tuple[Column, ...], list[str]] = defaultdict(list)
-    for view in VIEWS.values():
-        alike[view.columns].append(f"`{view.name}`")
+    for name, table in TABLES.items():
+        alike[table.columns].append(f"`{name}`")
     # What each begins with: the columns of another one, if any.
     begins = {
         columns: _longest(other for other in alike if other == columns[: len(other)] != columns) for columns in alike
@@ -55,6 +56,10 @@ def page() -> str:
             lines += [f"{', '.join(f'`{column.name}`' for column in columns if column in common)} and", ""]
         lines += _table(own)
     return "\n".join(lines) + "\n"
+
+
+def _recorded_by(name: str) -> str:
+    return ", ".join(VIEWS[name].instruments if name in VIEWS else ()) or "–"
 
 
 def _longest(several: Iterable[tuple[Column, ...]]) -> tuple[Column, ...]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
@@ -76,3 +77,18 @@ def test_a_tree_for_which_memory_is_short_is_left_out_with_a_sentence(monkeypatc
     text = read_export.tables([20], ["coreml-os-signpost"], 1)
     assert f"| {read_export.TREE} |" not in text
     assert text.endswith(f"{read_export.TREE}: not run, since it may take 0 MB of memory, and 0 MB are available.\n")
+
+
+def test_a_lake_of_many_rows_holds_what_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    from tracekit.query.database import Database
+    from tracekit.query.lake import LakeViews
+
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    lake_rows = importlib.import_module("lake_rows")
+    lake_rows.fill(tmp_path, 8, 500)
+    counted, *percentiles = (Database(LakeViews(tmp_path)).answer(each).rows for each in lake_rows.QUESTIONS.values())
+    assert counted == [(8 * 500,)]
+    true = lake_rows.median_of(3) * np.exp(lake_rows.Z95 * lake_rows.SIGMA)
+    assert [dict(rows)["Phone 3"] for rows in percentiles] == [pytest.approx(true, rel=0.1)] * 3

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
+from support.samples import SAMPLES
 from tracekit.documents.brief import MOST_BYTES, capped
 
 
@@ -58,3 +60,12 @@ def test_what_a_fix_saves_each_time_is_there_where_it_saves_nothing_in_total(tra
     text = tracekit("analyze", path).out
     assert said["savings_ns"] == 0
     assert f"{said['savings_each']['saved_ns'] / 1e6:.1f} of" in text
+
+
+def test_what_signposts_show_is_there(tracekit, samples):
+    for name, key in (("frame_camera", "operations"), ("local_chat", "phases")):
+        said = json.loads(tracekit("analyze", samples / f"{name}.trace", "--format", "brief").out)[key]
+        own = Counter(row.name for row in SAMPLES[name]().logged if row.form == "interval")
+        counts = {each.get("name", each.get("signpost")): each["count"] for each in said if "count" in each}
+        assert counts == own
+        assert all(sum(each["parts_ns"].values()) == each["total_ns"] for each in said if "parts_ns" in each)

@@ -3,53 +3,61 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
-import os
 import re
 import shutil
-import signal
-import threading
-import time
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from tracekit.cli.main import main
 from tracekit.testing import Model, Process, Scenario, write_bundle
+from tracekit.testing.machines import IPHONE, NEW_IPHONE
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
 pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
 
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/lake.md").read_text("utf-8")
 MS = 1_000_000
-PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text("utf-8")
-PREDICTIONS = 5
-
-
-def recording(number: int) -> Scenario:
-    """The app with process id `number`: a load and five predictions of `number` ms."""
-    made = Scenario(Process("App", number), duration_ns=2_000 * MS)
-    made.load(Model("Net"), 0, 10 * MS)
-    for place in range(PREDICTIONS):
-        made.predict(Model("Net"), (20 + 100 * place) * MS, number * MS).neural_engine(MS, 2 * MS)
-    return made
+NUMBERS, BROKEN = range(10), 2
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> Path:
+def fleet() -> ModuleType:
+    """Many recordings and what has to become of them, as a benchmark has them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        return importlib.import_module("fleet")
+
+
+@pytest.fixture(scope="module")
+def runs(fleet, tmp_path_factory) -> Path:
     """Eight recordings, and two that are cut off."""
     folder = tmp_path_factory.mktemp("runs")
-    for number in range(10, 20):
-        path = write_bundle(recording(number), folder / f"{number}.trace")
-        if number in (13, 17):
-            tables = next(path.rglob("tables.plist"))
-            tables.write_bytes(tables.read_bytes()[:50])
+    for number in NUMBERS:
+        fleet.write(number, folder=folder, broken=BROKEN)
     return folder
 
 
+@pytest.fixture(scope="module")
+def made(samples, tmp_path_factory) -> Path:
+    lake = tmp_path_factory.mktemp("made") / "lake"
+    paths = [str(samples / f"{name}.trace") for name in ("captions_concurrent", "sharpen_8bit", "sharpen_float16")]
+    assert main(["lake", "add", str(lake), *paths, "--commit", "4f2a91c", "--no-config"]) == 0
+    return lake
+
+
 @pytest.fixture
-def lake(tracekit, samples, tmp_path) -> Path:
-    paths = [samples / f"{name}.trace" for name in ("captions_concurrent", "sharpen_8bit", "sharpen_float16")]
-    assert tracekit("lake", "add", tmp_path / "lake", *paths, "--commit", "4f2a91c", "--no-config").status == 0
-    return tmp_path / "lake"
+def lake(made, tmp_path) -> Path:
+    return shutil.copytree(made, tmp_path / "lake")
 
 
 def asked(tracekit, lake, query):
@@ -100,6 +108,7 @@ def test_nothing_beside_the_lake_is_reached(tracekit, lake, query):
 def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that_counts(tracekit, lake, samples):
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in lake.rglob("*") if path.is_file()}
     again = shutil.copytree(samples / "sharpen_8bit.trace", lake.parent / "copy.trace")
+    (lake / ".adding").rmdir()
     assert "added 0 recordings" in (result := tracekit("lake", "add", lake, again, "--no-redact")).err
     assert "1 in it already" in result.err
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in lake.rglob("*") if path.is_file()} == before
@@ -112,50 +121,111 @@ def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that
     assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
 
 
-def test_broken_recordings_are_named_and_the_others_are_added(tracekit, runs, tmp_path):
-    result = tracekit("lake", "add", tmp_path / "lake", runs, "--jobs", 2, "--no-config")
-    assert (result.status, result.err.count("skipped: ")) == (2, 2)
-    assert "13.trace" in result.err
-    assert "added 8 recordings" in result.err
-    assert_all_there(tracekit, tmp_path / "lake")
+def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, runs, tmp_path):
+    lake = tmp_path / "lake"
+    result = tracekit("lake", "add", lake, runs, "--jobs", 2, "--no-config")
+    fleet.check(result.status, result.err, NUMBERS, BROKEN, partial(asked, tracekit, lake))
+    assert list((lake / ".adding").iterdir()) == []
+    assert tracekit("lake", "add", tmp_path / "empty", runs / "0.trace").status == 2
     for arguments, sentence in (
-        (("add", runs, runs), "is a folder that is no lake"),
-        (("drop", runs, runs), "unknown action 'drop' (available: add)"),
+        (("lake", "add", runs, runs), "is a folder that is no lake"),
+        (("lake", "drop", runs, runs), "unknown action 'drop' (available: add)"),
+        (("history", tmp_path / "empty"), "holds no recording"),
+        (("compare", tmp_path / "empty", "--before", "true", "--after", "true"), "no recording of"),
     ):
-        result = tracekit("lake", *arguments)
+        result = tracekit(*arguments)
         assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 
-def assert_all_there(tracekit, lake):
-    numbers = [number for number in range(10, 20) if number not in (13, 17)]
-    rows = asked(tracekit, lake, "select duration_ns, count(*) from predictions group by all order by all")
-    assert rows == [[number * MS, PREDICTIONS] for number in numbers]
-    assert asked(tracekit, lake, "select count(*), count(distinct run_id) from runs") == [[8, 8]]
-    assert list((lake / ".adding").iterdir()) == []
+def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, fleet, runs, tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    filled = fleet.add(tmp_path / "lake", runs, workers=2, after=1)
+    assert len(filled.killed) == 1
+    fleet.check(filled.status, filled.said, NUMBERS, BROKEN, partial(asked, tracekit, tmp_path / "lake"))
 
 
-def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, runs, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    lake = tmp_path / "lake"
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        killed = []
+def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):
+    command = [sys.executable, "-m", "tracekit", "lake", "add", str(tmp_path), str(runs), "--no-config"]
+    writers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
+    assert [writer.wait() for writer in writers] == [2, 2]
+    assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[40, 8]]
 
-        def kill():
-            while not any((lake / "runs").glob("*")):
-                time.sleep(0.005)
-            killed.append(next(iter(cluster.workers.values())).pid)
-            os.kill(killed[0], signal.SIGKILL)
 
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
-        result = tracekit("lake", "add", lake, runs, "--dask", cluster.scheduler_address, "--no-config")
-        killer.join(10)
-    assert len(killed) == 1
-    assert (result.status, result.err.count("skipped: ")) == (2, 2)
-    # What the killed one had in hand is left to be removed by a later writer.
-    shutil.rmtree(lake / ".adding")
-    (lake / ".adding").mkdir()
-    assert_all_there(tracekit, lake)
+OLD, NEW = IPHONE, replace(IPHONE, os_version="18.6 (22G86)")
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory) -> Path:
+    """Two recordings of each of two systems, and one of another phone. `Net` is compiled at every launch, and since the
+    update takes 12 ms in place of 8 and runs on the GPU; `Still` is compiled once and never changes."""
+    folder = tmp_path_factory.mktemp("releases")
+    for number, device in enumerate((OLD, OLD, NEW, NEW, NEW_IPHONE)):
+        made = Scenario(Process("App", number), duration_ns=3_000 * MS, device=device)
+        made.load(Model("Net"), 0, 200 * MS, LOAD_COLD)
+        made.load(Model("Still"), 300 * MS, 20 * MS, LOAD_CACHED if number else LOAD_COLD)
+        for place in range(20):
+            updated = device is NEW
+            call = made.predict(Model("Net"), (400 + 100 * place) * MS, (12 if updated else 8) * MS)
+            (call.gpu if updated else call.neural_engine)(MS, 6 * MS)
+            made.predict(Model("Still"), (450 + 100 * place) * MS, 5 * MS).neural_engine(MS, 2 * MS)
+        write_bundle(made, folder / f"{number}.trace")
+    lake = folder / "lake"
+    for name, version in zip("01234", ("1.0", "1.0", "1.1", "1.1", "1.1"), strict=True):
+        more = ["--app-version", version, "--no-config", "-q"]
+        assert main(["lake", "add", str(lake), str(folder / f"{name}.trace"), *more]) == 0
+    return lake
+
+
+def of_page(question: str) -> str:
+    """The query below a question of the page."""
+    return re.findall(rf"\*\*{re.escape(question)}\*\*.*?```sql\n(.+?)```", PAGE, re.DOTALL)[0]
+
+
+def test_what_only_many_recordings_show_is_found(tracekit, releases):
+    compiled = asked(tracekit, releases, of_page("Is a model compiled again at every launch?"))
+    assert compiled == [["Net", "iPhone 14 Pro", 4, 4, 4], ["Still", "iPhone 14 Pro", 4, 1, 1]]
+    changed = asked(tracekit, releases, of_page("Did latency change with a system?"))
+    assert [[*row[:5]] for row in changed] == [
+        ["Net", "iPhone 14 Pro", "18.5 (22F76)", 2, 8.0],
+        ["Net", "iPhone 14 Pro", "18.6 (22G86)", 2, 12.0],
+        ["Net", "iPhone Air", NEW_IPHONE.os_version, 1, 8.0],
+        ["Still", "iPhone 14 Pro", "18.5 (22F76)", 2, 5.0],
+        ["Still", "iPhone 14 Pro", "18.6 (22G86)", 2, 5.0],
+        ["Still", "iPhone Air", NEW_IPHONE.os_version, 1, 5.0],
+    ]
+    lost = asked(tracekit, releases, of_page("Did a model lose a compute unit with a system?"))
+    assert [[row[0], row[2], row[4]] for row in lost if row[1] == "iPhone 14 Pro"] == [
+        ["Net", "18.5 (22F76)", 6 / 8],
+        ["Net", "18.6 (22G86)", 0],
+        ["Still", "18.5 (22F76)", 2 / 5],
+        ["Still", "18.6 (22G86)", 2 / 5],
+    ]
+    devices = asked(tracekit, releases, of_page("How fast is each model on each device?"))
+    assert devices == [
+        ["Net", "iPhone 14 Pro", 4, 10.0],
+        ["Net", "iPhone Air", 1, 8.0],
+        ["Still", "iPhone 14 Pro", 4, 5.0],
+        ["Still", "iPhone Air", 1, 5.0],
+    ]
+    matrix = tracekit("matrix", releases, "--label", "{device}", "--format", "csv")
+    assert "iPhone Air" in matrix.out
+
+
+def test_conditions_choose_what_a_lake_compares(tracekit, releases):
+    sides = ("--before", "app_version = '1.0'", "--after", "app_version = '1.1'", "device_model = 'iPhone 14 Pro'")
+    said = json.loads(tracekit("compare", releases, *sides, "--format", "brief").out)
+    assert [len(said[side]) for side in ("before", "after")] == [2, 2]
+    # As they were made: 8 ms became 12, and 5 stayed.
+    answers = {each["name"]: (each["latency"]["before_ns"], each["latency"]["after_ns"]) for each in said["models"]}
+    assert answers == {"Net": (8 * MS, 12 * MS), "Still": (5 * MS, 5 * MS)}
+    for wrong, sentence in (
+        ((), "missing which recordings"),
+        (("--before", "app_version = '3'", "--after", "true"), "no recording of"),
+        (("--before", "nosuch = 1", "--after", "true"), "nosuch"),
+        (("--before", "true; drop table runs", "--after", "true"), "syntax error"),
+    ):
+        result = tracekit("compare", releases, *wrong)
+        assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 
 @pytest.mark.parametrize("query", re.findall(r"```sql\n(.+?)```", PAGE, re.DOTALL))
@@ -163,16 +233,17 @@ def test_each_question_of_the_page_is_answered(tracekit, lake, query):
     assert asked(tracekit, lake, query)
 
 
-def test_other_readers_read_the_same_folder(lake, monkeypatch):
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, to pandas
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.+?)```", PAGE, re.DOTALL), ids=lambda code: code.split()[1])
+def test_other_readers_read_the_same_folder(lake, monkeypatch, code):
+    pytest.importorskip(code.split()[1])
     monkeypatch.chdir(lake.parent)
-    expected = [("iPhone 14 Pro", 280), ("iPhone Air", 276)]
-    of_duckdb, of_arrow = (code for code in re.findall(r"```python\n(.+?)```", PAGE, re.DOTALL)[:2])
-    for code in (of_duckdb, of_arrow):
-        *setup, last = ast.parse(code).body
-        names: dict = {}
-        exec(compile(ast.Module(setup, []), "page", "exec"), names)  # noqa: S102 - the page's own code
-        rows = eval(ast.unparse(last), names)  # noqa: S307
-        assert sorted(tuple(row.values()) if isinstance(row, dict) else row for row in rows) == expected
+    *setup, last = ast.parse(code).body
+    names: dict = {}
+    exec(compile(ast.Module(setup, []), "page", "exec"), names)  # noqa: S102 - the page's own code
+    rows = eval(ast.unparse(last), names)  # noqa: S307
+    found = sorted(tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in rows)
+    assert found == [("iPhone 14 Pro", 280), ("iPhone Air", 276)]
 
 
 def test_a_lake_of_another_version_is_refused(tracekit, lake):

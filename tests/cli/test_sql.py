@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import pty
+import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -56,7 +60,6 @@ def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
     for arguments, sentence in (
         (("-f", tmp_path / "none.sql"), "cannot read"),
         ((COUNT, "-f", tmp_path / "ask.sql"), "give QUERY or --file, not both"),
-        (("--json",), "missing QUERY"),
         (("from nobody",), "unknown view 'nobody'"),
     ):
         result = tracekit("sql", path, *arguments)
@@ -72,9 +75,40 @@ def test_views_and_recorded_tables_are_listed_with_their_rows(tracekit, path):
     assert lines['raw."coreml-os-signpost"'] == "1,105"
 
 
+def test_a_query_can_come_from_a_pipe(tracekit, path, monkeypatch):
+    for query, status, shown in (
+        (COUNT, 0, "model,n\nCaptionEncoder,276\n"),
+        ("", 2, "missing QUERY"),
+        ("select \udcff", 2, "not UTF-8"),
+        ("from loads; from loads;", 2, "one query at a time"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.StringIO(query))
+        result = tracekit("sql", path, "--format", "csv")
+        assert (result.status, shown in result.out + result.err) == (status, True)
+        assert result.err.count("\n") == (status == 2)
+
+
+def test_tab_completes_views_and_columns_on_a_terminal(path):
+    person, terminal = pty.openpty()
+    command = [sys.executable, "-m", "tracekit", "sql", str(path), "--no-config"]
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, close_fds=True) as process:
+        os.close(terminal)
+        said = b""
+        with suppress(OSError):
+            while chunk := os.read(person, 1_000):
+                said += chunk
+                if said.endswith(b"sql> "):
+                    os.write(person, b".quit\n" if b" row" in said else b"select max(is_fi\t::int) from predic\ts;\n")
+    os.close(person)
+    assert process.returncode == 0
+    # No column is called is_fi, and no view predics.
+    assert b"1 row" in said
+
+
 def test_a_prompt_answers_until_the_end_and_survives_mistakes(tracekit, path, monkeypatch):
     said = iter(["select count(*)", "from predictions;", "from nobody;", ".columns loads", ".help", ".quit"])
     monkeypatch.setattr("builtins.input", lambda _: next(said))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     result = tracekit("sql", path)
     assert (result.status, "276" in result.out) == (0, True)
     assert "unknown view 'nobody'" in result.err

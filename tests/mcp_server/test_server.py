@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 from functools import partial
 
@@ -47,7 +49,7 @@ def test_both_eras_list_tools_that_only_read_in_8_kb_and_answer(server, mode):
 @pytest.mark.parametrize(
     ("name", "more", "sentence"),
     [
-        ("analyze", {"path": "nosuch.trace"}, "no such file or folder; recordings there: captions_concurrent.trace"),
+        ("analyze", {"path": "nosuch.trace"}, "no such file or folder; recordings there: "),
         ("analyze", {"path": "../pyproject.toml"}, "outside the folders"),
         ("analyze", {"path": "/etc/passwd"}, "outside the folders"),
         ("finding", {"path": CAPTIONS, "id": "nobody"}, "unknown check 'nobody'"),
@@ -126,3 +128,16 @@ def test_the_process_speaks_nothing_but_the_protocol(samples):
             return result.is_error, json.loads(result.content[0].text)["findings"][0]["id"]
 
     assert anyio.run(talk) == (False, "concurrent-predictions")
+
+
+def test_the_public_inspector_speaks_with_it(samples):
+    inspector = shutil.which("mcp-inspector")
+    if inspector is None:
+        pytest.skip("needs mcp-inspector: npm install -g @modelcontextprotocol/inspector")
+    call = [inspector, "--cli", sys.executable, "-m", "tracekit", "mcp", str(samples), "--method"]
+    tools, answer = (
+        json.loads(subprocess.run([*call, *more], stdout=subprocess.PIPE, check=True).stdout)
+        for more in (["tools/list"], ["tools/call", "--tool-name", "analyze", "--tool-arg", f"path={CAPTIONS}"])
+    )
+    assert {tool["name"] for tool in tools["tools"]} == NAMES
+    assert json.loads(answer["content"][0]["text"])["findings"][0]["id"] == "concurrent-predictions"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from query.conftest import MS, database, scenario
 
@@ -103,6 +105,12 @@ def test_a_query_that_takes_too_long_ends_and_the_next_one_is_answered():
     with pytest.raises(UsageError, match=r"took longer than 0.2 s"):
         limited.answer("select count(*) from range(100000000) a, range(100000000) b where a.range + b.range = 7")
     assert limited.answer("select count(*) from loads").rows == [(1,)]
+
+
+def test_no_thread_outlives_its_query(known):
+    """One that drops the connection while Python ends aborts the process."""
+    known.answer("from loads")
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
 def test_a_query_that_needs_too_much_memory_ends(known):

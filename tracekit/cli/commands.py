@@ -120,10 +120,11 @@ COMMANDS = (
         (
             "tracekit compare before.trace after.trace",
             "tracekit compare --before a.trace b.trace --after c.trace d.trace",
+            "tracekit compare lake/ --before \"commit = 'a1'\" --after \"commit = 'b2'\"",
         ),
         "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
         "interval of the change of median latency says so. For more than two builds: tracekit matrix.",
-        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after", "*"),),
+        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after; or a lake", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         "tracekit.cli.compare:run",
@@ -332,17 +333,17 @@ COMMANDS = (
         "keep many for SQL",
         (
             "tracekit lake add lake/ runs/ --jobs 4",
-            "tracekit lake add lake/ run.trace --commit 4f2a91c",
+            "tracekit lake add lake/ run.trace --commit 4f2a91c --app-version 1.2",
             'tracekit sql lake/ "from runs"',
         ),
-        "Adds the views of recordings to a folder of Parquet files, which sql, history and matrix take in place of "
-        "recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
+        "Adds the views of recordings to a folder of Parquet files, which sql, history, matrix and compare take in "
+        "place of recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
         (
             Argument("action", "ACTION", "add", None, ("add",)),
             Argument("lake", "LAKE", "folder of the lake; made where there is none"),
             Argument("path", "PATH", "recordings or folders of them", "+"),
         ),
-        "commit jobs quiet",
+        "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.lake:run",
         status="2 error, or a recording was skipped",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.ending import ExitStatus
@@ -22,6 +23,7 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
+from tracekit.report.lake_reports import is_lake
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ def _drawings(
 
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     """Paths before and after. Raises `UsageError` unless both are given, in one way."""
+    if len(arguments.path) == 1 and is_lake(Path(arguments.path[0])):
+        return _sides_of_lake(Path(arguments.path[0]), arguments)
     if arguments.path and (arguments.before or arguments.after):
         raise UsageError("pass either two paths, or --before and --after, not both")
     if arguments.path:
@@ -98,6 +102,20 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
             "missing recordings, as in: tracekit compare before.trace after.trace (see 'tracekit compare --help')"
         )
     return arguments.before, arguments.after
+
+
+def _sides_of_lake(lake: Path, arguments: Namespace) -> tuple[list[str], list[str]]:
+    """Reports of the recordings that meet the conditions of each side."""
+    # A comparison of recordings needs no SQL.
+    from tracekit.query.lake import reports_where
+
+    if not arguments.before or not arguments.after:
+        raise UsageError(
+            f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" "
+            "--after \"commit = 'b2'\""
+        )
+    before, after = (" and ".join(f"({each})" for each in side) for side in (arguments.before, arguments.after))
+    return reports_where(lake, before), reports_where(lake, after)
 
 
 def run_matrix(arguments: Namespace) -> ExitStatus:

@@ -231,6 +231,7 @@ OPTIONS: dict[str, Option] = {
     "force": Option("overwrite existing files"),
     "no-redact": Option("keep private data, such as names of devices", dest="redact", default=True, const=False),
     "commit": Option("commit that was recorded, for tracekit history", "ID", type=_commit),
+    "app-version": Option("version of the app that was recorded", "VERSION"),
     "no-functions": Option("hide names of the app's functions", dest="functions", default=True, const=False),
     # What of a recording
     "model": Option("only models with this name (glob; repeatable)", "NAME", dest="models", many="append"),
@@ -267,7 +268,7 @@ OPTIONS: dict[str, Option] = {
     "config": Option("config file (default: tracekit.toml, if any)", "FILE"),
     "no-config": Option("ignore config files"),
     # Comparing
-    "before": Option("recordings before the change", "PATH", nargs="+"),
+    "before": Option("recordings before the change; of a lake: a condition", "PATH", nargs="+"),
     "after": Option("recordings after the change", "PATH", nargs="+"),
     "rename": Option("compare model OLD with NEW (repeatable)", "OLD=NEW", dest="renames", type=_rename, many="append"),
     "label": Option("column title; takes {device} {system} {units} {name}", "TEXT", many="append"),

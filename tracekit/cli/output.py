@@ -148,6 +148,13 @@ def _without_commands(text: str, *, as_json: bool = False, whole: bool = False) 
     return text if whole else _RUNNER_COMMAND_LINE.sub(lambda match: match[1] + colon, text)
 
 
+def typed_line(prompt: str) -> str:
+    """A line that somebody types at a terminal. Raises EOFError, KeyboardInterrupt."""
+    # Python edits lines, and completes words, only where it writes to the descriptor 1, which leads to standard error.
+    with open(1, "w", closefd=False) as stream, redirect_stdout(stream):
+        return input(prompt)
+
+
 def is_interactive() -> bool:
     """Whether somebody reads standard error and can answer on standard input: a command in the background cannot."""
     if any(stream is None or not stream.isatty() for stream in (sys.stdin, sys.stderr)):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, typed_line
 from tracekit.cli.reading import RUNNING, showing_progress
 from tracekit.cli.requests import request_from
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
@@ -25,7 +27,7 @@ from tracekit.query.coverage import notes_of
 from tracekit.query.database import Answer, Database, RecordingViews
 from tracekit.query.lake import TABLES, LakeViews, is_lake
 from tracekit.query.raw import raw_frame
-from tracekit.query.views import VIEWS, Source
+from tracekit.query.views import Source
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 from tracekit.request import read_trace
@@ -66,17 +68,25 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _query_of(arguments: Namespace) -> str | None:
-    """The query that is given, on the line, in a file or on standard input; None where there is none."""
+    """The query that is given, on the line, in a file or on standard input; None where a person is to be asked."""
     if arguments.query is not None and arguments.file is not None:
         raise UsageError("give QUERY or --file, not both")
     if arguments.query is not None and os.path.exists(arguments.query):  # noqa: PTH110 - also for what is no path
         raise UsageError(f"{arguments.query} is a path; give one recording and one query, or a file of a query with -f")
-    if arguments.file is None:
-        return None if arguments.query is None else str(arguments.query)
+    if arguments.query is not None or arguments.list:
+        return arguments.query  # type: ignore[no-any-return]
+    stream = sys.stdin
+    if arguments.file is None and stream is not None and stream.isatty():
+        return None
     try:
-        return sys.stdin.read() if arguments.file == "-" else Path(arguments.file).read_text(encoding="utf-8")
+        if arguments.file not in (None, "-"):
+            return Path(arguments.file).read_text("utf-8")
+        query = "" if stream is None else stream.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {arguments.file}: {error}") from error
+        raise UsageError(f"cannot read {arguments.file or 'standard input'}: {error}") from error
+    if not query.strip():
+        raise UsageError("missing QUERY; give one, on standard input too, or --file with it")
+    return query
 
 
 def _database(arguments: Namespace) -> Database:
@@ -116,12 +126,12 @@ def _views(database: Database) -> Document:
 
 def _ask(database: Database) -> ExitStatus:
     """A prompt on a terminal: one answer after another, until the end of the input."""
-    _complete()
+    _complete(database.views.names)
     narrate(HELP, multiline=True)
     lines: list[str] = []
     while True:
         try:
-            line = input(MORE if lines else PROMPT)
+            line = typed_line(MORE if lines else PROMPT)
         except EOFError:
             narrate("")
             return ExitStatus.DONE
@@ -162,16 +172,15 @@ def _tell_columns(database: Database, view: str) -> None:
         narrate(f"{name:<26} {kind:<8} {holds.get(name, 'of its recording, as in runs')}")
 
 
-def _complete() -> None:
+def _complete(views: Collection[str]) -> None:
     """Let Tab complete names; where Python has no readline, it does nothing."""
     with suppress(ImportError):
         import readline
 
-        words = sorted({*VIEWS, *(column.name for view in VIEWS.values() for column in view.columns)})
+        words = sorted({*views, *(column.name for view in views for column in TABLES[view].columns)})
 
         def complete(text: str, state: int) -> str | None:
-            fitting = [word for word in words if word.startswith(text)]
-            return fitting[state] if state < len(fitting) else None
+            return next(islice((word for word in words if word.startswith(text)), state, None), None)
 
         readline.set_completer(complete)
         readline.set_completer_delims(" \t\n,();=<>.\"'")

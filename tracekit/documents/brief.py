@@ -18,6 +18,7 @@ from tracekit.report.serialize import to_dict, to_json
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite
+    from tracekit.analysis.statistics import Statistics
     from tracekit.comparison.comparison import Comparison
     from tracekit.comparison.gate import Gate
     from tracekit.report.model_report import ModelReport
@@ -53,6 +54,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
                 | {name: each.quantities[name] for name in _FIGURES if each.quantities.get(name) is not None}
                 for each in report.models
             ],
+            **_signposts(report),
             "not_recorded": [
                 {
                     "instrument": each.instrument,
@@ -99,7 +101,9 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
             "verdict": plain(document.verdict) or report.nothing,
             "source": report.source,
             "models": models,
-            "next": list(following) or [f"tracekit whatif {report.source} {name}" for name in found],
+            "next": list(following)
+            or [f"tracekit whatif {report.source} {name}" for name in found]
+            or [f"tracekit analyze {report.source}"],
         }
     )
 
@@ -148,6 +152,26 @@ def brief_model_file(report: ModelReport, document: Document, commands: Mapping[
             "next": [f"tracekit explain {result.id}" for result in found[:2]],
         }
     )
+
+
+def _signposts(report: Report) -> dict[str, Any]:
+    """Operations of the app with the parts of their time, and phases of other runtimes; no key where there are none."""
+    operations = [
+        {"name": each.name} | _times(each.statistics) | {"parts_ns": {part.part: part.total_ns for part in each.parts}}
+        for each in report.operations
+        if each.statistics is not None
+    ]
+    phases = [
+        {"runtime": runtime.name, "phase": each.phase, "signpost": each.signpost, "points": each.points}
+        | _times(each.statistics)
+        for runtime in report.runtimes
+        for each in runtime.phases
+    ]
+    return {name: values for name, values in (("operations", operations), ("phases", phases)) if values}
+
+
+def _times(statistics: Statistics | None) -> dict[str, Any]:
+    return {} if statistics is None else _kept(statistics, "count", "total_ns", "p50_ns", "p95_ns")
 
 
 def _finding(result: Result) -> dict[str, Any]:
@@ -207,7 +231,7 @@ def _kept(thing: object, *names: str) -> dict[str, Any]:
 
 def _without(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """What is known of it, but for these keys."""
-    return {name: value for name, value in said.items() if value not in (None, [], "") and name not in names}
+    return {name: value for name, value in said.items() if value not in (None, [], "", {}) and name not in names}
 
 
 def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType({})) -> str:

@@ -160,9 +160,7 @@ def stacks(
         chosen &= is_any(sampled.samples["stack"], *inside)
     drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
     tree = fit_to_leave(drawn, trace, sampled, redact=True)
-    lines = [
-        f"{each.numbers} {each.indent}{each.name}" for each in branches(fit_to_leave(tree, trace, sampled, redact=True))
-    ]
+    lines = [f"{each.numbers} {each.indent}{each.name}" for each in branches(tree)]
     said = {
         "samples": int(chosen.sum()),
         "unit": sampled.unit or "samples of running threads, 1 ms each; waiting threads are not sampled",

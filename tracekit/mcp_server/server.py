@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated
@@ -40,11 +40,13 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
     """The server. `make` is called when the first question comes, since a client waits for the list of tools, not for
     numpy."""
     server = MCPServer("tracekit", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
-    tool = partial(
-        server.tool,
-        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-        structured_output=False,
-    )
+
+    def tool(asked: Callable[..., Awaitable[str]]) -> None:
+        """A function as a tool, with its docstring in one line."""
+        about = " ".join((asked.__doc__ or "").split())
+        only_reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        server.tool(description=about, annotations=only_reads, structured_output=False)(asked)
+
     lock = Lock()
     opened: list[Recordings] = []
 
@@ -76,13 +78,13 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
             call.cancel()
             raise
 
-    @tool()
+    @tool
     async def analyze(path: Path, context: Context, limit: Limit = 5) -> str:
         """What is slow in a recording: verdict, findings worst first (cost, evidence, code, fix), models, and what was
         not recorded. Start here."""
         return await answered(context, "analyze", path, limit)
 
-    @tool()
+    @tool
     async def finding(
         path: Path,
         id: Annotated[str, Field(description="check, as analyze names it")],  # noqa: A002 - agents see this name
@@ -94,7 +96,7 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
         passed or was not evaluated."""
         return await answered(context, "finding", path, id, model, limit)
 
-    @tool()
+    @tool
     async def why(
         path: Path,
         context: Context,
@@ -107,7 +109,7 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
         analyze."""
         return await answered(context, "why", path, model, slowest, at_ns, over_ns)
 
-    @tool()
+    @tool
     async def query(
         path: Path,
         sql: Annotated[str, Field(description="one DuckDB SELECT over the views of schema")],
@@ -117,7 +119,7 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
         """Any other question, in SQL, with what was recorded of each view. Aggregate rather than list rows."""
         return await answered(context, "query", path, sql, limit)
 
-    @tool()
+    @tool
     async def schema(
         path: Path,
         context: Context,
@@ -126,7 +128,7 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
         """The SQL views of a recording with their rows, macros and recorded tables; or the columns of one."""
         return await answered(context, "schema", path, view)
 
-    @tool()
+    @tool
     async def stacks(
         path: Path,
         context: Context,
@@ -138,12 +140,12 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
         """Which functions ran on the CPU: call tree with samples, shares and source lines."""
         return await answered(context, "stacks", path, function, model, app_only, limit)
 
-    @tool()
+    @tool
     async def compare(before: Paths, after: Paths, context: Context) -> str:
         """What a change did: findings fixed and new, and latency and loads by model with the interval of the change."""
         return await answered(context, "compare", before, after)
 
-    @tool()
+    @tool
     async def inspect(
         path: Annotated[str, Field(description=".mlpackage, .mlmodel, .mlmodelc or performance report")],
         context: Context,

@@ -160,6 +160,7 @@ RUNS = columns_of(
     "run_id VARCHAR hash of what was recorded, the same for every copy",
     *(f"{column.name} {column.type} {column.holds}" for column in RECORDING),
     "commit VARCHAR commit that was recorded; null where none was given",
+    "app_version VARCHAR version of the app; null where none was given",
     "redacted BOOLEAN whether private texts were replaced",
     "report VARCHAR its JSON report, as a path in the lake",
     "tracekit_version VARCHAR what added it",

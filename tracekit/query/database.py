@@ -139,6 +139,8 @@ class Database:
                 yield coverage
             finally:
                 watch.cancel()
+                # Its thread would be the last to hold the connection, and ending that aborts once Python has ended.
+                watch.join()
         except duckdb.InterruptException as error:
             raise UsageError(_TOO_LONG.format(self.seconds)) from error
         except duckdb.OutOfMemoryException as error:

@@ -25,11 +25,11 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.coverage import ViewCoverage, coverage_of
-from tracekit.query.database import RecordingViews, texted
+from tracekit.query.database import Database, RecordingViews, texted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
-from tracekit.report.lake_reports import MARK, REPORTS, is_lake
+from tracekit.report.lake_reports import MARK, REPORTS, is_lake, runs_in
 from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
 from tracekit.report.serialize import to_json
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     from tracekit.report.report import Report
 
-__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake"]
+__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake", "reports_where", "runs_in"]
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
-OF_RUN: Final = ("commit", "start_date")
+OF_RUN: Final = ("commit", "app_version", "start_date")
 """Further columns of `runs` in each view."""
 _UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
 _ADDING: Final = ".adding"
@@ -68,7 +68,8 @@ _NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, "view_coverage")
 
 
 def make_lake(lake: Path) -> None:
-    """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be."""
+    """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be, and without pyarrow."""
+    _arrow()
     if is_lake(lake):
         _check_version(lake)
         return
@@ -98,7 +99,7 @@ def holds(lake: Path, run_id: str) -> bool:
     return (lake / RUNS_FOLDER / f"{run_id}.parquet").exists()
 
 
-def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) -> None:
+def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
     frames = views.frames(_OF_VIEWS)
     known = {name: coverage_of(VIEWS[name], len(frame), views.source) for name, frame in frames.items()}
@@ -109,9 +110,11 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) 
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts = report.recording
     address = f"{REPORTS}/{run_id}.json"
-    run = (run_id, *(getattr(facts, column.name) for column in of.RECORDING), facts.commit, facts.redacted, address)
-    runs = typed([(*run, __version__, VERSION)], of.RUNS)
+    known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
+    run = (run_id, *known_of_it, facts.commit, app_version, facts.redacted, address, __version__, VERSION)
     place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
+    # A copy of a lake may lack the hidden folder.
+    (lake / _ADDING).mkdir(exist_ok=True)
     _forget_old(lake / _ADDING)
     with TemporaryDirectory(dir=lake / _ADDING) as folder:
         new: list[tuple[Path, Path]] = []
@@ -126,7 +129,7 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report) 
         new.append((Path(folder, REPORTS), lake / address))
         new[-1][0].write_text(to_json(report), encoding="utf-8")
         new.append((Path(folder, RUNS_FOLDER), lake / RUNS_FOLDER / f"{run_id}.parquet"))
-        _write(new[-1][0], runs, of.RUNS)
+        _write(new[-1][0], typed([run], of.RUNS), of.RUNS)
         for written, path in new:
             path.parent.mkdir(parents=True, exist_ok=True)
             written.replace(path)
@@ -213,7 +216,7 @@ class LakeViews:
         )
         [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
         if not count:
-            return ViewCoverage(name, False, "there is no recording in the lake.")
+            return ViewCoverage(name, False, "no recording in the lake has this view.")
         if name not in _OF_VIEWS or not told:
             return ViewCoverage(name, True, "")
         said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
@@ -222,3 +225,13 @@ class LakeViews:
 
 def _text(name: str) -> Column:
     return Column(name, TEXT, "")
+
+
+def reports_where(lake: Path, condition: str) -> list[str]:
+    """Paths of the JSON reports of the recordings of a lake that meet a condition on `runs`, the earliest first. Raises
+    `UsageError` for a condition that cannot be answered, and where none meets it."""
+    query = f"select report from runs where {condition} order by start_date, report"  # noqa: S608 - it can only read
+    rows = Database(LakeViews(lake)).answer(query).rows
+    if not rows:
+        raise UsageError(f"no recording of {lake} meets: {condition}; see: tracekit sql {lake} 'from runs'")
+    return [str(lake / report) for (report,) in rows]

@@ -18,6 +18,8 @@ RAW = "raw"
 def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collection[str]) -> tuple[str, ...]:
     """Names of the views that a query reads, recorded tables as `raw.schema`. Raises `UsageError` for one that is not
     one of `views`, and for anything but one query that only reads."""
+    if any("\ud800" <= sign <= "\udfff" for sign in query):
+        raise UsageError("the query is not UTF-8")
     count = len(connection.extract_statements(query))
     if count != 1:
         raise UsageError(f"one query at a time (got {count})" if count else "no query given")

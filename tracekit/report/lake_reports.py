@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from tracekit.errors import UsageError
+
 MARK: Final = "tracekit-lake.json"
 """The file that makes a folder a lake; it says the version of the views."""
 REPORTS: Final = "reports"
@@ -19,9 +21,16 @@ def is_lake(path: Path) -> bool:
         return False
 
 
+def runs_in(lake: Path) -> set[str]:
+    """Ids of the recordings of a lake."""
+    return {run.stem for run in (lake / RUNS).glob("*.parquet")}
+
+
 def reports_in_lake(path: str) -> list[str]:
-    """The JSON reports of the recordings of a lake, sorted; empty for anything else."""
+    """The JSON reports of the recordings of a lake, sorted; empty for anything else. Raises `UsageError` where it has
+    none."""
     lake = Path(path)
-    if not is_lake(lake):
-        return []
-    return sorted(str(lake / REPORTS / f"{run.stem}.json") for run in (lake / RUNS).glob("*.parquet"))
+    reports = sorted(str(lake / REPORTS / f"{run}.json") for run in runs_in(lake)) if is_lake(lake) else []
+    if not reports and is_lake(lake):
+        raise UsageError(f"{path} holds no recording; add one: tracekit lake add {path} run.trace")
+    return reports
