@@ -15,10 +15,13 @@ from tracekit.lanes.layout import LaneRows, rows_by
 from tracekit.trace.context import ends_of
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
 from tracekit.trace.runtimes.registry import LANES
+from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.trace.trace import Trace
 
 OPERATIONS: Final = "Operations"
 """Section of the lanes of the app's own signposts."""
+TOOLS: Final = LANE_OF["tool call"]
+"""Title of the lane of tool calls, each named by its tool."""
 OPERATION_LIMIT: Final = 12
 """Operations that get a lane of their own: those that last longest. Our judgment: more would push all else away."""
 
