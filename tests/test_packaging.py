@@ -37,6 +37,7 @@ TESTING = {
     "code.py",
     "contents.py",
     "export_xml.py",
+    "language_models.py",
     "machines.py",
     "read_rows.py",
     "recorder.py",

@@ -66,7 +66,7 @@ def _where_time_goes(operation: Operation) -> Line:
 def requests_section(report: Report) -> Section | None:
     """How fast language models answered, a column for each; None where no request was recorded."""
     columns: tuple[Column[str], ...] = (
-        words("", lambda name: REQUEST_TITLES[name]),
+        words("number", lambda name: REQUEST_TITLES[name]),
         *(Column(each.name, partial(request_number, each), partial(request_value, each)) for each in report.requests),
     )
     shown = [name for name in REQUEST_TITLES if any(request_value(each, name) is not None for each in report.requests)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -44,6 +44,19 @@ def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
     """The operations as `operation A`, `operation B`, ... in place of the names that the app gave them."""
     aliases = alias_names([each.name for each in operations], "operation")
     return tuple(replace(each, name=aliases[each.name]) for each in operations)
+
+
+def without_tools(runtimes: Sequence[RuntimeSummary]) -> tuple[RuntimeSummary, ...]:
+    """The runtimes with `tool A`, `tool B`, ... in place of the names of the app's tools."""
+    of_tools = [phase.signpost for each in runtimes for phase in each.phases if phase.phase == "tool call"]
+    aliases = alias_names(of_tools, "tool")
+    return tuple(
+        replace(each, phases=tuple(_without_tool(phase, aliases) for phase in each.phases)) for each in runtimes
+    )
+
+
+def _without_tool(phase: PhaseSummary, aliases: Mapping[str, str]) -> PhaseSummary:
+    return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
 
 
 def what_ran(

@@ -29,9 +29,7 @@ from tracekit.trace.instruments.hardware import CommandBuffers, in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
-from tracekit.trace.requests import core_ai, foundation_models
-from tracekit.trace.requests.bind import bind_requests
-from tracekit.trace.requests.frame import REQUESTS
+from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
 from tracekit.trace.runtimes.units import ALL_OWN, Units
 from tracekit.trace.samples import SampleSource
@@ -190,12 +188,14 @@ def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
     phases = bind_phases({name: each for name, each in (known | unfinished).items() if name in FRAMES}, units, target)
     binding.notes += phases.notes
     known |= {name: frame for name, frame in phases.signposts.items() if name not in unfinished}
-    recorded = bind_requests(
-        phases.frame,
-        {schema: binding.bind((schema,), lambda rows: rows) for schema in foundation_models.SCHEMAS},
-        binding.bind(core_ai.SCHEMAS, core_ai.bind, target),
-        target,
-    )
+    tables = {schema: binding.bind((schema,), lambda rows: rows) for schema in FOUNDATION_MODELS}
+    core_ai = binding.bind(CORE_AI, lambda rows: rows)
+    if phases.frame.empty and core_ai is None and not any(tables.values()):
+        return known
+    # Most recordings are of no language model, and a report of them does not load what reads these.
+    from tracekit.trace.requests.bind import bind_requests
+
+    recorded = bind_requests(phases.frame, tables, core_ai, target)
     binding.notes += recorded.notes
     found = {PHASES: recorded.phases, REQUESTS: recorded.requests}
     return known | {name: frame for name, frame in found.items() if not frame.empty}

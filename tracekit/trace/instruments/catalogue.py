@@ -7,7 +7,7 @@ from tracekit.trace import samples
 from tracekit.trace.context import Field, Form
 from tracekit.trace.instruments import coreml, gpu, memory, neural_engine, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
-from tracekit.trace.requests import core_ai, foundation_models
+from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS
 
 _PROCESS = Field("process", Form.PROCESS)
 _THREAD = Field("thread", Form.THREAD)
@@ -99,14 +99,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         "Foundation Models",
         "sessions of language models, their requests, inferences, tool calls and loads",
-        foundation_models.SCHEMAS,
+        FOUNDATION_MODELS,
         added_as="Foundation Models",
         plural=True,
     ),
     Instrument(
         "Core AI",
         "specializations, loads, setups and inferences of Core AI models",
-        core_ai.SCHEMAS,
+        CORE_AI,
         added_as="Core AI",
     ),
     Instrument(

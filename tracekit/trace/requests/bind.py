@@ -11,6 +11,7 @@ import pandas as pd
 from tracekit.recording.table import Process
 from tracekit.trace.collect import Rows
 from tracekit.trace.frames import or_minus_one
+from tracekit.trace.requests.core_ai import bind_core_ai
 from tracekit.trace.requests.foundation_models import bind_foundation_models
 from tracekit.trace.requests.frame import joined_requests
 from tracekit.trace.requests.logged import logged_requests
@@ -27,16 +28,16 @@ class Requests(NamedTuple):
 
 
 def bind_requests(
-    phases: pd.DataFrame, tables: Mapping[str, Rows | None], core_ai: pd.DataFrame | None, target: Process | None
+    phases: pd.DataFrame, tables: Mapping[str, Rows | None], core_ai: Rows | None, target: Process | None
 ) -> Requests:
-    """Phases and requests. `tables`: those of Foundation Models by schema; `core_ai`: phases of Core AI's own table.
+    """Phases and requests. `tables`: those of Foundation Models by schema; `core_ai`: rows of Core AI's own.
     O(n log n) in the phases."""
     logged, request = logged_requests(phases)
     drawn, recorded, notes = bind_foundation_models(tables, target)
     if len(drawn):
         drawn["request"] = drawn["request"].astype("Int64") + len(logged)
     joined = joined_requests((logged, recorded))
-    parts = (drawn, pd.DataFrame() if core_ai is None else core_ai)
+    parts = (drawn, pd.DataFrame() if core_ai is None else bind_core_ai(core_ai, target))
     if phases.empty and not any(map(len, parts)):
         return Requests(phases, joined, notes)
     frame = with_recorded(phases, parts, request)

@@ -19,13 +19,12 @@ from tracekit.trace.runtimes.phases import FORMS, INTERVAL
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
 NAME: Final = "Core AI"
-SCHEMAS: Final = ("ODIEProfile", "CoreAIProfile")
 _PHASES: Final = ("specialization", "load", "setup", "inference")
 _TIME: Final = re.compile(r"\s*\([\d.,]+\s*(?:ns|µs|us|ms|s)\)$")
 """A duration in the text of a label."""
 
 
-def bind(rows: Rows, target: Process | None) -> pd.DataFrame:
+def bind_core_ai(rows: Rows, target: Process | None) -> pd.DataFrame:
     """The rows as rows of `Trace.phases`. They name no process, so they are the target's. Category, not color, says
     which phase a row is. O(n), with a loop over distinct models, functions and categories."""
     names = ("category", "phase", "model-name", "function-name", "base-function-name")

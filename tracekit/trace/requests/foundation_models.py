@@ -19,15 +19,13 @@ from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
 from tracekit.trace.requests.errors import NONE, OTHER, error_kind, window_named
-from tracekit.trace.requests.frame import RECORDED, requests_frame
+from tracekit.trace.requests.frame import FOUNDATION_MODELS, RECORDED, requests_frame
 from tracekit.trace.requests.pairing import GENERATION, PROMPT, Event, Owners, event_of, is_id, phases_of
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
 NAME: Final = "Foundation Models"
-SESSIONS, REQUESTS, INSTRUCTIONS = "SessionTable", "RequestTable", "InstructionsTable"
-INFERENCES, TOOLS, LOADS, EVENTS = "ModelInferenceTable", "ToolTable", "ModelLoadingTable", "FMEventTable"
-SCHEMAS: Final = (SESSIONS, REQUESTS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, EVENTS)
+SESSIONS, REQUESTS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, EVENTS = FOUNDATION_MODELS
 _LONGEST: Final = 80
 """Characters of a name of a model at most; what is longer is something else."""
 
@@ -400,7 +398,9 @@ def phase_frame(rows: Sequence[_Row], runtime: str, target: Process | None) -> p
         "row": row.row,
         "request": row.request,
     }
-    return pd.DataFrame([columns(row) for row in rows])
+    whole = ("duration_ns", "pid", *said, "request")
+    frame = pd.DataFrame([columns(row) for row in rows])
+    return frame.astype(dict.fromkeys(whole, "Int64")) if rows else frame
 
 
 def _frame(requests: Sequence[dict[str, object]], target: Process | None) -> pd.DataFrame:

@@ -50,6 +50,12 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.context import sorted_by_start
 from tracekit.trace.frames import or_minus_one
 
+FOUNDATION_MODELS: Final = (
+    *("SessionTable", "RequestTable", "InstructionsTable", "ModelInferenceTable"),
+    *("ToolTable", "ModelLoadingTable", "FMEventTable"),
+)
+CORE_AI: Final = ("ODIEProfile", "CoreAIProfile")
+"""Tables of these instruments."""
 REQUESTS: Final = "requests"
 """Name of the frame in the context."""
 LOGGED, RECORDED = "signposts", "foundation-models"
