@@ -41,6 +41,8 @@ SECTIONS = {
     **dict.fromkeys(("call_phases", "phase"), "`models[].phases`"),
     **dict.fromkeys(("runtime_summary", "phase_summary"), "`runtimes[]`"),
     **dict.fromkeys(("operation", "operation_part"), "`operations[]`"),
+    **dict.fromkeys(("memory", "memory_level", "load_memory"), "`memory`"),
+    **dict.fromkeys(("sustained", "third"), "`sustained[]`"),
 }
 """Where the page explains each definition of the schema."""
 

@@ -42,7 +42,7 @@ def test_the_schemas_of_all_binders_are_needed():
     listed = """coreml-os-signpost ane-hw-intervals ane-hw-intervals-internal metal-gpu-intervals mps-hw-intervals
         metal-gpu-state-intervals os-signpost os-signpost-interval OSSignpostIntervals PointsOfInterestEvents
         device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info
-        process-info life-cycle-period"""
+        process-info life-cycle-period sysmon-process activity-monitor-process-live metal-current-allocated-size"""
     assert frozenset(listed.split()) == NEEDED_SCHEMAS
 
 
