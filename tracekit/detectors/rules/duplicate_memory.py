@@ -11,7 +11,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import instances_by_kind, traits
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
-from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, one_suffices
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, before_comparing, one_suffices
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
@@ -32,10 +32,13 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what the loads of instances added of which one would do."""
+    answer = before_comparing(view, options.min_predictions)
+    if answer is not None:
+        return answer
     known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     part = next((each for each in parts if one_suffices(each, options)), None)
-    if part is None or len(view.predictions) < options.min_predictions:
+    if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
     if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():
         return view.unknown(
