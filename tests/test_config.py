@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -275,3 +276,22 @@ def test_operations_of_the_app_are_chosen_in_the_settings(tmp_path, samples):
     ):
         with pytest.raises(UsageError, match=sentence):
             load_config(written(tmp_path, f"[signposts]\n{text}\n"))
+
+
+def test_a_memory_limit_is_set_for_the_app_and_outweighed_by_what_is_given(tmp_path):
+    path = written(tmp_path, 'memory-limit = "3GB"\n')
+    assert load_config(path).settings == {"memory-peak.limit_mb": 3_000}
+    assert request_of(config=path, memory_limit="512MB").settings.settings == {"memory-peak.limit_mb": 512}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("memory-limit = 3\n", "'memory-limit': must be a size with its unit"),
+        ('memory-limit = "3"\n', "memory limit '3': write a size above 0 with its unit"),
+        ('[models."A"]\nmemory-limit = "3GB"\n', "memory-limit"),
+    ],
+)
+def test_another_memory_limit_is_an_error(tmp_path, text, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        load_config(written(tmp_path, text))

@@ -38,9 +38,8 @@ def test_the_page_lists_every_kind_to_filter_by() -> None:
 
 
 def test_every_picture_is_on_the_page_and_there() -> None:
-    pages = "".join(
-        (ROOT / "docs" / name).read_text("utf-8") for name in ("view.md", "runtimes.md", "language-models.md")
-    )
+    names = ("view.md", "runtimes.md", "language-models.md", "memory.md")
+    pages = "".join((ROOT / "docs" / name).read_text("utf-8") for name in names)
     shown = re.findall(r"\(pictures/(.+?)\.svg\)", pages)
     assert sorted(shown) == sorted(script()["PICTURES"])
     assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == {*shown, "why"}

@@ -6,7 +6,7 @@ analysis.report, analysis.trace.activity
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,11 +136,11 @@ def request_of(
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
     budgets, expectations = _texts(budget), _texts(expect)
-    of_app = {} if memory_limit is None else {LIMIT_KEY: parse_memory_limit(memory_limit)}
-    given_settings = {**(settings or {}), **of_app}
-    judging = _judging(config, _texts(only), _texts(skip), given_settings, model_settings or {}, budgets, expectations)
-    if of_app:
-        _check_used(judging, LIMIT_KEY, str(memory_limit))
+    general, limits = dict(settings or {}), () if memory_limit is None else (memory_limit,)
+    if memory_limit is not None:
+        general[LIMIT_KEY] = parse_memory_limit(memory_limit)
+    wishes = {BUDGET_KEY: budgets, EXPECT_KEY: expectations, LIMIT_KEY: limits}
+    judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
     check_sort(sort)
     patterns = [pattern for pattern, _ in (*map(parse_budget, budgets), *map(parse_expectation, expectations))]
     given = Request(
@@ -267,13 +267,13 @@ def _judging(
     skip: tuple[str, ...],
     settings: Settings,
     model_settings: ModelSettings,
-    budgets: tuple[str, ...],
-    expectations: tuple[str, ...],
+    wishes: Mapping[str, tuple[str, ...]],
 ) -> Config:
-    """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
+    """What the file sets, with what is given on top; `wishes` are budgets, units and limits by the key of their option.
+    Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_expectations(budgets, expectations, settings, model_settings)
+    general, special = with_expectations(wishes[BUDGET_KEY], wishes[EXPECT_KEY], settings, model_settings)
     judging = replace(
         project,
         only=only or project.only,
@@ -281,21 +281,16 @@ def _judging(
         settings={**project.settings, **general},
         model_settings=merge_settings(_without(project.model_settings, general), special),
     )
-    for key, given in ((BUDGET_KEY, budgets), (EXPECT_KEY, expectations)):
-        if given:
-            _check_used(judging, key, given[0])
+    chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
+    for key, given in wishes.items():
+        name = key.partition(".")[0]
+        if given and name not in chosen:
+            raise UsageError(
+                f"{_REQUESTS[key]} '{given[0]}' is only used by {name}, which --only, --skip or the config "
+                f"file leaves out; run that check or drop the {_REQUESTS[key]}"
+            )
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
-
-
-def _check_used(judging: Config, key: str, given: str) -> None:
-    """Raise `UsageError` where the check that something was given for does not run."""
-    name = key.partition(".")[0]
-    if name not in {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}:
-        raise UsageError(
-            f"{_REQUESTS[key]} '{given}' is only used by {name}, which --only, --skip or the config file leaves out; "
-            f"run that check or drop the {_REQUESTS[key]}"
-        )
 
 
 def _unused_settings(judging: Config) -> tuple[str, ...]:

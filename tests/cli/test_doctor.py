@@ -56,6 +56,14 @@ def test_instruments_that_record_adds_are_looked_for(tracekit, standin) -> None:
     assert "--only-template" in lacking["fix"]
 
 
+def test_the_instrument_that_memory_needs_is_named(tracekit, standin) -> None:
+    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
+    assert (memory["state"], memory["detail"]) == ("ok", "record --memory adds Activity Monitor")
+    standin(instruments="Hangs,Thermal State")
+    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
+    assert (memory["state"], memory["fix"]) == ("optional", "record without --memory")
+
+
 def test_names_and_ids_of_devices_are_shown_where_they_are_asked_for(tracekit, standin) -> None:
     assert "Phone (blue) (00000000-0000000000000002; device)" in tracekit("doctor", "--no-redact").out
 

@@ -146,14 +146,23 @@ def clean_app() -> Scenario:
     return app.finish()
 
 
-def test_the_default_recording_of_a_clean_app_has_no_check_left_out(record, standin, tmp_path: Path) -> None:
+def test_the_default_recording_of_a_clean_app_leaves_out_memory_alone(record, standin, tmp_path: Path) -> None:
     standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace")))
     result = record("--launch", "--analyze", "--", "sh")
     assert result.status == 0
     assert result.err.splitlines()[-1] == f"tracekit: saved {tmp_path / 'run.trace'}"
     assert result.out.startswith("run.trace · ")
     assert "No findings" in result.out
-    assert "NOT EVALUATED" not in result.out
+    left_out = result.out.partition("NOT EVALUATED\n")[2].partition("\n\n")[0]
+    assert left_out == "  memory-growth: record with --instrument 'Activity Monitor'"
+
+
+def test_memory_is_recorded_where_it_is_asked_for(record, standin_log, tmp_path: Path) -> None:
+    record("--attach", "App")
+    assert "Activity Monitor" not in standin_log()[-1]
+    shutil.rmtree(tmp_path / "run.trace")
+    record("--attach", "App", "--memory", "--instrument", "Activity Monitor")
+    assert standin_log()[-1].count("Activity Monitor") == 1
 
 
 def test_the_recording_is_compared_with_the_last_one_beside_it(record, standin, samples, tmp_path: Path) -> None:

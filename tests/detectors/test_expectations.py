@@ -10,6 +10,7 @@ from tracekit.detectors.expectations import (
     UNIT_NUMBERS,
     parse_budget,
     parse_expectation,
+    parse_memory_limit,
     with_expectations,
 )
 from tracekit.detectors.options import option_infos
@@ -97,3 +98,14 @@ def test_what_is_given_stays_as_it_is():
     models: dict[str, dict[str, float]] = {"A": {}}
     with_expectations(["5", "A=6"], ["gpu", "A=cpu"], settings, models)
     assert (settings, models) == ({}, {"A": {}})
+
+
+@pytest.mark.parametrize(("text", "megabytes"), [("3GB", 3_000), ("512MB", 512), (" 1.5 gb ", 1_500)])
+def test_a_memory_limit_has_a_unit(text, megabytes):
+    assert parse_memory_limit(text) == megabytes
+
+
+@pytest.mark.parametrize("text", ["3", "", "0GB", "-1GB", "3TB", "GB", "1e3MB", "3 GB or so", "٣GB", "9" * 30 + "GB"])
+def test_any_other_text_is_no_memory_limit(text):
+    with pytest.raises(UsageError, match="write a size above 0 with its unit, as 3GB or 512MB"):
+        parse_memory_limit(text)

@@ -40,7 +40,8 @@ SETTINGS = {name[8:].lower(): value for name, value in os.environ.items() if nam
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 XPATH = re.compile(r'/trace-toc/run\[@number="(\d+)"\]/data/table\[@schema="([^"]+)"\]')
 FLAGS = {"--no-prompt", "--all-processes"}
-INSTRUMENTS = SETTINGS.get("instruments", "Points of Interest,Thermal State,Hangs,GPU,os_signpost").split(",")
+LISTED = "Points of Interest,Thermal State,Hangs,GPU,os_signpost,Activity Monitor"
+INSTRUMENTS = SETTINGS.get("instruments", LISTED).split(",")
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "sharpen_8bit.trace"
 FAILED_TOC = """<?xml version="1.0"?>
 

@@ -43,7 +43,8 @@ def test_the_schemas_of_all_binders_are_needed():
         metal-gpu-state-intervals os-signpost os-signpost-interval OSSignpostIntervals PointsOfInterestEvents
         device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info
         process-info life-cycle-period SessionTable RequestTable InstructionsTable ModelInferenceTable ToolTable
-        ModelLoadingTable FMEventTable ODIEProfile CoreAIProfile"""
+        ModelLoadingTable FMEventTable ODIEProfile CoreAIProfile sysmon-process activity-monitor-process-live
+        metal-current-allocated-size"""
     assert frozenset(listed.split()) == NEEDED_SCHEMAS
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
@@ -202,7 +203,7 @@ def usual_change(known: Sizes, loads: Intervals) -> float:
     begun = np.searchsorted(np.sort(loads.starts), known.times[1:], side="left")
     ended = np.searchsorted(np.sort(loads.ends), known.times[:-1], side="right")
     changes = np.abs(np.diff(known.bytes))[begun == ended]
-    return max(float(np.quantile(changes, USUAL)), PAGE) if len(changes) else PAGE
+    return max(float(sample_quantiles(changes, USUAL)[0]), PAGE) if len(changes) else PAGE
 
 
 def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:

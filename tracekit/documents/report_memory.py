@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.memory import Sureness
 from tracekit.documents.columns import absent_note, durations, names, numbers, optional, words
 from tracekit.documents.pictures import drawing, figure
-from tracekit.render.blocks import Figure, Role, Section, items, section, table
+from tracekit.render.blocks import Figure, Paragraph, Role, Section, items, section, table
 from tracekit.render.markup import tag
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Timeline
 
-LOADS = 8
+LOADS = 3
 """Loads in the short text."""
-LOWER_BOUND = (
-    "Footprints are of the app alone: memory of the Neural Engine lies in other processes, so what a model takes is at "
-    "least this. A step is between two samples; whatever else the app did in that time is in it too."
+SHORT = "footprint: at least what models take; memory of the Neural Engine lies in other processes"
+STEP = "step: from one sample to the next, so whatever else the app did in that time is in it too"
+NOTES = (
+    "→: first to last third of the time; retained: share of predictions/s, 100% in an app that paces itself",
+    "unit times are those in which it executed predictions: what energy follows from, not energy itself",
 )
-NO_RELEASE = "returned: how far the footprint fell after the last use, where it did; Core ML records no release"
+NO_RELEASE = "returned: what the footprint fell by after the last use; Core ML records no release, so – is not 0"
 
 
 def memory_section(report: Report, timeline: Timeline | None = None) -> Section | None:
@@ -51,21 +53,22 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         "Memory",
         items(map(_level, report.memory.levels)),
         *(each for each in pictures if each is not None),
-        grid := table("Loads in memory", columns, loads, brief=LOADS),
-        items((LOWER_BOUND, NO_RELEASE) if loads else (LOWER_BOUND,), role=Role.DIM),
-        absent_note(grid),
+        table("Loads in memory", columns, loads, brief=LOADS),
+        Paragraph(SHORT, Role.DIM),
+        *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),
         name="memory",
     )
 
 
 def _level(level: MemoryLevel) -> str:
-    """`footprint: 60 MB at first, 412 MB at most (at 00:03.200), 390 MB at last; 31 samples, one per 1.00 s`."""
-    what = "footprint" if level.kind == Memory.FOOTPRINT else "allocated of Metal"
-    samples = format_count(level.samples, "sample" if level.kind == Memory.FOOTPRINT else "change")
-    often = f", one per {format_time(level.every_ns)}" if level.every_ns and level.kind == Memory.FOOTPRINT else ""
+    """`footprint: 60 MB at first, most 412 MB at 00:03.200, 390 MB at last (31 samples, 1.00 s apart)`."""
+    is_sampled = level.kind == Memory.FOOTPRINT
+    samples = format_count(level.samples, "sample" if is_sampled else "change")
+    often = f", {format_time(level.every_ns)} apart" if level.every_ns and is_sampled else ""
     return (
-        f"{what}: {format_bytes(level.first_bytes)} at first, {format_bytes(level.peak_bytes)} at most (at "
-        f"{moment(level.peak_ns)}), {format_bytes(level.last_bytes)} at last; {samples}{often}"
+        f"{'footprint' if is_sampled else 'Metal'}: {format_bytes(level.first_bytes)} at first, most "
+        f"{format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}, {format_bytes(level.last_bytes)} at last "
+        f"({samples}{often})"
     )
 
 
@@ -113,7 +116,7 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
     return section(
         "Over minutes",
         grid := table("Over minutes", columns, models),
-        items(_notes(models), role=Role.DIM),
+        *(Paragraph(note, Role.DIM, brief=0) for note in NOTES if models),
         absent_note(grid),
         name="over-minutes",
     )
@@ -140,9 +143,3 @@ def _thermal(model: Sustained) -> str:
 def _unit(device: Device) -> Column[Sustained]:
     title = f"{DEVICE_NAMES[device]} per prediction"
     return durations(title, lambda each: each.units.get(str(device)), drop=3)
-
-
-def _notes(models: Sequence[Sustained]) -> Iterator[str]:
-    if models:
-        yield "→: first to last third of the time; retained: share of predictions/s; a paced app keeps 100%"
-        yield "unit times are those in which it executed predictions: what energy follows from, not energy itself"

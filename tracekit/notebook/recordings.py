@@ -71,6 +71,12 @@ class LoadedTrace:
         return self.trace.requests.copy()
 
     @property
+    def memory(self) -> pd.DataFrame:
+        """Samples of what processes hold; columns: `tracekit.trace.instruments.memory`. Without rows where nothing was
+        recorded, which `coverage` tells."""
+        return self.trace.memory.copy()
+
+    @property
     def neural_engine(self) -> pd.DataFrame:
         """Executions on the Neural Engine."""
         return self._on(Lane.NEURAL_ENGINE)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.formatting import end_reason, file_problems
+from tracekit.report.formatting import end_reason, file_problems, moment
 from tracekit.report.groups import count_checks
 from tracekit.report.model_file_words import answer_from_files
-from tracekit.units import format_count, format_estimate, format_names
+from tracekit.units import format_bytes, format_count, format_estimate, format_names
 
 if TYPE_CHECKING:
     from tracekit.report.report import Report, Result
@@ -176,8 +176,10 @@ def _speed_evidence(report: Report) -> tuple[str, ...]:
 
 
 def _memory(report: Report) -> tuple[str, ...]:
-    end = report.recording.end_reason
-    return (f"End of the recording: {end_reason(end)}.",) if end else ()
+    end, levels = report.recording.end_reason, () if report.memory is None else report.memory.levels
+    names = {"footprint": "Highest footprint of the app", "gpu": "Most that it allocated of Metal"}
+    peaks = (f"{names[level.kind]}: {format_bytes(level.peak_bytes)}, at {moment(level.peak_ns)}." for level in levels)
+    return (*peaks, *((f"End of the recording: {end_reason(end)}.",) if end else ()))
 
 
 def _nothing(_report: Report) -> tuple[str, ...]:
@@ -235,7 +237,7 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.MEMORY_GROWS,
                 "Memory use, with the Allocations and VM Tracker instruments.",
-                "predictions in flight, instances, and state passed in and out",
+                "predictions in flight, instances, state passed in and out, and the footprint where it was recorded",
             ),
             Leaf(
                 Pattern.OUT_OF_MEMORY_ON_LOAD,

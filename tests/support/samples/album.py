@@ -25,7 +25,7 @@ _MS = 1_000_000
 
 def album_memory() -> Scenario:
     """Seven albums, one after the other; the device warms up with the fifth."""
-    app = start_recording(Draws(43), machine=5, attached=False, memory=True)
+    app = start_recording(Draws(47), machine=5, attached=False, memory=True)
     app.scenario.target = _APP
     app.scenario.start_date = "2026-11-20T09:41:12.208+01:00"
     app.pause(1_400 * _MS)

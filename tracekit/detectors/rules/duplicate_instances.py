@@ -10,7 +10,14 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, one_suffices, take_turns
+from tracekit.detectors.shared.instances import (
+    ALIKE,
+    MIN_SWITCHES,
+    PARALLEL_SHARE,
+    before_comparing,
+    one_suffices,
+    take_turns,
+)
 from tracekit.detectors.shared.loads import beside_cold
 
 
@@ -39,23 +46,9 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
-    rows = (view.loads, view.predictions)
-    numbers = np.concatenate([tk.or_minus_one(frame["instance"]) for frame in rows])
-    numbers = np.unique(numbers[numbers >= 0])
-    if not len(numbers) and len(view.loads) > 1:
-        return view.unknown(
-            f"{len(view.loads):,} loads, but the model names have no instance numbers.",
-            "Record with Xcode 16 or later, which numbers instances, or count in the code how often the model is "
-            "created.",
-        )
-    if len(view.loads) <= 1 and len(numbers) <= 1:
-        return view.passed("Only one instance was recorded.")
-    if len(view.predictions) < options.min_predictions:
-        return view.unknown(
-            f"Loaded several times, but only {tk.format_count(len(view.predictions), 'prediction')}; "
-            f"{options.min_predictions} needed.",
-            tk.RECORD_LONGER,
-        )
+    answer = before_comparing(view, options.min_predictions)
+    if answer is not None:
+        return answer
     return _judge_instances(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
 
 

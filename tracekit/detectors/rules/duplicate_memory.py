@@ -10,8 +10,8 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import instances_by_kind, traits
-from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
-from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, one_suffices
+from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, before_comparing, one_suffices
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
@@ -32,19 +32,22 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what the loads of instances added of which one would do."""
-    answer = unsampled(view, sizes(view.trace))
+    answer = before_comparing(view, options.min_predictions)
     if answer is not None:
         return answer
     known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     part = next((each for each in parts if one_suffices(each, options)), None)
-    if part is None or len(view.predictions) < options.min_predictions:
+    if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
     if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():
         return view.unknown(
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
             "Record only the app (--attach or --launch).",
         )
+    answer = unsampled(view)
+    if answer is not None:
+        return answer
     by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
     of_load = [by_start.get(start) for start in view.loads["start_ns"].to_numpy().tolist()]
     extra = [of_load[position] for position in part.together.tolist()]
@@ -104,8 +107,8 @@ def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEv
 DETECTOR = tk.Detector(
     id="duplicate-memory",
     page=tk.page_beside(__file__),
-    needs=("Core ML", "Activity Monitor"),
-    uses=("Neural Engine", "GPU", "Call Stacks"),
+    needs=("Core ML",),
+    uses=("Activity Monitor", "Neural Engine", "GPU", "Call Stacks"),
     caused_by=("duplicate-instances",),
     options=Options,
     detect=detect,

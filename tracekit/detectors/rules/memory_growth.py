@@ -29,8 +29,7 @@ class Options:
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Compares the footprint along the longest time in which models predict and none is loaded."""
-    known = sizes(view.trace)
-    answer = unsampled(view, known)
+    known, answer = sizes(view.trace), unsampled(view)
     if answer is not None:
         return answer
     if top_calls(view.trace, tk.Kind.PREDICTION).empty:

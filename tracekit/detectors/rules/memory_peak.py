@@ -25,8 +25,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Compares the highest footprint with the limit."""
     if not options.limit_mb:
         return view.not_applicable("No memory limit given; set one with --memory-limit, for example 3GB.")
-    known = sizes(view.trace)
-    answer = unsampled(view, known)
+    known, answer = sizes(view.trace), unsampled(view)
     if answer is not None:
         return answer
     limit, peak = options.limit_mb * MB, int(known.bytes.max())
@@ -54,7 +53,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 DETECTOR = tk.RecordingDetector(
     id="memory-peak",
     page=tk.page_beside(__file__),
-    needs=("Core ML", "Activity Monitor"),
+    uses=("Activity Monitor",),
     options=Options,
     detect=detect,
 )

@@ -26,12 +26,12 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the footprint before each load of a model with that before its next one."""
-    answer = unsampled(view, sizes(view.trace))
+    if len(view.loads) <= options.min_reloads:
+        return view.not_applicable(f"{tk.format_count(len(view.loads), 'load')}, so there is little to return.")
+    answer = unsampled(view)
     if answer is not None:
         return answer
     loads = [each for each in load_memory(view.trace) if each.model == view.name]
-    if len(loads) <= options.min_reloads:
-        return view.not_applicable(f"{tk.format_count(len(loads), 'load')} of the model: nothing to return.")
     cycles = [(first, then) for first, then in pairwise(loads) if _is_cycle(view, first, then)]
     # Of the first cycle, what Core ML keeps for later loads is a part.
     cycles = cycles[1:] if cycles and cycles[0][0] is loads[0] else cycles
@@ -101,8 +101,8 @@ def _kept(first: LoadMemory, then: LoadMemory) -> int:
 DETECTOR = tk.Detector(
     id="unreturned-load",
     page=tk.page_beside(__file__),
-    needs=("Core ML", "Activity Monitor"),
-    uses=("Call Stacks",),
+    needs=("Core ML",),
+    uses=("Activity Monitor", "Call Stacks"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
     asks=(),

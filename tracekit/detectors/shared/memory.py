@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import Sizes, sizes
+from tracekit.analysis.memory import sizes
 
 LOWER_BOUND = "Memory of the Neural Engine lies in other processes and is not in it."
 """What a footprint does not say."""
@@ -28,9 +28,12 @@ def held(size: float, trace: tk.Trace) -> float:
     return min(max(size / peak_of(trace), 0.0), 1.0)
 
 
-def unsampled(view: tk.ModelView | tk.RecordingView, known: Sizes) -> tk.NotEvaluated | None:
-    """The answer where Activity Monitor has rows, and none of the target."""
-    if len(known):
+def unsampled(view: tk.ModelView | tk.RecordingView) -> tk.NotEvaluated | None:
+    """The answer where no footprint of the target was recorded; None where one was."""
+    entry = view.trace.coverage_of("Activity Monitor")
+    if entry.state != tk.TableState.ROWS:
+        return view.unknown(entry.conclusion, entry.advice)
+    if len(sizes(view.trace)):
         return None
     reason = "The footprint of the target was not sampled; the rows are of other processes."
     return view.unknown(reason, "Record only the app (--attach or --launch).")
