@@ -235,7 +235,7 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.MEMORY_GROWS,
                 "Memory use, with the Allocations and VM Tracker instruments.",
-                "predictions in flight, instances, and state passed in and out",
+                "instances, and models that are loaded and not used",
             ),
             Leaf(
                 Pattern.OUT_OF_MEMORY_ON_LOAD,
