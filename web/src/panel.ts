@@ -122,7 +122,7 @@ export function describeFinding({ id, title, severity, total }: Finding): HTMLEl
 
 /** Why a prediction took longer than usual, and which code called it. */
 function describeSlow(total: number, { sentence, parts }: SlowHead): HTMLElement {
-  const said = parts.map(([name, words]): Facts[0] => [name, name === "code" ? el("a", { href: "#code" }, words) : words]);
+  const said = parts.map(([name, words]): Facts[0] => [name, name === "code" && document.getElementById("code") ? el("a", { href: "#code" }, words) : words]);
   const more = total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; , and . step through them.`) : null;
   return el("div", { class: "why" }, el("p", {}, el("strong", {}, sentence)), list(said), more);
 }
