@@ -1,16 +1,14 @@
 """Write the pictures of `tracekit view` and `tracekit why` in `docs/pictures/`, and the tables of keys and mouse in
 `docs/view.md` again.
-
-python scripts/view_page.py [DIR]
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import html
 import io
 import re
-import sys
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -120,7 +118,9 @@ def page(text: str) -> str:
 
 def main() -> None:
     """Write pictures and page."""
-    docs = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("docs", type=Path, nargs="?", default=ROOT / "docs", help="folder of the page (docs)")
+    docs = arguments.parse_args().docs
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         (docs / "pictures" / f"{name}.svg").write_text(picture(name), encoding="utf-8")

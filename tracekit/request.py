@@ -58,22 +58,26 @@ ALL = Request()
 """Of a whole recording, by the defaults."""
 
 
+def open_requested(path: Paths, request: Request) -> Trace:
+    """The trace of a recording, read as asked, without files of its models. Raises as `open_trace`."""
+    return open_trace(
+        path,
+        run=request.run,
+        reader=request.reader,
+        xctrace=request.xctrace,
+        progress=request.progress,
+        units=request.settings.units,
+    )
+
+
 def read_trace(path: Paths, request: Request) -> Trace:
     """The trace of a recording, with the model files and performance reports of its models.
 
     Raises `UnreadableRecording` as `open_trace` does, and `TracekitError` for a file that was given and cannot be read.
     """
     project = request.settings
-    trace = open_trace(
-        path,
-        run=request.run,
-        reader=request.reader,
-        xctrace=request.xctrace,
-        progress=request.progress,
-        units=project.units,
-    )
     files = (request.model_files, project.model_files)
-    return join_files(trace, path, files, (request.perf_reports, project.perf_reports))
+    return join_files(open_requested(path, request), path, files, (request.perf_reports, project.perf_reports))
 
 
 def shown_of_request(trace: Trace, request: Request) -> Shown | None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tracekit import api, measured, open_trace, request
-from tracekit.cli import measuring, stacks
+from tracekit.cli import stacks
 from tracekit.cli.main import main
 from tracekit.comparison import measuring as measuring_models
 from tracekit.comparison.measuring import measure
@@ -115,7 +115,7 @@ def tracekit(
 
     # The width of a file, wherever the tests run.
     monkeypatch.setenv("COLUMNS", "100")
-    for module in (request, measuring, stacks):
+    for module in (request, stacks):
         monkeypatch.setattr(module, "open_trace", opened)
     for module in (api, measured):
         monkeypatch.setattr(module, "judge", kept_report)

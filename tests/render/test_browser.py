@@ -288,6 +288,7 @@ def test_a_click_on_a_slow_prediction_says_why(analysis: Analysis, steps: dict[s
     sentence = f"SharpenFilter at {moment(call.start_ns)}: {format_time(call.duration_ns)} instead of the usual"
     for step in ("slow chosen", "slow clicked"):
         assert sentence in steps[step]["panel"], step
+        assert "code called from Sharpen.PhotoFilter.sharpen (PhotoFilter.swift:31)" in steps[step]["panel"]
         assert "rank 1 of " in steps[step]["panel"]
         assert f"#finding={steps['slow']}" in steps[step]["hash"]
     assert (steps["slow left"]["hash"], clicked["view"]) == ("", steps["slow left"]["view"])
@@ -304,9 +305,18 @@ def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, An
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen
     assert "What is behind this is outlined: 7 intervals" in chosen
+    assert "code not recorded (Time Profiler)" in chosen
     for text, number in ((first, 1), (last, 7)):
         assert f"Interval {number} of 7 behind the prediction of {format_time(call.duration_ns)}" in text
         assert f"start {moment(waits['start_ns'].iloc[number - 1])}" in text
+
+
+def test_a_slow_prediction_names_the_line_that_called_it_among_several(seen: dict[str, Any]) -> None:
+    said = [noted["slow"][0] for noted in seen["files"] if "quick_probe" in noted["file"]]
+    if not said:
+        pytest.skip("needs the real recordings")
+    # The source calls predict there once before it begins to stream, and later in a loop elsewhere.
+    assert "code called from MambaASRRunner.runStreaming (main.swift:1229), main thread" in said[0]
 
 
 def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
@@ -382,14 +392,20 @@ def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) 
     assert seen["address"].endswith("/report.html")
 
 
-def test_rows_of_a_matrix_are_found_by_model_and_by_figure(tmp_path: Path) -> None:
-    figures = [Figures(name, {"predictions": 3, "p50_ns": 1e6}, ()) for name in ("Decoder", "Encoder")]
+def test_a_matrix_is_sorted_by_recording_and_filtered_by_model_and_by_figure(tmp_path: Path) -> None:
+    latencies = {"Decoder": 900e3, "Encoder": 1.2e6}
+    figures = [Figures(name, {"predictions": 3, "p50_ns": ns}, ()) for name, ns in latencies.items()]
     page = tmp_path / "matrix.html"
     page.write_text(
         html_of(matrix_document(matrix([Source("a", "recording", "a", None, tuple(figures))], ["a"]))), "utf-8"
     )
     command = ["node", str(WEB / "test/matrix.mjs"), str(CHROMIUM), str(page), "encoder", "predictions", "nothing"]
     seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert seen["scheme"] == "dark"
+    # The slower model first, then the faster one, then by name; what is of the whole recording stays above them.
+    slow_first, fast_first, by_name = ([row for row in rows if row in latencies] for rows in seen["sorted"])
+    assert (slow_first, fast_first, by_name) == (["Encoder", "Decoder"], ["Decoder", "Encoder"], ["Decoder", "Encoder"])
+    assert {rows[0] for rows in seen["sorted"]} == {"device"}
     of_model, of_figure, none = seen["left"]
     assert (seen["complaints"], none) == ([], [])
     # A row stands below the name of its model.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from support.analyses import kept_analysis
 from tracekit.analysis.code.sites import Busy, CallSite
-from tracekit.report.call_sites import busy_words, main_work
+from tracekit.report.call_sites import busy_words, code_info, main_work
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.events import Kind
+from tracekit.trace.filter import everything, only_models
 
 PROGRAM = Busy(LoadPhase.PROGRAM, 92)
 CACHE_KEY = Busy(LoadPhase.CACHE_KEY, 17, LoadPhase.PROGRAM)
@@ -77,3 +81,15 @@ def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:
     assert main_work(call) == "CPU time in GPU code 94%"
     assert busy_words(call) == "CPU time in GPU code 94%, in CPU code 4% of 100 samples"
     assert main_work(site(Api.PREDICTION)) == ""
+
+
+def test_of_some_models_the_code_counts_their_calls_alone(samples: Path) -> None:
+    trace = kept_analysis(samples / "style_transfer_reload.trace").trace
+    activity, shown = trace.activity, only_models(everything(trace), trace, {"Mosaic"})
+    calls = activity[activity["model"] == "Mosaic"]["kind"].value_counts()
+    sites = code_info(trace, shown).call_sites
+    assert {site.api: site.of for site in sites} == {
+        "load": calls[Kind.LOAD_CACHED],
+        "prediction": calls[Kind.PREDICTION],
+    }
+    assert {site.model for site in sites} == {"Mosaic"}

@@ -35,7 +35,7 @@ def test_a_finding_answers_its_question(samples):
     assert any("81 loads for 81 predictions" in line for line in slow.evidence)
     assert answered[Pattern.MEMORY_GROWS].answer is Answer.NOT_SEEN
     # A check counts once, in however many models.
-    assert answered[Pattern.SLOW_PREDICTIONS].evidence[0].endswith(": 11 checks passed, 5 not evaluated.")
+    assert answered[Pattern.SLOW_PREDICTIONS].evidence[0].endswith(": 12 checks passed, 5 not evaluated.")
     assert "2 more (-v)" in render(diagnosis_document(diagnosis), "text", width=100)
     assert "Mosaic: " in render(diagnosis_document(diagnosis, everything=True), "text", width=100)
     loading, speed, *_ = diagnosis.branches

@@ -18,18 +18,35 @@ from textual.strip import Strip
 from tracekit.tui.terminal import Changes, TerminalCells
 
 WIDTH, HEIGHT = 8, 2
+PLAIN = ("", "39", "49")
+"""Attributes, color and ground as the terminal begins."""
+_CODE = re.compile(r"[34]8;2;\d+;\d+;\d+|\d+")
 _PIECE = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|(.)", re.DOTALL)
+
+
+def changed(style: tuple[str, str, str], codes: str) -> tuple[str, str, str]:
+    attributes, color, ground = style
+    for code in _CODE.findall(codes):
+        if code == "0":
+            attributes, color, ground = PLAIN
+        elif code[:2] in {"38", "39"}:
+            color = code
+        elif code[:2] in {"48", "49"}:
+            ground = code
+        else:
+            attributes += code
+    return attributes, color, ground
 
 
 class Terminal:
     """Cells with their style; half of a wide character cannot be overwritten without the other half being lost."""
 
     def __init__(self) -> None:
-        self.cells = {(x, y): ("?", "") for x in range(WIDTH) for y in range(HEIGHT)}
+        self.cells = {(x, y): ("?", PLAIN) for x in range(WIDTH) for y in range(HEIGHT)}
 
     def read(self, text: str) -> None:
         x = y = 0
-        style = ""
+        style = PLAIN
         for row, column, codes, character in _PIECE.findall(text):
             if row:
                 x, y = int(column) - 1, int(row) - 1
@@ -41,20 +58,27 @@ class Terminal:
                     self.cells[x + at, y] = ("", style)
                 x += cell_len(character)
             else:
-                style = "" if codes in ("", "0") else codes
+                style = changed(style, codes)
 
     def _clear(self, x: int, y: int) -> None:
         character = self.cells[x, y][0]
         if character == "":
-            self.cells[x - 1, y] = (" ", "")
+            self.cells[x - 1, y] = (" ", PLAIN)
         elif cell_len(character) == 2:
-            self.cells[x + 1, y] = (" ", "")
+            self.cells[x + 1, y] = (" ", PLAIN)
 
-    def line(self, y: int) -> list[tuple[str, str]]:
+    def line(self, y: int) -> list[tuple[str, tuple[str, str, str]]]:
         return [self.cells[x, y] for x in range(WIDTH)]
 
 
-LOOKS = (None, Style(color="#ff0000"), Style(bold=True, bgcolor="#000080"))
+LOOKS = (
+    None,
+    Style(color="#ff0000"),
+    Style(color="#ff0000", bgcolor="#000080"),
+    Style(color="#00ff00", bgcolor="#000080"),
+    Style(bold=True, bgcolor="#000080"),
+    Style(bold=True, underline=True),
+)
 CONSOLE = Console(color_system="truecolor", force_terminal=True)
 
 

@@ -20,13 +20,12 @@ from tracekit.measured import measured_report, measured_trace, told_apart
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import matching_any, plain
-from tracekit.trace.build import open_trace
+from tracekit.request import Request, open_requested
 
 if TYPE_CHECKING:
     from tracekit.comparison.measurements import Measurements
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.report.report import Report
-    from tracekit.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +124,7 @@ def _is_empty_folder(path: Path) -> bool:
 
 
 def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
-    trace = open_trace(
-        where,
-        run=request.run,
-        reader=request.reader,
-        xctrace=request.xctrace,
-        progress=request.progress,
-        units=request.settings.units,
-    )
-    measurements, analysis = measured_trace(trace, request)
+    measurements, analysis = measured_trace(open_requested(where, request), request)
     drawing = None
     if lanes:
         drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.comparison.words import arrow
-from tracekit.documents.why import sentence, why_facts
+from tracekit.documents.why import caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
@@ -17,9 +18,11 @@ from tracekit.report.viewers.lane_columns import fit_page, payload
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from tracekit.analysis.why.explain import Why
     from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
+    from tracekit.report.viewers.lane_columns import Words
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
@@ -44,10 +47,15 @@ def lanes(
 ) -> Figure:
     """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
     stands above that of another recording."""
-    data = page_data(name, *payload(report, timeline, origin_ns, lambda why: (sentence(why), [*why_facts(why)])))
+    data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
     heading = tag("h3", title, class_="side") if title else None
     markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
     return Figure(markup, f"#{name}{{--lanes-height:{_height(report, timeline)}px}}", data)
+
+
+def _words(why: Why, *, sampled: bool) -> Words:
+    code = caller(why) if sampled else ("not recorded (Time Profiler)",)
+    return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
 
 
 def _empty_lanes(timeline: Timeline) -> Html | None:

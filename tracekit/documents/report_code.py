@@ -103,7 +103,7 @@ def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
         words += f" {DEEPER}"
     grid = table("Functions of the app", shown, heaviest[:HEAVIEST])
     empty = None if grid else Paragraph("No function of the app is in them.")
-    return Paragraph(words, Role.DIM), grid, empty, Figure(tag("div", id="flame"))
+    return Paragraph(words, Role.DIM), Figure(tag("div", id="flame")), grid, empty
 
 
 def call_stacks_document(flame: Flame, source: str, words: str) -> blocks.Document:

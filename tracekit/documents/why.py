@@ -256,13 +256,18 @@ def _small(why: Why, large: Sequence[Part]) -> str:
 
 def _about(why: Why) -> Iterator[Line]:
     """Who called, what was in flight, and where it is recorded."""
-    site = why.called_from
-    if site is not None and site.function is not None:
-        yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
+    yield from caller(why)
     yield f"{why.in_flight} in flight"
     if why.resolution_ns:
         yield f"inferred from call stacks, {format_error(why.resolution_ns)}"
     yield f"{why.table} row {why.row}"
+
+
+def caller(why: Why) -> Iterator[str]:
+    """`called from StyleView.apply (StyleView.swift:42), main thread`; nothing where it is not known."""
+    site = why.called_from
+    if site is not None and site.function is not None:
+        yield f"called from {place(site)}{f', {THREADS[site.thread]}' if site.thread in THREADS else ''}"
 
 
 def usual_sentence(why: Why) -> str:

@@ -231,15 +231,9 @@ class LoadedTraces:
         """Where the time of each of the apps' predictions went, in ns: `LoadedTrace.breakdown`."""
         return self.frame(LoadedTrace.breakdown)
 
-    activity = _of_all("activity")
-    data = _of_all("data")
-    compute = _of_all("compute")
-    neural_engine = _of_all("neural_engine")
-    gpu = _of_all("gpu")
-    predictions = _of_all("predictions")
-    loads = _of_all("loads")
-    models = _of_all("models")
-    coverage = _of_all("coverage")
+    activity, data, compute = map(_of_all, ("activity", "data", "compute"))
+    neural_engine, gpu = map(_of_all, ("neural_engine", "gpu"))
+    predictions, loads, models, coverage = map(_of_all, ("predictions", "loads", "models", "coverage"))
 
     def __repr__(self) -> str:
         return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"

@@ -34,14 +34,9 @@ class NotebookReport(Page, Report):
         where they are unknown), `intervals` (rows of evidence), `summary`."""
         rows = [
             (
-                check.id,
-                check.outcome,
-                check.severity,
-                check.model,
-                pd.NA if check.own_savings_ns is None else check.own_savings_ns,
-                check.cost.share if check.cost and check.own_savings_ns is not None else float("nan"),
-                check.evidence_total,
-                check.summary,
+                *(check.id, check.outcome, check.severity, check.model, check.own_savings_ns),
+                check.cost.share if check.cost and check.own_savings_ns is not None else None,
+                *(check.evidence_total, check.summary),
             )
             for check in self.results
         ]

@@ -26,7 +26,7 @@ from tracekit.notebook.recordings import LoadedTrace
 from tracekit.report.choice import matching_any
 from tracekit.report.model_report import ModelReport, model_report
 from tracekit.report.performance import InspectedPerformance, inspected_performance
-from tracekit.trace.build import open_trace
+from tracekit.request import open_requested
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,10 +104,7 @@ class NotebookHistory(Page, following.History):
 
         return plot_history(self, figure)
 
-    def _document(self) -> Document:
-        from tracekit.documents.history import history_document
-
-        return history_document(self, "markdown")
+    _said_by = "history:history_document"
 
     def _page(self) -> Document:
         from tracekit.documents.history import history_document
@@ -215,15 +212,7 @@ def _measure(recording: Given, request: Request) -> Measurements:
         return measured_trace(recording.trace, request)[0]
     if Path(recording).suffix == ".json":
         return measured_report(Path(recording), request)
-    trace = open_trace(
-        recording,
-        run=request.run,
-        reader=request.reader,
-        xctrace=request.xctrace,
-        progress=request.progress,
-        units=request.settings.units,
-    )
-    return measured_trace(trace, request)[0]
+    return measured_trace(open_requested(recording, request), request)[0]
 
 
 def _notes(measured: Sequence[Measurements]) -> list[str]:

@@ -33,9 +33,7 @@ def plot_comparison(comparison: Comparison) -> Axes:
     models = [
         (f"{model.name}{_OF[model.basis]}", change, change.before_ns / 1e6, change.after_ns / 1e6)
         for model in comparison.models
-        if (change := model.latency).before_ns is not None
-        and change.after_ns is not None
-        and model.presence is Presence.BOTH
+        if model.presence is Presence.BOTH and (change := model.latency).before_ns and change.after_ns
     ]
     if not models:
         raise UsageError("no model has a latency on both sides; the comparison says why")
@@ -73,13 +71,8 @@ def plot_history(history: History, figure: str) -> list[Axes]:
 
     if figure not in FIGURES:
         raise unknown("figure", figure, FIGURES)
-    found = [
-        (series, trend)
-        for series in history.series
-        if series.current
-        for trend in series.trends
-        if trend.figure == figure
-    ]
+    current = [series for series in history.series if series.current]
+    found = [(series, trend) for series in current for trend in series.trends if trend.figure == figure]
     if not found:
         raise UsageError(f"no build has the figure '{figure}'")
     followed, drawn = FIGURES[figure], new_axes(2.4, len(found))

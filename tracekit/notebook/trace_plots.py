@@ -104,15 +104,13 @@ class TracePlots:
         longest, lefts = max(row.mean_ns for row in rows), np.zeros(len(rows))
         for group in shown_groups(rows):
             parts = [next((part for part in row.slices if part.group == group), None) for row in rows]
-            widths, color = (
-                np.array([part.mean_ns if part else 0 for part in parts]),
-                color_of(f".{group_class(group)}"),
-            )
-            wide = widths / sizes > NAMED * (100 if share else longest / 1e6)
-            bars = axes.barh(range(len(rows)), widths / sizes, 0.62, lefts, color=color, label=group.name)
+            widths = np.array([part.mean_ns if part else 0 for part in parts]) / sizes
+            color = color_of(f".{group_class(group)}")
+            wide = widths > NAMED * (100 if share else longest / 1e6)
+            bars = axes.barh(range(len(rows)), widths, 0.62, lefts, color=color, label=group.name)
             words = [part.words if part and room else "" for part, room in zip(parts, wide, strict=True)]
             axes.bar_label(bars, words, label_type="center", fontsize=8, color=ink_on(color))
-            lefts += widths / sizes
+            lefts += widths
         axes.set_yticks(range(len(rows)), [row.name for row in rows])
         axes.invert_yaxis()
         axes.set_xlabel("share of time (%)" if share else "time per prediction (ms)")

@@ -190,7 +190,8 @@ class _Writer:
     def _card_line(self, block: blocks.Card) -> list[Text]:
         """A card for which there is no room."""
         text = Text(f"{block.label.upper():<{LABEL_CELLS}}", style=STYLES[block.tone])
-        text.append(block.check, "bold not reverse default").append(visible(block.cost), "not bold not reverse default")
+        said = visible(block.cost or f": {lower_first(block.title)}")
+        text.append(block.check, "bold not reverse default").append(said, "not bold not reverse default")
         return self.layout.hang(text, self.layout.indent)
 
     def _card(self, block: blocks.Card, indent: int) -> list[Text]:

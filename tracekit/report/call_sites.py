@@ -83,7 +83,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
         source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
         inferred=trace.inferred,
-        call_sites=tuple(site for site in all_sites(trace) if _is_shown(site, shown)),
+        call_sites=tuple(site for site in all_sites(trace, shown.models if shown else None) if _is_shown(site, shown)),
         notes=sampled.notes,
     )
 
@@ -92,8 +92,6 @@ def _is_shown(site: CallSite, shown: Shown | None) -> bool:
     if shown is None:
         return True
     if shown.foreign:
-        return False
-    if shown.models is not None and site.model is not None and site.model not in shown.models:
         return False
     if shown.ranges is None:
         return True

@@ -237,7 +237,7 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.MEMORY_GROWS,
                 "Memory use, with the Allocations and VM Tracker instruments.",
-                "predictions in flight, instances, state passed in and out, and the footprint where it was recorded",
+                "instances, models that are loaded and not used, and the footprint where it was recorded",
             ),
             Leaf(
                 Pattern.OUT_OF_MEMORY_ON_LOAD,

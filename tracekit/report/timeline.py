@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,13 +168,13 @@ def timeline_of(
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
-        slow=tuple(_slow(trace, lanes, kept, facts)),
+        slow=tuple(_slow(trace, lanes, kept, facts, functions=functions)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
 
 def _slow(
-    trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None
+    trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None, *, functions: bool
 ) -> Iterator[Slow]:
     """What is said of slow predictions, and where they are on the lanes. O(rows) for each."""
 
@@ -197,6 +197,8 @@ def _slow(
             if explained is None or explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):
                 continue
             waits, pipelines = waited_for(trace, explained), compiled_for(trace, explained)
+            if not functions:
+                explained = replace(explained, called_from=None)
             said = explained if facts is None else redact_values(explained, facts)
             due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
             yield Slow(said, int(place.lanes[0]), int(place.rows[0]), due_to)

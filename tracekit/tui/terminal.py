@@ -55,8 +55,11 @@ def has_sixteen_colors() -> bool:
 _GAP = 6
 """Unchanged cells that are written again rather than skipped: to move the cursor takes as many bytes."""
 
-_Cell = tuple[str, str, str]
-"""A character, and what the terminal is sent before and after it. An empty one is the right half of that before it."""
+_Look = tuple[str, str, str]
+"""Parameters of the attributes of text, of its color and of the ground."""
+_PLAIN = ("", "39", "49")
+_Cell = tuple[str, _Look]
+"""A character and its look. An empty one is the right half of that before it."""
 
 
 class TerminalCells:
@@ -72,6 +75,7 @@ class TerminalCells:
     def write(self, pieces: Iterable[tuple[int, int, Strip]], console: Console) -> str:
         """What to send for strips at lines and columns, and take them over. O(cells)."""
         written: list[str] = []
+        look = _PLAIN
         system = COLOR_SYSTEMS[console.color_system or "truecolor"]
         for y, x, strip in pieces:
             line = self._lines.setdefault(y, [])
@@ -83,7 +87,13 @@ class TerminalCells:
             line[x : x + len(new)] = new
             for first, after in _runs(old, new):
                 written.append(Control.move_to(x + first, y).segment.text)
-                written.extend(_text(new[first:after]))
+                for character, wanted in new[first:after]:
+                    if wanted != look:
+                        written.append(_change(look, wanted))
+                        look = wanted
+                    written.append(character)
+        if look != _PLAIN:
+            written.append("\x1b[0m")
         return "".join(written)
 
 
@@ -124,31 +134,40 @@ def _cells(strip: Strip, system: ColorSystem) -> list[_Cell]:
     for segment in strip:
         if segment.control:
             continue
-        before, behind = _codes(segment.style, system)
+        look = _look(segment.style, system)
         if segment.text.isascii():
-            cells.extend([(character, before, behind) for character in segment.text])
+            cells.extend([(character, look) for character in segment.text])
             continue
         for character in segment.text:
             size = cell_len(character)
             if size:
-                cells += [(character, before, behind), *[("", before, behind)] * (size - 1)]
+                cells += [(character, look), *[("", look)] * (size - 1)]
             elif cells:
                 # It stands on the character before it.
-                cells[-1] = (cells[-1][0] + character, *cells[-1][1:])
+                cells[-1] = (cells[-1][0] + character, cells[-1][1])
     return cells
 
 
 @lru_cache(4096)
-def _codes(style: Style | None, system: ColorSystem) -> tuple[str, str]:
-    """What sets a style, and what ends it."""
+def _look(style: Style | None, system: ColorSystem) -> _Look:
     if style is None:
-        return "", ""
-    before, _, behind = Strip.render_style(style, _MARK, system).partition(_MARK)
-    return before, behind
+        return _PLAIN
+    color, ground = (
+        ";".join(each.downgrade(system).get_ansi_codes(foreground)) if each else plain
+        for each, foreground, plain in ((style.color, True, _PLAIN[1]), (style.bgcolor, False, _PLAIN[2]))
+    )
+    return Strip.render_ansi(style.without_color, system), color, ground
 
 
-_MARK = "."
-"""Stands for a text; it occurs in no control sequence."""
+@lru_cache(4096)
+def _change(before: _Look, after: _Look) -> str:
+    """What makes a terminal that writes with one look go on with another."""
+    if before[0] == after[0]:
+        new = [code for old, code in zip(before, after, strict=True) if old != code]
+    else:
+        # Attributes end only together.
+        new = ["0", *(code for code, plain in zip(after, _PLAIN, strict=True) if code != plain)]
+    return f"\x1b[{';'.join(new)}m"
 
 
 def _runs(old: Sequence[_Cell | None], new: Sequence[_Cell]) -> list[tuple[int, int]]:
@@ -168,15 +187,3 @@ def _whole(cells: Sequence[_Cell], at: int, step: int) -> int:
     while 0 < at < len(cells) and not cells[at][0]:
         at += step
     return at
-
-
-def _text(cells: Sequence[_Cell]) -> Iterator[str]:
-    """Characters, with their style once for each stretch of it."""
-    styled = ("", "")
-    for character, *codes in cells:
-        if tuple(codes) != styled:
-            yield styled[1]
-            styled = (codes[0], codes[1])
-            yield styled[0]
-        yield character
-    yield styled[1]

@@ -2,6 +2,7 @@
 
 import type { Flame } from "./columns";
 import { type Covered, upperBound } from "./intervals";
+import { gather } from "./lanes";
 
 /** Samples in each node, however deep they end, of those in covered time that, where a library is named, are in a function
  * of it. O(pieces log samples + samples + nodes). */
@@ -92,10 +93,7 @@ export interface Box {
 export function boxes(flame: Flame, inside: Float64Array, root: number, least: number): Box[] {
   const below = new Map<number, number[]>();
   for (let node = 0; node < inside.length; node++) {
-    if (!inside[node]) continue;
-    const siblings = below.get(flame.parents[node]);
-    if (siblings) siblings.push(node);
-    else below.set(flame.parents[node], [node]);
+    if (inside[node]) gather(below, flame.parents[node], node);
   }
   const tops = root >= 0 ? [root] : (below.get(-1) ?? []);
   const total = tops.reduce((sum, node) => sum + inside[node], 0);

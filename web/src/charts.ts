@@ -9,13 +9,7 @@ import { counted, duration, moment } from "./units";
 /** Pixels from a dot in which it is meant. */
 const NEAR = 24;
 
-/** What a chart says of itself (tracekit/documents/pictures.py). */
-interface Axes {
-  /** The place of a duration, 0 to 1. */
-  at(length: number): number;
-  width: number;
-  height: number;
-}
+type Axes = ReturnType<typeof axesOf>;
 
 /** Lets all charts of a page answer; `show` leads to a prediction. */
 export function answer(meta: Meta, all: readonly Rows[], show: (match: Match) => void): void {
@@ -56,14 +50,10 @@ function follow(drawing: SVGElement, rows: Rows, calls: () => number[], show: (r
   });
 }
 
-interface Found {
-  row: number;
-  words: string;
-  x: number;
-  dot?: number;
-}
+interface Found { row: number; words: string; x: number; dot?: number }
 
-function axesOf({ dataset }: SVGElement, { width, height }: DOMRect): Axes {
+/** What a chart says of itself (tracekit/documents/pictures.py); `at` is the place of a duration, 0 to 1. */
+function axesOf({ dataset }: SVGElement, { width, height }: DOMRect) {
   const [low, high] = [Number(dataset.low), Number(dataset.high)];
   const at = (length: number): number =>
     dataset.log ? Math.log(Math.max(length, low) / low) / Math.log(high / low) : (length - low) / (high - low);

@@ -26,13 +26,16 @@ export interface Evidence {
   planes: number[];
 }
 
-/** A finding as the page holds it. */
-export interface FindingHead extends Evidence {
+interface Named {
   id: string;
   title: string;
   total: number;
+  /** Empty for a slow prediction. */
   severity: string;
 }
+
+/** A finding as the page holds it. */
+export type FindingHead = Evidence & Named;
 
 /** A slow prediction as the page holds it, with where it is and what is behind that. */
 export interface SlowHead extends Evidence {
@@ -56,12 +59,7 @@ export interface Marks {
 }
 
 /** A finding with its evidence. */
-export interface Finding extends Marks {
-  id: string;
-  title: string;
-  total: number;
-  /** Empty for a slow prediction. */
-  severity: string;
+export interface Finding extends Marks, Named {
   /** Of a slow prediction. */
   slow?: SlowHead;
 }

@@ -17,10 +17,6 @@ export interface Part {
   library?: string;
 }
 
-function isSame(a: Part, b: Part): boolean {
-  return a.words === b.words && a.covered.starts[0] === b.covered.starts[0] && a.covered.end(0) === b.covered.end(0);
-}
-
 const ROW = 17;
 const TALLEST = 480;
 /** Height of the lines above and below. */
@@ -79,7 +75,8 @@ export class FlameGraph {
 
   /** Counts the samples of another part of time that was chosen on the timeline. */
   show(part: Part): void {
-    if (isSame(part, this.chosen)) return;
+    const [{ covered: now }, { covered }] = [this.chosen, part];
+    if (part.words === this.chosen.words && covered.starts[0] === now.starts[0] && covered.end(0) === now.end(0)) return;
     this.chosen = part;
     this.choice.value = "0";
     this.count(part);

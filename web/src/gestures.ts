@@ -19,10 +19,7 @@ export interface Moves {
 /** Pixels that a pointer may move in a click. */
 const CLICK = 4;
 
-interface Point {
-  x: number;
-  y: number;
-}
+interface Point { x: number; y: number }
 
 export function listen(canvas: HTMLCanvasElement, moves: Moves): void {
   const down = new Map<number, Point>();

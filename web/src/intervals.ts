@@ -51,10 +51,7 @@ export class Covered {
   }
 }
 
-export interface Part {
-  category: number;
-  covered: Covered;
-}
+export interface Part { category: number; covered: Covered }
 
 /** One row of a lane on screen. */
 export interface Row {
@@ -120,16 +117,9 @@ export function visible(rows: Rows, row: Row, start: number, end: number): [numb
   return [low, high];
 }
 
-/** How many of the sorted rows start before a time. */
+/** How many of the sorted rows start before a time, in whole ns. */
 function bound(positions: Int32Array, starts: Float64Array, time: number): number {
-  let low = 0;
-  let high = positions.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (starts[positions[middle]] < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return upperBound(positions, upperBound(starts, Math.ceil(time) - 1) - 1);
 }
 
 /** The row of the recording that covers most of `[low, high)`, the earliest of equals; -1 for none. */

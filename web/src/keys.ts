@@ -2,61 +2,46 @@
 
 import { el } from "./dom";
 
-export interface Commands {
-  zoom(factor: number): void;
-  pan(share: number): void;
-  whole(): void;
-  fit(): void;
-  statistics(): void;
-  evidence(by: number): void;
-  search(): void;
-  step(by: number): void;
-  lane(by: number): void;
-  prediction(): void;
-  pin(): void;
-  help(): void;
-  clear(): void;
-}
+type Name = "zoom" | "pan" | "whole" | "fit" | "statistics" | "evidence" | "search" | "step" | "lane" | "prediction" | "pin" | "help" | "clear";
 
-interface Key {
-  /** As `KeyboardEvent.key` names it. */
-  key: string;
-  run(commands: Commands): void;
-  /** Whether it acts only while the lanes have the focus: elsewhere the page scrolls with it. */
-  focused?: boolean;
-}
+/** What keys do, most of them by some steps, a factor or a share. */
+export type Commands = Record<Name, (by: number) => void>;
+
+/** As `KeyboardEvent.key` names it, what it does, and by how much. */
+type Key = [string, Name, number?];
 
 /** What a line of the help says, and its keys. */
 const LINES: [string, string, ...Key[]][] = [
-  ["w s", "zoom in, zoom out; also Ctrl and wheel, pinch, double click", { key: "w", run: (c) => c.zoom(1 / 1.4) }, { key: "s", run: (c) => c.zoom(1.4) }],
-  ["a d", "pan; also drag, Shift and wheel", { key: "a", run: (c) => c.pan(-0.2) }, { key: "d", run: (c) => c.pan(0.2) }],
-  ["0", "whole recording", { key: "0", run: (c) => c.whole() }, { key: "Home", run: (c) => c.whole(), focused: true }],
-  ["f", "zoom to the selected event", { key: "f", run: (c) => c.fit() }],
-  ["v m", "statistics of the selected event's time, or of what is in view", { key: "v", run: (c) => c.statistics() }, { key: "m", run: (c) => c.statistics() }],
-  [", .", "previous or next interval of evidence, or behind a slow prediction", { key: ",", run: (c) => c.evidence(-1) }, { key: ".", run: (c) => c.evidence(1) }],
+  ["w s", "zoom in, zoom out; also Ctrl and wheel, pinch, double click", ["w", "zoom", 1 / 1.4], ["s", "zoom", 1.4]],
+  ["a d", "pan; also drag, Shift and wheel", ["a", "pan", -0.2], ["d", "pan", 0.2]],
+  ["0", "whole recording", ["0", "whole"], ["Home", "whole"]],
+  ["f", "zoom to the selected event", ["f", "fit"]],
+  ["v m", "statistics of the selected event's time, or of what is in view", ["v", "statistics"], ["m", "statistics"]],
+  [", .", "previous or next interval of evidence, or behind a slow prediction", [",", "evidence", -1], [".", "evidence", 1]],
   [
     "\u2190 \u2192 \u2191 \u2193",
     "previous or next event, lane above or below (after a click on the lanes)",
-    { key: "ArrowLeft", run: (c) => c.step(-1), focused: true },
-    { key: "ArrowRight", run: (c) => c.step(1), focused: true },
-    { key: "ArrowUp", run: (c) => c.lane(-1), focused: true },
-    { key: "ArrowDown", run: (c) => c.lane(1), focused: true },
+    ...([["ArrowLeft", "step", -1], ["ArrowRight", "step", 1], ["ArrowUp", "lane", -1], ["ArrowDown", "lane", 1]] as Key[]),
   ],
-  ["e", "the prediction that the selected event belongs to", { key: "e", run: (c) => c.prediction() }],
-  ["p", "keep the lane of the selected event at the top, or let it go; also a click on its title", { key: "p", run: (c) => c.pin() }],
-  ["/", "search", { key: "/", run: (c) => c.search() }],
-  ["?", "this list", { key: "?", run: (c) => c.help() }],
-  ["Esc", "clear", { key: "Escape", run: (c) => c.clear() }],
+  ["e", "the prediction that the selected event belongs to", ["e", "prediction"]],
+  ["p", "keep the lane of the selected event at the top, or let it go; also a click on its title", ["p", "pin"]],
+  ["/", "search", ["/", "search"]],
+  ["?", "this list", ["?", "help"]],
+  ["Esc", "clear", ["Escape", "clear"]],
 ];
+
+/** Keys that act only while the lanes have the focus: elsewhere the page scrolls with them. */
+const SCROLLING = /^(Home|Arrow.*)$/;
 
 /** Does what a key says; keys with a modifier are the browser's. */
 export function press(event: KeyboardEvent, hasFocus: boolean, commands: Commands): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const known = LINES.flatMap(([, , ...keys]) => keys).find(({ key, focused }) => key === event.key && (hasFocus || !focused));
-  if (!known) return;
+  const known = LINES.flatMap(([, , ...keys]) => keys).find(([key]) => key === event.key);
+  if (!known || (SCROLLING.test(event.key) && !hasFocus)) return;
   event.preventDefault();
   event.stopPropagation();
-  known.run(commands);
+  const [, name, by = 0] = known;
+  commands[name](by);
 }
 
 export function help(): HTMLDetailsElement {

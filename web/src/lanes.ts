@@ -26,13 +26,10 @@ export const DEPTH = 4;
 
 const CORE_ML = new Set(["activity", "data", "compute", "other"]);
 
+type Drawn = { lanes: Lane[]; places: Places };
+
 /** All lanes that have rows, from top to bottom, and where their rows stand. O(n). */
-export function lanesOf(
-  heads: readonly LaneHead[],
-  all: readonly Rows[],
-  texts: readonly string[],
-  grouping: Grouping,
-): { lanes: Lane[]; places: Places } {
+export function lanesOf(heads: readonly LaneHead[], all: readonly Rows[], texts: readonly string[], grouping: Grouping): Drawn {
   const places: Places = {
     lane: all.map((rows) => new Int32Array(rows.starts.length)),
     row: all.map((rows) => new Uint8Array(rows.starts.length)),
@@ -43,7 +40,7 @@ export function lanesOf(
     if (!head.count) return;
     if (grouping === "lanes" || !CORE_ML.has(head.id)) {
       const limit = head.strip ? 1 : DEPTH;
-      chosen.push({ title: head.title, section: head.section, source, positions: everything(head.count), limit });
+      chosen.push({ title: head.title, section: head.section, source, positions: new Int32Array(head.count).map((_, i) => i), limit });
       return;
     }
     const codes = grouping === "events" ? rows.labels : rows.models;
@@ -69,23 +66,16 @@ export function lanesOf(
   return { lanes, places };
 }
 
-function everything(count: number): Int32Array {
-  const positions = new Int32Array(count);
-  for (let i = 0; i < count; i++) positions[i] = i;
-  return positions;
-}
-
 /** Positions by code, in the order of their first appearance. */
 export function grouped(codes: Int32Array): Map<number, Int32Array> {
-  const sizes = new Map<number, number>();
-  for (const code of codes) sizes.set(code, (sizes.get(code) ?? 0) + 1);
-  const groups = new Map<number, Int32Array>();
-  for (const [code, size] of sizes) groups.set(code, new Int32Array(size));
-  const filled = new Map<number, number>();
-  for (let i = 0; i < codes.length; i++) {
-    const at = filled.get(codes[i]) ?? 0;
-    groups.get(codes[i])![at] = i;
-    filled.set(codes[i], at + 1);
-  }
-  return groups;
+  const groups = new Map<number, number[]>();
+  codes.forEach((code, i) => gather(groups, code, i));
+  return new Map([...groups].map(([code, positions]) => [code, Int32Array.from(positions)]));
+}
+
+/** Adds a value to those of a key. */
+export function gather<Value>(groups: Map<number, Value[]>, key: number, value: Value): void {
+  const group = groups.get(key);
+  if (group) group.push(value);
+  else groups.set(key, [value]);
 }

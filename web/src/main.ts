@@ -38,15 +38,15 @@ function schemes(): void {
     const chosen = root.style.colorScheme;
     return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   };
+  const recolor = (): void => drawn.forEach((each) => each.recolor());
   const turn = button("Theme", () => {
     root.style.colorScheme = isDark() ? "light" : "dark";
-    for (const each of drawn) each.recolor();
+    recolor();
   }, "Theme: light or dark");
   turn.className = "scheme";
-  document.querySelector("nav")?.append(turn);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const each of drawn) each.recolor();
-  });
+  // Pages of few sections have no links to these.
+  (document.querySelector("nav") ?? document.querySelector(".top"))?.append(turn);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
 }
 
 function printing(): void {
@@ -81,24 +81,30 @@ function partsOfModels(meta: Meta, all: Rows[]): Part[] {
     .sort((a, b) => (a.words < b.words ? -1 : 1));
 }
 
-/** The lanes of one recording; null where the page has none of that name. */
-async function lanes(name: string): Promise<Timeline | null> {
-  const host = document.getElementById(name);
-  const meta = document.getElementById(`${name}-meta`);
-  const columns = document.getElementById(`${name}-columns`);
+/** What the page holds for an element to be drawn, and its bytes; null where it has none of that name. */
+async function held(name: string): Promise<[HTMLElement, Meta, Uint8Array] | null> {
+  const [host, meta, columns] = [name, `${name}-meta`, `${name}-columns`].map((id) => document.getElementById(id));
   if (!host || !meta || !columns) return null;
   if (typeof DecompressionStream === "undefined") {
-    host.append(el("p", {}, "This browser is too old to draw the lanes. Everything else is complete."));
+    host.append(el("p", {}, "This browser is too old to draw this. Everything else is complete."));
     return null;
   }
-  const described = JSON.parse(meta.textContent ?? "") as Meta;
-  const { rows, flame, findings } = decoded(described, await inflated(columns.textContent ?? ""));
+  const bytes = await inflated(columns.textContent ?? "");
   // What the texts held is in the arrays now.
   columns.remove();
+  return [host, JSON.parse(meta.textContent ?? "") as Meta, bytes];
+}
+
+/** The lanes of one recording, with its call stacks. */
+async function lanes(name: string): Promise<Timeline | null> {
+  const found = await held(name);
+  if (!found) return null;
+  const [host, meta, bytes] = found;
+  const { rows, flame, findings } = decoded(meta, bytes);
   const place = document.getElementById("flame");
-  const graph = flame && place ? new FlameGraph(place, flame, described.source, partsOfModels(described, rows)) : null;
-  const timeline = new Timeline(host, described, rows, findings, (part) => graph?.show(part));
-  if (described.origin === undefined) answer(described, rows, (match) => timeline.visit(match));
+  const graph = flame && place ? new FlameGraph(place, flame, meta.source, partsOfModels(meta, rows)) : null;
+  const timeline = new Timeline(host, meta, rows, findings, (part) => graph?.show(part));
+  if (meta.origin === undefined) answer(meta, rows, (match) => timeline.visit(match));
   drawn.push(timeline);
   if (graph) drawn.push(graph);
   return timeline;
@@ -106,13 +112,11 @@ async function lanes(name: string): Promise<Timeline | null> {
 
 /** The call stacks of a page without lanes. */
 async function callStacks(): Promise<void> {
-  const [place, meta, columns] = ["flame", "flame-meta", "flame-columns"].map((id) => document.getElementById(id));
-  if (!place || !meta || !columns) return;
-  const described = JSON.parse(meta.textContent ?? "") as Pick<Meta, "lanes" | "flame" | "findings" | "source">;
-  const { flame } = decoded(described, await inflated(columns.textContent ?? ""));
-  columns.remove();
-  if (!flame) return;
-  const graph = new FlameGraph(place, flame, described.source, []);
+  const found = await held("flame");
+  if (!found) return;
+  const [place, meta, bytes] = found;
+  const flame = decoded(meta, bytes).flame!;
+  const graph = new FlameGraph(place, flame, meta.source, []);
   const all = Covered.of(Float64Array.of(0), Float64Array.of(flame.times[flame.times.length - 1] + 1));
   graph.show({ words: "", covered: all });
   drawn.push(graph);
@@ -124,10 +128,7 @@ async function timelines(): Promise<void> {
   const names = ["lanes", "lanes-after"];
   const [first, second] = [await lanes(names[0]), await lanes(names[1])];
   if (first && second) first.pair(second);
-  names.forEach((name, at) => {
-    const host = document.getElementById(name);
-    if (host && [first, second][at]) host.dataset.ready = "";
-  });
+  names.forEach((name, at) => [first, second][at] && (document.getElementById(name)!.dataset.ready = ""));
 }
 
 for (const table of document.querySelectorAll("table")) prepare(table);

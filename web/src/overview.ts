@@ -59,9 +59,9 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   context.font = FONT;
   context.textBaseline = "middle";
   context.fillStyle = theme.text;
-  context.fillText("Events", 8, 15);
+  context.fillText("Events at once", 8, 15);
   context.fillStyle = theme.dim;
-  context.fillText(fitted(context, `max ${density.top.toFixed(1)} at once`, gutter - 12), 8, 29);
+  context.fillText(fitted(context, `0 to ${density.top.toFixed(1)}`, gutter - 12), 8, 29);
   context.save();
   context.translate(gutter, 0);
   context.globalAlpha = 0.55;

@@ -15,44 +15,47 @@ const PARTS = 6;
 
 export type Data = Pick<Scene, "meta" | "all" | "findings" | "finding">;
 
-/** All that is known of a row; `go` leads to another one. */
+type Facts = [string, string | HTMLElement][];
+
+function list(facts: Facts): HTMLElement {
+  return el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/** All that is known of a row, what leads on from it first; `go` leads to another one. */
 export function describeRow(data: Data, match: Match, go: (match: Match) => void): HTMLElement {
   const rows = data.all[match.lane];
   const at = match.row;
   const { start, end } = timesOf(data, match);
-  const facts: [string, string | HTMLElement][] = [
-    ["lane", data.meta.lanes[match.lane].title],
-    ["kind", data.meta.categories[rows.categories[at]][1]],
-    ["start", moment(start, 1e3)],
-    ["duration", duration(end - start)],
-  ];
-  const model = data.meta.texts[rows.models[at]];
-  if (model) facts.unshift(["model", model]);
-  const rank = rankOf(rows, at);
-  if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
-  facts.push(...inferredFacts(rows, at));
   const isCall = (rows.flags[at] & CALL) > 0;
-  if (isCall) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
   const prediction = predictionOf(data, match);
-  if (prediction) {
-    const { start: called, end: done } = timesOf(data, prediction);
-    facts.push(["part of", button(`prediction of ${duration(done - called)} at ${moment(called)}`, () => go(prediction))]);
-    facts.push(["began", `${duration(start - called)} after it, ${percent((end - start) / Math.max(done - called, 1))} as long`]);
-  }
-  const site = siteOf(data, isCall || prediction ? "prediction" : data.meta.categories[rows.categories[at]][0], model);
-  if (site) facts.push(["code", el("a", { href: "#code" }, site)]);
+  const model = data.meta.texts[rows.models[at]];
+  const [category, kind] = data.meta.categories[rows.categories[at]];
+  const slow = slowOf(data.findings, match);
+  const facts: Facts = [];
+  const site = slow ? null : siteOf(data, isCall || prediction ? "prediction" : category, model);
+  if (site) facts.push(["code", site]);
   const found = evidenceFor(data.findings, match);
   if (found.length) {
     const links = found.map((finding) => el("a", { href: `#finding-${finding.id}` }, finding.id));
     facts.push(["evidence for", el("span", {}, ...links.flatMap((link, i) => (i ? [", ", link] : [link])))]);
   }
-  const slow = slowOf(data.findings, match);
+  if (model) facts.push(["model", model]);
+  facts.push(["lane", data.meta.lanes[match.lane].title], ["kind", kind], ["start", moment(start, 1e3)], ["duration", duration(end - start)]);
+  const rank = rankOf(rows, at);
+  if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
+  facts.push(...inferredFacts(rows, at));
+  if (isCall) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
+  if (prediction) {
+    const { start: called, end: done } = timesOf(data, prediction);
+    facts.push(["part of", button(`prediction of ${duration(done - called)} at ${moment(called)}`, () => go(prediction))]);
+    facts.push(["began", `${duration(start - called)} after it, ${percent((end - start) / Math.max(done - called, 1))} as long`]);
+  }
   return el(
     "div",
     { class: "selected" },
     el("h3", {}, eventOf(data, rows, at)),
-    slow?.slow ? describeSlow(slow, slow.slow) : null,
-    el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    slow?.slow ? describeSlow(slow.total, slow.slow) : null,
+    list(facts),
     placeOf(data.finding, match),
     isCall ? insideOf(data, match) : null,
     isCall && !slow && data.findings.some((each) => each.slow)
@@ -61,10 +64,12 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
   );
 }
 
-/** Which code makes calls of a kind of a model; undefined where no sample shows it. */
-function siteOf({ meta }: Data, kind: string, model: string | undefined): string | undefined {
+/** Which code makes calls of a kind of a model, or from how many places they come; null where no sample shows it. */
+function siteOf({ meta }: Data, kind: string, model: string | undefined): HTMLElement | null {
   const [wanted] = kind.split("_");
-  return meta.sites?.find(([api, of]) => of === model && (api === wanted || api.startsWith(wanted)))?.[2];
+  const found = meta.sites.filter(([api, of]) => of === model && (api === wanted || api.startsWith(wanted)));
+  if (!found.length) return null;
+  return el("a", { href: "#code" }, found.length > 1 ? `called from one of ${found.length} places` : found[0][2]);
 }
 
 /** The events that belong to a prediction, by how long they took together. O(events in its time). */
@@ -82,17 +87,27 @@ function insideOf(data: Data, match: Match): HTMLElement | null {
   if (!sums.size) return null;
   const longest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, PARTS);
   const share = (time: number): string => `${duration(time)}, ${percent(time / Math.max(end - start, 1))}`;
-  return el("div", {}, el("h4", {}, "Events in it"), el("dl", {}, ...longest.flatMap(([name, time]) => [el("dt", {}, name), el("dd", {}, share(time))])));
+  return el("div", {}, el("h4", {}, "Events in it"), list(longest.map(([name, time]) => [name, share(time)])));
 }
 
-/** What is shown while nothing is selected: the findings, and how to go on. */
-export function describeNothing(findings: readonly Finding[], mark: (id: string) => void): HTMLElement {
-  const found = findings.filter(({ slow }) => !slow);
-  const entries = found.map(({ id, title, severity }) => el("li", {}, el("span", { class: `badge ${severity}` }, severity), button(title, () => mark(id), `Mark the evidence of ${id}: ${title}`)));
+/** What is shown while nothing is selected: the findings, the slowest prediction, and how to go on. */
+export function describeNothing({ all, findings }: Data, mark: (id: string) => void): HTMLElement {
+  const line = ({ id }: Finding, badge: HTMLElement, title: string, label: string): HTMLElement =>
+    el("li", {}, badge, button(title, () => mark(id), label));
+  const entries = findings
+    .filter(({ slow }) => !slow)
+    .map((each) => line(each, badgeOf(each.severity), each.title, `Mark the evidence of ${each.id}: ${each.title}`));
+  const length = ({ slow }: Finding): number => (slow ? all[slow.lane].ends[slow.row] - all[slow.lane].starts[slow.row] : 0);
+  const slowest = findings.reduce<Finding | null>((most, each) => (length(each) > (most ? length(most) : 0) ? each : most), null);
+  if (slowest) entries.push(line(slowest, badgeOf("slowest"), slowest.title, `Why the prediction of ${slowest.title} was slow`));
   const words = matchMedia("(pointer: coarse)").matches
     ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
-    : "Click an event for its details, a slow prediction for why it was slow. Drag along the axis of time, or drag with Shift, to get statistics of a range. w and s zoom, a and d pan, ? lists all keys.";
+    : "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range. w and s zoom, a and d pan, ? lists all keys.";
   return el("div", {}, entries.length ? el("ul", { class: "notes" }, ...entries) : null, el("p", { class: "dim" }, words));
+}
+
+function badgeOf(severity: string): HTMLElement {
+  return el("span", { class: `badge ${severity}` }, severity);
 }
 
 /** A finding whose evidence is marked. */
@@ -100,20 +115,16 @@ export function describeFinding({ id, title, severity, total }: Finding): HTMLEl
   return el(
     "div",
     { class: "selected" },
-    el("p", {}, el("span", { class: `badge ${severity}` }, severity), el("a", { href: `#finding-${id}` }, title)),
+    el("p", {}, badgeOf(severity), el("a", { href: `#finding-${id}` }, title)),
     el("p", { class: "dim" }, `${counted(total, "interval")} of evidence; , and . step through them.`),
   );
 }
 
-/** Why a prediction took longer than usual. */
-function describeSlow({ total }: Finding, { sentence, parts }: SlowHead): HTMLElement {
-  return el(
-    "div",
-    { class: "why" },
-    el("p", {}, el("strong", {}, sentence)),
-    el("dl", {}, ...parts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; , and . step through them.`) : null,
-  );
+/** Why a prediction took longer than usual, and which code called it. */
+function describeSlow(total: number, { sentence, parts }: SlowHead): HTMLElement {
+  const said = parts.map(([name, words]): Facts[0] => [name, name === "code" && document.getElementById("code") ? el("a", { href: "#code" }, words) : words]);
+  const more = total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; , and . step through them.`) : null;
+  return el("div", { class: "why" }, el("p", {}, el("strong", {}, sentence)), list(said), more);
 }
 
 /** Which of the marked intervals a row is. */
@@ -180,15 +191,9 @@ export function describeRange(data: Data, range: View): HTMLElement {
     lines.length
       ? table(
           titles,
-          shown.map((line) => [
-            name(line.label, line.model),
-            line.lane,
-            count(line.count),
-            duration(line.sum),
-            duration(line.mean),
-            duration(line.p50),
-            line.p95 === null ? ABSENT : duration(line.p95),
-            duration(line.max),
+          shown.map(({ sum, mean, p50, p95, max, ...line }) => [
+            ...[name(line.label, line.model), line.lane, count(line.count)],
+            ...[sum, mean, p50, p95, max].map((value) => (value === null ? ABSENT : duration(value))),
           ]),
           "Statistics of the range",
           2,

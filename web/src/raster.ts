@@ -5,11 +5,7 @@ import { type Covered, type Row, upperBound, visible } from "./intervals";
 import { span, timeAt, type View, xOf } from "./view";
 
 /** An interval that is drawn by itself. */
-export interface Bar {
-  at: number;
-  left: number;
-  right: number;
-}
+export interface Bar { at: number; left: number; right: number }
 
 /** Least pixels for an interval on average: below it, columns say more than bars that cover one another. */
 const WIDE = 3;

@@ -2,10 +2,7 @@
 
 import { inOrder, type Marks, type Rows } from "./columns";
 
-export interface Match {
-  lane: number;
-  row: number;
-}
+export interface Match { lane: number; row: number }
 
 /** Matches of all lanes; letters of either case are alike. O(texts + n). */
 export function search(all: readonly Rows[], texts: readonly string[], query: string): Marks {
@@ -14,17 +11,14 @@ export function search(all: readonly Rows[], texts: readonly string[], query: st
   const isMatching = new Uint8Array(texts.length + 1);
   if (wanted) texts.forEach((text, code) => (isMatching[code + 1] = Number(text.toLowerCase().includes(wanted))));
   const matches = (rows: Rows, row: number): number => isMatching[rows.labels[row] + 1] | isMatching[rows.models[row] + 1];
-  let size = 0;
-  for (const rows of all) for (let row = 0; row < rows.starts.length; row++) size += matches(rows, row);
-  const [starts, ends] = [new Float64Array(size), new Float64Array(size)];
-  const [lanes, places] = [new Int32Array(size), new Int32Array(size)];
-  let at = 0;
+  const [lanes, places]: [number[], number[]] = [[], []];
   all.forEach((rows, lane) => {
     for (let row = 0; row < rows.starts.length; row++) {
       if (!matches(rows, row)) continue;
-      [starts[at], ends[at], lanes[at], places[at]] = [rows.starts[row], rows.ends[row], lane, row];
-      at++;
+      lanes.push(lane);
+      places.push(row);
     }
   });
-  return inOrder({ starts, ends, lanes, rows: places });
+  const times = (of: "starts" | "ends"): Float64Array => Float64Array.from(places, (row, i) => all[lanes[i]][of][row]);
+  return inOrder({ starts: times("starts"), ends: times("ends"), lanes: Int32Array.from(lanes), rows: Int32Array.from(places) });
 }

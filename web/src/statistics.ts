@@ -2,20 +2,10 @@
 
 import type { LaneHead, Rows } from "./columns";
 import { upperBound } from "./intervals";
+import { gather } from "./lanes";
 import type { View } from "./view";
 
-export interface Line {
-  lane: string;
-  label: number;
-  model: number;
-  count: number;
-  sum: number;
-  mean: number;
-  p50: number;
-  /** null: too few values. */
-  p95: number | null;
-  max: number;
-}
+export type Line = ReturnType<typeof line>;
 
 /** More than a page has texts. */
 const TEXTS = 2 ** 26;
@@ -30,18 +20,13 @@ export function inRange(heads: readonly LaneHead[], all: readonly Rows[], range:
     const low = upperBound(rows.starts, range.start - 0.5);
     const high = upperBound(rows.starts, range.end - 0.5);
     const groups = new Map<number, number[]>();
-    for (let i = low; i < high; i++) {
-      const key = rows.labels[i] * TEXTS + rows.models[i];
-      const group = groups.get(key);
-      if (group) group.push(i);
-      else groups.set(key, [i]);
-    }
+    for (let i = low; i < high; i++) gather(groups, rows.labels[i] * TEXTS + rows.models[i], i);
     for (const group of groups.values()) lines.push(line(head, rows, group));
   });
   return lines.sort((a, b) => b.sum - a.sum);
 }
 
-function line(head: LaneHead, rows: Rows, group: number[]): Line {
+function line(head: LaneHead, rows: Rows, group: number[]) {
   const durations = Float64Array.from(group, (i) => rows.ends[i] - rows.starts[i]).sort();
   const sum = durations.reduce((total, value) => total + value, 0);
   return {
@@ -52,6 +37,7 @@ function line(head: LaneHead, rows: Rows, group: number[]): Line {
     sum,
     mean: sum / durations.length,
     p50: quantile(durations, 0.5),
+    /** null: too few values. */
     p95: durations.length < P95_MINIMUM ? null : quantile(durations, 0.95),
     max: durations[durations.length - 1],
   };

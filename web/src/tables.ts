@@ -10,14 +10,28 @@ const SEARCHED = 6;
 export function prepare(table: HTMLTableElement): void {
   const body = table.tBodies[0];
   if (!body || body.rows.length < SORTED) return;
-  // What stands in groups below their headings has an order of its own: milliseconds do not compare with shares.
-  const heads = table.classList.contains("grouped") ? [] : [...(table.tHead?.rows[0]?.cells ?? [])];
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+  const [group] = groupsOf(table);
   heads.forEach((head, column) => {
-    const sorter = button(head.textContent ?? "", () => sort(table, heads, column));
+    if (!head.textContent) head.append("model");
+    const label = group && `Sort models by ${column ? `${group[1].cells[0].textContent} in ${head.textContent}` : "name"}`;
+    const sorter = button("", () => sort(table, heads, column), label);
     sorter.className = "sorter";
-    head.replaceChildren(sorter);
+    sorter.append(...head.childNodes);
+    head.append(sorter);
   });
   if (table.hasAttribute("data-filter") && body.rows.length >= SEARCHED) addSearch(table);
+}
+
+/** Rows of models, each below its heading; empty where a table has none. Within a model nothing is sorted: milliseconds do
+ * not compare with shares. */
+function groupsOf(table: HTMLTableElement): HTMLTableRowElement[][] {
+  const groups: HTMLTableRowElement[][] = [];
+  for (const row of table.tBodies[0].rows) {
+    if (row.classList.contains("group")) groups.push([row]);
+    else groups[groups.length - 1]?.push(row);
+  }
+  return groups;
 }
 
 function sort(table: HTMLTableElement, heads: readonly HTMLTableCellElement[], column: number): void {
@@ -28,11 +42,15 @@ function sort(table: HTMLTableElement, heads: readonly HTMLTableCellElement[], c
   const direction = now ? (now === "ascending" ? "descending" : "ascending") : isNumber ? "descending" : "ascending";
   for (const other of heads) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", direction);
-  const body = table.tBodies[0];
   const sign = direction === "ascending" ? 1 : -1;
-  const keyed = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column], isNumber) }));
+  const body = table.tBodies[0];
+  const groups = groupsOf(table);
+  const sorted = groups.length ? groups : [...body.rows].map((row) => [row]);
+  // Models by their names, or by the first figure below these.
+  const by = groups.length && column ? 1 : 0;
+  const keyed = sorted.map((rows) => ({ rows, key: keyOf(rows[by].cells[column], isNumber) }));
   keyed.sort((a, b) => compare(a.key, b.key, sign));
-  body.append(...keyed.map(({ row }) => row));
+  body.append(...keyed.flatMap(({ rows }) => rows));
 }
 
 /** What a cell is sorted by; null for a number that is not there, which stays below all others. */

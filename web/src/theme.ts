@@ -1,28 +1,11 @@
 // Colors of the page as a canvas needs them. The style sheet has them; the browser says what they are now.
 
-export interface Theme {
-  /** By category. */
-  categories: string[];
-  /** Text on them. */
-  inks: string[];
-  text: string;
-  dim: string;
-  line: string;
-  ground: string;
-  raised: string;
-  /** The brush and a range. */
-  accent: string;
-  /** Evidence and matches. */
-  mark: string;
-  /** By severity. */
-  tones: Record<string, string>;
-  calls: string;
-  /** Text on it. */
-  callsInk: string;
-}
+const SEVERITIES = ["critical", "high", "medium", "low", "inconclusive"];
+
+export type Theme = ReturnType<typeof themeOf>;
 
 /** What `var(--name)` is at the moment, whatever scheme is on. */
-export function themeOf(names: readonly string[]): Theme {
+export function themeOf(names: readonly string[]) {
   const probe = document.createElement("span");
   document.body.append(probe);
   const color = (name: string): string => {
@@ -31,6 +14,7 @@ export function themeOf(names: readonly string[]): Theme {
   };
   const categories = names.map((name) => color(`c-${name.replaceAll("_", "-")}`));
   const theme = {
+    /** By category, and of text on them. */
     categories,
     inks: categories.map(inkOn),
     text: color("text"),
@@ -38,10 +22,14 @@ export function themeOf(names: readonly string[]): Theme {
     line: color("line"),
     ground: color("ground"),
     raised: color("raised"),
+    /** The brush and a range. */
     accent: color("link"),
+    /** Evidence and matches. */
     mark: color("mark"),
-    tones: Object.fromEntries(["critical", "high", "medium", "low", "inconclusive"].map((name) => [name, color(name)])),
+    /** By severity. */
+    tones: Object.fromEntries(SEVERITIES.map((name) => [name, color(name)])) as Record<string, string>,
     calls: color("c-prediction"),
+    /** Text on it. */
     callsInk: inkOn(color("c-prediction")),
   };
   probe.remove();

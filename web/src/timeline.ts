@@ -26,7 +26,7 @@ import { around, panned, type View, within, zoomed } from "./view";
 const TALLEST = 620;
 const NARROW = 620;
 /** Pixels of titles at the left; on a phone just enough for the longest one. */
-const GUTTER = 150;
+const GUTTER = 168;
 const NARROW_GUTTER = 104;
 
 export class Timeline {
@@ -345,7 +345,7 @@ export class Timeline {
         ),
       );
     } else if (finding && !finding.slow) this.panel.replaceChildren(describeFinding(finding));
-    else this.panel.replaceChildren(describeNothing(this.findings, (id) => this.mark(id, true)));
+    else this.panel.replaceChildren(describeNothing(this.scene, (id) => this.mark(id, true)));
     this.statistics.replaceChildren();
     if (range) {
       const buttons = [button("Zoom to the range", () => this.show(range)), button("Clear the range", () => this.setRange(null, true))];

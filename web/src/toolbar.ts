@@ -50,7 +50,7 @@ export class Toolbar {
         button("+", () => moves.zoom(1 / 1.6), "Zoom in (w)"),
         button("\u2190", () => moves.pan(-0.3), "Pan left (a)"),
         button("\u2192", () => moves.pan(0.3), "Pan right (d)"),
-        button(whole, () => moves.whole()),
+        button(whole, () => moves.whole(0)),
       ),
       group(this.finding, this.stepper),
       group(

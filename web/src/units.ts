@@ -10,15 +10,10 @@ const UNITS: readonly (readonly [number, string])[] = [
 
 /** A duration with three significant digits. */
 export function duration(ns: number): string {
-  for (const [size, unit] of UNITS) {
-    if (Math.abs(ns) >= size * 0.9995) {
-      const value = ns / size;
-      const magnitude = Math.abs(value);
-      const digits = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
-      return `${grouped(value.toFixed(digits))} ${unit}`;
-    }
-  }
-  return `${Math.round(ns)} ns`;
+  const [size, unit] = UNITS.find(([least]) => Math.abs(ns) >= least * 0.9995) ?? [1, "ns"];
+  const magnitude = Math.abs(ns / size);
+  const digits = size === 1 || magnitude >= 99.95 ? 0 : magnitude < 9.995 ? 2 : 1;
+  return `${grouped((ns / size).toFixed(digits))} ${unit}`;
 }
 
 /** Time since the start of the run: `mm:ss` with as many decimals as a step of this size needs, three at least. */

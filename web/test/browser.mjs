@@ -119,7 +119,7 @@ seen.driven.noted = noted;
   const at = async (x, y) => {
     await page.evaluate(() => document.querySelector(".tools").scrollIntoView());
     const { x: left, y: top, width } = await box();
-    return [left + 150 + (width - 150) * x, top + y];
+    return [left + 168 + (width - 168) * x, top + y];
   };
   // The overview has the scale of the lanes below it.
   const overviewAt = async () => {

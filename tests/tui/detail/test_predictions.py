@@ -55,7 +55,7 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
 @pytest.mark.parametrize(
     ("inferred", "line", "few"),
     [
-        (373, "373 predictions, inferred from hardware", "373, inferred · "),
+        (373, "373 predictions, inferred · ", "373, inferred · "),
         (2, "373 predictions, 2 inferred", "373, 2 inferred · "),
     ],
 )

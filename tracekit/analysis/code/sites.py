@@ -16,7 +16,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit, app_frames
 from tracekit.trace.calls.stacks import place_of
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.trace import Trace, cached_by_trace
+from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
@@ -107,12 +107,15 @@ def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallS
     return _places(trace, _called(trace, sites[sites.index.isin(events)]))
 
 
-@cached_by_trace
-def all_sites(trace: Trace) -> tuple[CallSite, ...]:
-    """Every place that calls Core ML. None without samples. In the order of what they call, then by calls."""
+def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallSite, ...]:
+    """Every place that calls Core ML, with its calls of these models (None: of all) or of one that is not known. None
+    without samples. In the order of what they call, then by calls."""
     sites = call_sites(trace)
     if sites is None:
         return ()
+    if models is not None:
+        model = trace.activity["model"].reindex(sites.index)
+        sites = sites[(model.isin(models) | model.isna()).to_numpy()]
     order = [str(api) for api in _REPORTED_APIS]
     places = (*_places(trace, _called(trace, sites)), *_places(trace, _elements(trace)))
     return tuple(sorted(places, key=lambda site: order.index(site.api)))

@@ -111,8 +111,10 @@ def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvalua
     gaps = read_gaps(view, min_calls)
     if len(gaps.idle.distance_ns):
         return gaps
+    count = len(view.predictions)
+    found = f"found {count}" if count < min_calls else f"long gaps separate the {count:,} recorded"
     return view.unknown(
-        f"Needs {min_calls} predictions in a row without long gaps; found {len(view.predictions):,} in total.",
+        f"Needs {min_calls} predictions in a row; {found}.",
         "Record the feature while it processes many inputs in a row.",
     )
 

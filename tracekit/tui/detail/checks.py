@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,8 @@ def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
 
 def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     return (
-        _column("outcome", 11, words=True, prose=True, max_width=14),
-        _column("finding", 21, words=True, prose=True, max_width=46),
+        _column("outcome", 13, words=True, prose=True, max_width=14),
+        _column("finding", 19, words=True, prose=True, max_width=46),
         model_column((model.name for model in report.models), lambda cells: cells.get("model", ""), drop=1),
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
@@ -120,7 +121,8 @@ class CheckRows:
             "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), _ROLES.get(severity, Role.OPEN)),
             "finding": check.title,
             "model": check.model or ABSENT,
-            "est. savings": savings_words(check),
+            # Of what is part of savings above, the inspector says how much.
+            "est. savings": re.sub(", .*", " incl.", savings_words(check)),
             "share": format_percent(check.cost.share) if check.cost and check.own_savings_ns else ABSENT,
             "summary": check.summary,
         }

@@ -55,7 +55,7 @@ class EventRows:
         """From left to right."""
         return (
             ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
-            ListColumn("duration", lambda event: duration(int(event["duration_ns"])), width=10),
+            ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
             ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
             ListColumn("event", _text("label"), words=True, width=0, min_width=18),
             model_column(self.trace.models["name"], _text("model")),

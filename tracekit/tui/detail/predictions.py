@@ -51,7 +51,7 @@ class CallRows:
         calls = self.calls
         return (
             ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
-            ListColumn("duration", lambda at: duration(int(calls.durations[at])), width=10),
+            ListColumn("duration", self._duration, width=10),
             model_column(self.models, self._model),
             ListColumn("phase", self._phase, words=True, width=5),
             ListColumn("attribution", self._attribution, words=True, drop=WEIGHTY + 1, width=11),
@@ -87,6 +87,10 @@ class CallRows:
     def _model(self, position: int) -> str:
         model = self.activity["model"].iloc[int(self.calls.index[position])]
         return model if isinstance(model, str) else ABSENT
+
+    def _duration(self, position: int) -> str:
+        resolution_ns = self.activity["resolution_ns"].iloc[int(self.calls.index[position])]
+        return duration(int(self.calls.durations[position]), int(resolution_ns))
 
     def _attribution(self, position: int) -> Span:
         return Span(str(self.activity["attribution"].iloc[int(self.calls.index[position])]), Role.DIM)
@@ -159,7 +163,7 @@ class PredictionsPane(ListPane[CallRows]):
         """How many, of what, whether they were inferred, and what the signs of the bars mean."""
         inferred, legend = _words_of_inferred(rows), signs(rows.calls) if len(rows) else ""
         wordings = (
-            (format_count(len(rows), "prediction"), inferred and f"{inferred} from hardware"),
+            (format_count(len(rows), "prediction"), inferred),
             (f"{len(rows):,}", inferred),
             (inferred,),
         )

@@ -68,7 +68,9 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         yield Text(visible(sentence(explained)), "bold")
         # The line of code is what one looks for next; more of it stands further down.
         site = site_of(session.whole_trace, session.label_in_whole_trace(index))
-        yield Text(f"called from {visible(place(site))}\n" if site is not None else "")
+        unsampled = session.report is not None and session.report.code is None
+        unknown = "which code called it: not recorded (Time Profiler)\n" if unsampled else ""
+        yield Text(f"called from {visible(place(site))}\n" if site is not None else unknown)
     yield from section("Compared with a usual one", why_facts(explained))
 
 
