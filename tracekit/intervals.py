@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +177,7 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     return group[opens], start[opens], reach[closes]
 
 
-def running_end(groups: IntArray, ends: IntArray) -> IntArray:
+def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
     """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
     # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.quantities import quantiles
-from tracekit.arrays import FloatArray, IntArray
+from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -98,7 +98,7 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
     return medians
 
 
-def sums_by_label(labels: pd.Index, of_rows: IntArray, values: IntArray | None = None) -> IntArray:
+def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None = None) -> IntArray:
     """Shape (labels,): the values of the rows with each label, added up; their number where no values are given.
     `of_rows` holds the label of each row; those with another one count for nothing. O(n)."""
     position = labels.get_indexer(pd.Index(of_rows))
