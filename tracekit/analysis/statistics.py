@@ -42,10 +42,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
     if count == 0:
         return None
     p50, p90, p95, p99 = quantiles(durations_ns, 0.5, 0.9, 0.95, 0.99)
-    # Summed without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total.
-    low, high = int(durations_ns.min()), int(durations_ns.max())
-    bounded = max(-low, high) * count < np.iinfo(np.int64).max
-    total = int(durations_ns.sum()) if bounded else sum(durations_ns.tolist())
+    low, high, total = int(durations_ns.min()), int(durations_ns.max()), exact_sum(durations_ns)
     return Statistics(
         count=count,
         total_ns=total,
@@ -59,6 +56,12 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         max_ns=high,
         stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
     )
+
+
+def exact_sum(times_ns: IntArray) -> int:
+    """The sum without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total. O(n)."""
+    largest = max(-int(times_ns.min(initial=0)), int(times_ns.max(initial=0)))
+    return int(times_ns.sum()) if largest * len(times_ns) < np.iinfo(np.int64).max else sum(times_ns.tolist())
 
 
 def row_statistics(rows: pd.DataFrame) -> Statistics | None:

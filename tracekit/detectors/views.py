@@ -18,6 +18,7 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.neural_engine_queue import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
+from tracekit.intervals import few_bits
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
@@ -210,6 +211,8 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
+    if not is_any(activity["level"], Level.SUB).any():
+        return frame
     linked = or_minus_one(frame["prediction"])
     known = linked >= 0
     outer = np.zeros_like(linked)
@@ -257,7 +260,7 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     rows_of = [np.flatnonzero(model >= 0) for model in models]
     model = np.concatenate([each[rows] for each, rows in zip(models, rows_of, strict=True)])
     row = np.concatenate(rows_of)
-    order = np.lexsort((row, model))
+    order = np.lexsort((row, few_bits(model)))
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
     return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
