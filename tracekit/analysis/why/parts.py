@@ -117,8 +117,9 @@ def differences(trace: Trace) -> dict[str, Differences]:
         rows = np.flatnonzero(codes == code)
         name = str(frame["model"].cat.categories[code])
         at_rows = {fact: values[rows] for fact, values in facts.items()}
-        of_rows = (each.T[:, rows].T for each in (spent, waits))
-        of_model = _of_model(name, calls.iloc[rows], *of_rows, ambiguous[rows], at_rows)
+        # Rows of each column, so that what is taken lies column by column too.
+        its_spent, its_waits = spent.T[:, rows].T, waits.T[:, rows].T
+        of_model = _of_model(name, calls.iloc[rows], its_spent, its_waits, ambiguous[rows], at_rows)
         if of_model is not None:
             found[name] = of_model
     return found
