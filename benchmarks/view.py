@@ -122,7 +122,7 @@ async def main():
             ranked = sorted(times)
             p95 = ranked[int(len(ranked) * 0.95)]
             print(f"{{name}}: median {{statistics.median(ranked) * 1000:.1f}} ms, p95 {{p95 * 1000:.1f}} ms")
-    rows = sum(len(lane.events) for lane in painter.lanes if lane.events is not None)
+    rows = sum(len(lane.events) for lane in painter.lanes.lanes if lane.events is not None)
     print(f"{{rows:,}} intervals; peak {{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}} MB")
 
 asyncio.run(main())

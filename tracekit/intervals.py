@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +167,7 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     if group.shape != start.shape:
         raise ValueError("groups and intervals differ in number")
     keep = end > start
-    order = np.lexsort((start[keep], group[keep]))
+    order = np.lexsort((start[keep], few_bits(group[keep])))
     group, start, end = group[keep][order], start[keep][order], end[keep][order]
     if not group.size:
         return group, start, end
@@ -177,7 +177,13 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     return group[opens], start[opens], reach[closes]
 
 
-def running_end(groups: IntArray, ends: IntArray) -> IntArray:
+def few_bits(codes: CodeArray) -> CodeArray:
+    """Codes in 16 bits where these hold them: numpy sorts those by counting. O(n)."""
+    fits = codes.itemsize > 2 and codes.size and np.iinfo(np.int16).min <= codes.min() and codes.max() < 1 << 15
+    return codes.astype(np.int16) if fits else codes
+
+
+def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
     """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
     # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.

@@ -265,6 +265,18 @@ def test_tables_that_were_only_counted_are_read_when_asked_for(xml: Xml, write: 
         fresh.tables("other")
 
 
+def test_rows_that_were_forgotten_are_read_again(xml: Xml, write: Write) -> None:
+    path = write(xml.one_table(COLUMNS, ROW))
+    recording = open_recording(path)
+    path.unlink()
+    assert recording.tables("sample")[0].column("start").item(0) == 1000
+    recording.forget(["sample"])
+    with pytest.raises(UnreadableRecording):
+        recording.tables("sample")
+    path.write_text(xml.one_table(COLUMNS, ROW))
+    assert recording.tables("sample")[0].column("start").item(0) == 1000
+
+
 def test_values_defined_in_an_unwanted_table_reach_a_wanted_one_of_the_same_file(xml: Xml, write: Write) -> None:
     first = xml.node(xml.schema("unwanted", COLUMNS) + xml.rows(ROW), table=1)
     second = xml.node(xml.schema("wanted", COLUMNS) + xml.rows('<start-time ref="1"/><string ref="2"/>'), table=2)

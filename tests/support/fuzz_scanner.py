@@ -38,12 +38,34 @@ PATTERNS = {
     "type": (re.compile(rb"<engineering-type>([^<]*)<"), (*TAGS, b"any", b"row")),
 }
 """Places to change, and what is put there."""
+BLANKS = (b"", b" ", b"  ", b"\n", b"\t ", b"\r\n")
+SENTINELS = (
+    b"sentinel /",
+    b"sentinel\n/",
+    b"sentinel></sentinel",
+    b"sentinel> </sentinel",
+    b"sentinel / ",
+    b"sentinel",
+)
 
 
 def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes:
     """The document with one thing changed."""
     kind = rng.choice(
-        (*PATTERNS, "ref", "number", "text", "value", "row", "element", "move", "attribute gone", "attributes", "bytes")
+        (
+            *PATTERNS,
+            "ref",
+            "number",
+            "text",
+            "value",
+            "row",
+            "element",
+            "move",
+            "attribute gone",
+            "attributes",
+            "blanks",
+            "bytes",
+        )
     )
     if kind in PATTERNS:
         pattern, choices = PATTERNS[kind]
@@ -54,6 +76,11 @@ def mutated(rng: random.Random, content: bytes, documents: list[bytes]) -> bytes
         return _replaced(rng, content, re.compile(rb"( fmt=\"[^\"]*\")"), b"")
     if kind == "attributes":
         return re.sub(rb"( id=\"\d+\")( [a-z]+=\"[^\"]*\")", rb"\2\1", content, count=rng.randint(0, 9))
+    if kind == "blanks":
+        pattern, choices = rng.choice(
+            ((rb"( )(?:id|ref|fmt)=", BLANKS), (rb"<[a-z-]+[^<>]*?\"?()/?>", BLANKS), (rb"<(sentinel/)>", SENTINELS))
+        )
+        return _replaced(rng, content, re.compile(pattern), rng.choice(choices))
     if kind == "row":
         rows = content.split(b"</row>")
         offset = rng.randrange(len(rows))

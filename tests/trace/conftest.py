@@ -66,6 +66,7 @@ class Make:
                 table.schema,
                 table.state,
                 None if table.state in (TableState.MISSING, TableState.UNREADABLE) else table.rows,
+                source=table.source,
                 reason=table.reason,
             )
             for table in tables
@@ -86,6 +87,9 @@ class HandMade:
             for table in self.held
             if table.schema == schema and attributes.items() <= dict(table.attributes).items()
         ]
+
+    def forget(self, _schemas):
+        pass
 
     def call_stacks(self, _schema, **_):
         return []

@@ -16,7 +16,7 @@ import pandas as pd
 
 from tracekit.analysis.unit_timeline import UnitTimeline, ready_for
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, positions_between
+from tracekit.intervals import Intervals, few_bits, positions_between
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
@@ -193,7 +193,7 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
 def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     """Whose work filled each wait, shape (waits, 3): of several at once the nearest."""
     own = np.zeros(len(windows), np.int64)
-    order = np.argsort(rows.model, kind="stable")
+    order = np.argsort(few_bits(rows.model), kind="stable")
     codes = rows.model[order]
     for code in np.unique(model):
         first, after = np.searchsorted(codes, [code, code + 1])

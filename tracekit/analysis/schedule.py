@@ -89,7 +89,8 @@ def recorded_schedule(trace: Trace) -> Recorded:
 
 def _threads(times: Intervals, model: IntArray) -> IntArray:
     """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap."""
-    names = np.unique(model).tolist()
+    codes, places = np.unique(model, return_inverse=True)
+    names = codes.tolist()
     thread = {name: name for name in names}
     covered = {name: times.where(model == name) for name in names}
     for place, one in enumerate(names):
@@ -100,7 +101,7 @@ def _threads(times: Intervals, model: IntArray) -> IntArray:
             if max(shared.mean(), back.mean()) <= TURN_OVERLAP:
                 old, new = thread[other], thread[one]
                 thread = {name: new if number == old else number for name, number in thread.items()}
-    return np.array([thread[name] for name in model.tolist()], np.int64)
+    return np.array([thread[name] for name in names], np.int64)[places]
 
 
 def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray]:

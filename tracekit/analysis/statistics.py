@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.quantities import quantiles
-from tracekit.arrays import FloatArray, IntArray
+from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -49,10 +49,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
     if count == 0:
         return None
     p50, p90, p95, p99 = quantiles(durations_ns, 0.5, 0.9, 0.95, 0.99)
-    # Summed without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total.
-    low, high = int(durations_ns.min()), int(durations_ns.max())
-    bounded = max(-low, high) * count < np.iinfo(np.int64).max
-    total = int(durations_ns.sum()) if bounded else sum(durations_ns.tolist())
+    low, high, total = int(durations_ns.min()), int(durations_ns.max()), exact_sum(durations_ns)
     return Statistics(
         count=count,
         total_ns=total,
@@ -66,6 +63,12 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         max_ns=high,
         stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
     )
+
+
+def exact_sum(times_ns: IntArray) -> int:
+    """The sum without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total. O(n)."""
+    largest = max(-int(times_ns.min(initial=0)), int(times_ns.max(initial=0)))
+    return int(times_ns.sum()) if largest * len(times_ns) < np.iinfo(np.int64).max else sum(times_ns.tolist())
 
 
 def row_statistics(rows: pd.DataFrame) -> Statistics | None:
@@ -105,7 +108,7 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
     return medians
 
 
-def sums_by_label(labels: pd.Index, of_rows: IntArray, values: IntArray | None = None) -> IntArray:
+def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None = None) -> IntArray:
     """Shape (labels,): the values of the rows with each label, added up; their number where no values are given.
     `of_rows` holds the label of each row; those with another one count for nothing. O(n)."""
     position = labels.get_indexer(pd.Index(of_rows))

@@ -66,6 +66,6 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     is_row = np.arange(len(group)) >= len(prediction)
     order = np.lexsort((is_row, time, group))
     latest = np.empty_like(end)
-    latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
+    latest[order] = running_end(group[order], end[order])
     ready: IntArray = np.minimum(latest[: len(prediction)], begin)
     return ready

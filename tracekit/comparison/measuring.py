@@ -175,6 +175,9 @@ def _model(
     ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     timed, is_warm = predictions[ended], warm[of_model][ended]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
+    times = times.of(predictions.index)
+    of_timed = times.of(timed.index)
+    parts = _parts(of_timed)
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
@@ -185,9 +188,9 @@ def _model(
         other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
         copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        warm_parts=_parts(times.of(timed[is_warm].index)),
-        parts=_parts(times.of(timed.index)),
-        units=tuple(compute_shares(times.of(predictions.index)).items()),
+        warm_parts=parts if is_warm.all() else _parts(of_timed.of(timed[is_warm].index)),
+        parts=parts,
+        units=tuple(compute_shares(times).items()),
         inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
     )
 

@@ -133,10 +133,12 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     wrapped = np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(np.concatenate([parts, parts[:block]]), axis=0)])
     sums = wrapped[block : block + count] - wrapped[:count]
     starts = generator.integers(0, count, (RESAMPLES, blocks))
-    # Some draws at a time: those of 100,000 predictions would take half a gigabyte together.
-    chunk = max(MAX_PICKED // (blocks * max(parts.shape[1], 1)), 1)
-    drawn = [sums[starts[first : first + chunk]].sum(axis=1) for first in range(0, RESAMPLES, chunk)]
-    means = np.concatenate(drawn) / (blocks * block)
+    # Part by part, and some draws at a time, so that the processor has at hand what it picks from and what it picked.
+    of_parts, chunk = np.ascontiguousarray(sums.T), max(MAX_PICKED // blocks, 1)
+    pieces = [starts[first : first + chunk] for first in range(0, RESAMPLES, chunk)]
+    means = np.empty((RESAMPLES, len(of_parts)))
+    for index, of_part in enumerate(of_parts):
+        means[:, index] = np.concatenate([of_part[piece].sum(axis=1) for piece in pieces]) / (blocks * block)
     errors[some] = means.std(axis=0, ddof=1)
     return errors
 

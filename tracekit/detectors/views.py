@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, wraps
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.neural_engine_queue import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
+from tracekit.intervals import few_bits
+from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
     categorical,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.trace.trace import Trace
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class ModelView(Seen):
     hardware: pd.DataFrame
     """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
     sure that is. Work of others is not among them."""
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
     def model_file(self) -> ModelFile | None:
@@ -210,6 +211,8 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
+    if not is_any(activity["level"], Level.SUB).any():
+        return frame
     linked = or_minus_one(frame["prediction"])
     known = linked >= 0
     outer = np.zeros_like(linked)
@@ -257,17 +260,11 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     rows_of = [np.flatnonzero(model >= 0) for model in models]
     model = np.concatenate([each[rows] for each, rows in zip(models, rows_of, strict=True)])
     row = np.concatenate(rows_of)
-    order = np.lexsort((row, model))
+    order = np.lexsort((row, few_bits(model)))
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
     return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
 
 
-def cached_by_model(compute: Callable[[ModelView], Value]) -> Callable[[ModelView], Value]:
-    """The function, called once for each model of a trace; its answer is kept as long as the trace is."""
-
-    @wraps(compute)
-    def answer(view: ModelView) -> Value:
-        return view.trace.cache.get((compute, view.name), lambda: compute(view))
-
-    return answer
+cached_by_model = cached
+"""The function, called once for each view of a model; its answer is kept as long as the view is."""

@@ -6,7 +6,7 @@ A field is None where the input does not hold it; nothing here is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -135,6 +135,9 @@ class Recording(Protocol):
 
         An empty list means the input does not mention the schema at all: state `missing`.
         """
+
+    def forget(self, schemas: Collection[str]) -> None:
+        """Let go of the rows of these tables. They are read again when they are asked for again."""
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """Samples of the same tables with their call stacks, function by function.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,10 @@ _QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
 """A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
 
 QUOTED_PROCESS = re.compile(_QUOTED)
+_PARENTHESES = re.compile(r"\(.*\)")
+"""From the first to the last of a line."""
+_AT_ONCE = 1_000
+"""Texts that are searched for quoted processes at once."""
 _PID_AT_END = re.compile(_PID + r"\)?$")
 
 
@@ -118,9 +123,12 @@ def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple
 
 def processes_in(texts: Iterable[str]) -> set[str]:
     """Names of the processes that texts quote."""
-    # Nearly none of a million labels quotes one, and to search each takes longer than to read it. Thousands quote the
-    # same few, with an address behind.
-    quoting = {text[text.find("(") : text.rfind(")") + 1] for text in texts if "))" in text or ", pid: " in text}
+    # A million labels quote none, or the same few with an address behind. Many are searched as one text of many lines.
+    rest, quoting = iter(texts), set[str]()
+    while some := tuple(islice(rest, _AT_ONCE)):
+        lines = "\n".join(some)
+        if "))" in lines or ", pid: " in lines:
+            quoting.update(_PARENTHESES.findall(lines) if lines.count("\n") < len(some) else some)
     return {process_name(quoted) for text in quoting for quoted in QUOTED_PROCESS.findall(text)}
 
 

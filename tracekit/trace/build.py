@@ -53,6 +53,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     source = SampleSource(recording)
     sampled, inferred = None, None
     context = _context(binding, units)
+    recording.forget(NEEDED_SCHEMAS)
     if events.empty:
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
@@ -147,6 +148,8 @@ def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
     if not rows.table.rows:
         return empty_events(), KnownModels()
     named = coreml.bind(rows)
+    del rows
+    binding.recording.forget(coreml.INSTRUMENT.schemas)
     events = link_events(named.events, named.model, named.parent, named.names)
     return events, KnownModels(name.base for name in named.names)
 
@@ -165,6 +168,7 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
     target = binding.recording.run.target.process
     for entry in HARDWARE.values():
         bound = binding.bind(entry.schemas, entry.bind, known, target, once=entry.once)
+        binding.recording.forget(entry.schemas)
         if bound is not None:
             frames.append(bound[0])
             buffers[entry.lane] = bound[1]

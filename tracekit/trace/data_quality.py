@@ -50,7 +50,7 @@ def _several_files(recording: Recording) -> str:
     """Without a table of contents, nothing shows whether two files are of one recording."""
     if recording.contents.has_table_of_contents:
         return ""
-    tables = [table for schema in coreml.INSTRUMENT.schemas for table in recording.tables(schema)]
+    tables = (table for table in recording.run.tables if table.schema in coreml.INSTRUMENT.schemas)
     files = {table.source for table in tables if table.state is TableState.ROWS}
     if len(files) < 2:
         return ""

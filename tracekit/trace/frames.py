@@ -184,7 +184,8 @@ def sort_order(frame: pd.DataFrame) -> IndexArray:
     if "duration_ns" not in frame:
         return order
     # Tables come in order of time, which makes the sort above cheap; few rows begin together.
-    alike = start[order[1:]] == start[order[:-1]]
+    sorted_start = start[order]
+    alike = sorted_start[1:] == sorted_start[:-1]
     together = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
     rows = order[together]
     order[together] = rows[np.lexsort((-frame["duration_ns"].to_numpy()[rows], start[rows]))]

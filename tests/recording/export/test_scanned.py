@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 from recording.export.test_round_trip import Writer, tables, written
 
 from support.scanner import (
@@ -176,6 +178,23 @@ def test_a_row_may_be_longer_than_a_chunk() -> None:
 def test_a_file_that_was_cut_off_at_any_byte_is_declined() -> None:
     for end in range(len(SMALL.rstrip())):
         assert scan(SMALL[:end]) is None, end
+
+
+AGAIN = {
+    "ElementTree": ET.tostring(ET.fromstring(SMALL), "utf-8", xml_declaration=True),  # noqa: S314 - our own
+    "lxml, indented": etree.tostring(etree.fromstring(SMALL), encoding="UTF-8", pretty_print=True),
+    "no fmt beside numbers": re.sub(rb'( id="\d+") fmt="[^"]*"(?=>\d)', rb"\1", SMALL),
+    "id behind": re.sub(rb'( id="\d+")( fmt="[^"]*")', rb"\2\1", SMALL),
+    "a line for each attribute": re.sub(rb" (id|fmt|ref)=", rb"\n\t\1=", SMALL.replace(b'"/>', b'"\n/>')),
+    "end tags": re.sub(rb"<([a-z-]+)( ref=\"\d+\"|(?<=sentinel))/>", rb"<\1\2></\1>", SMALL),
+}
+"""The export as programs of XML write it again."""
+
+
+@pytest.mark.parametrize("form", AGAIN)
+def test_what_programs_of_xml_write_again_is_scanned(form: str) -> None:
+    assert AGAIN[form] != SMALL
+    assert_same(AGAIN[form])
 
 
 OTHER_FORMS = {

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, Rows
 from tracekit.analysis.statistics import sums_by_label
-from tracekit.arrays import BoolArray, Int8Array, IntArray
+from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any, rows_where
@@ -23,7 +23,7 @@ UNITS = (Device.ANE, Device.GPU, Device.CPU)
 class Handoffs:
     """Changes of the compute unit within predictions, by prediction and time: shape (changes,) each."""
 
-    window: IntArray
+    window: CodeArray
     """Index of the prediction, ascending."""
     source: Int8Array
     """Index in `UNITS` of the unit that worked before."""
@@ -45,9 +45,9 @@ class DeviceRuns:
     """Parts of predictions in which one unit works without another one in between: shape (runs,) each, by prediction
     and time."""
 
-    prediction: IntArray
+    prediction: CodeArray
     """A number for the prediction, as `device_runs` was given it."""
-    unit: IntArray
+    unit: CodeArray
     """Index in `UNITS`."""
     start_ns: IntArray
     end_ns: IntArray
@@ -93,7 +93,7 @@ class DeviceRuns:
         return self.prediction[before][lasting], starts[lasting], ends[lasting]
 
 
-def device_runs(prediction: IntArray, unit: IntArray, executes: BoolArray, times: Intervals) -> DeviceRuns:
+def device_runs(prediction: CodeArray, unit: CodeArray, executes: BoolArray, times: Intervals) -> DeviceRuns:
     """Runs of the units in rows of work, given by the number of the prediction (0 or more), the unit as index in
     `UNITS`, whether the row is execution, and their times: shape (rows,) each, in any order.
 
@@ -220,7 +220,8 @@ _UNIT_OF_LAYER = np.array(
     [
         {Layer.ANE: 0, Layer.ANE_REQUEST: 0, Layer.GPU: 1, Layer.GPU_REQUEST: 1, Layer.CPU: 2}.get(layer, -1)
         for layer in Layer
-    ]
+    ],
+    np.int8,
 )
 """Index in `UNITS` of the compute unit of each layer; -1 for none."""
 

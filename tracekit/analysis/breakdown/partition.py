@@ -148,7 +148,7 @@ def breakdown(trace: Trace) -> Breakdown:
     work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
     columns |= work
     columns["other_models_ns"] = other_models(predictions)
-    frame = pd.DataFrame(columns, index=predictions.index)
+    frame = pd.DataFrame(columns, index=predictions.index, copy=False)
     return Breakdown(frame, unknown, len(shared.times), handoffs)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.queues import Waits, all_waits
-from tracekit.arrays import AnyArray, BoolArray, IntArray
+from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Array, IntArray
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
@@ -37,16 +37,16 @@ class Layer(IntEnum):
 class Rows:
     """Rows with length inside a prediction, cut to it: shape (rows,) each."""
 
-    window: IntArray
+    window: Int32Array
     """Place of the prediction."""
-    layer: IntArray
+    layer: Int8Array
     start_ns: IntArray
     end_ns: IntArray
     preparation: BoolArray
     """`Prepare GPU Request`: host work before a request."""
-    model: IntArray
+    model: CodeArray
     """A number for the model that the row names."""
-    operation: IntArray
+    operation: Int32Array
     """`Op<N>` of a hardware row; -1 where it names none."""
 
 
@@ -55,8 +55,8 @@ class Shared:
     """Rows that ran for some prediction of the target, and it is not known which: shape (rows,) each."""
 
     times: Intervals
-    layer: IntArray
-    model: IntArray
+    layer: Int8Array
+    model: CodeArray
     """The model of the predictions in question, as a code of their column `model`; -1 where that is not known either,
     or is none of theirs."""
 
@@ -66,6 +66,8 @@ class Shared:
         Shape (windows,). O((rows + windows) log rows).
         """
         chosen = np.isin(self.layer, layers)
+        if not chosen.any():
+            return np.zeros(len(windows), np.int64)
         nameless, named = chosen & (self.model < 0), chosen & (self.model >= 0)
         by_nameless = self.times.where(nameless).covered_time()
         result = by_nameless.within(windows.starts, windows.ends)
@@ -104,20 +106,20 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
     return finder.rows(), finder.shared_rows()
 
 
-def _layers(frame: pd.DataFrame) -> IntArray:
+def _layers(frame: pd.DataFrame) -> Int8Array:
     """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
     lane = _layer_by(frame["lane"], _BY_LANE, -1)
     compute = is_any(frame["lane"], Lane.COMPUTE)
     by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
     executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
-    return np.where(compute, by_device, np.where(hardware & ~executed, -1, lane))
+    return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
 
 
-def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> IntArray:
+def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> Int8Array:
     """Layer that stands for the value of each row; `other` for null and for values without one."""
     cells = categorical(column)
-    by_code: IntArray = np.array([*(layers.get(str(value), other) for value in cells.categories), other], np.int64)
+    by_code: Int8Array = np.array([*(layers.get(str(value), other) for value in cells.categories), other], np.int8)
     return by_code.take(cells.codes)
 
 
@@ -141,17 +143,17 @@ class _Finder:
     def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
         self._windows = Intervals.from_rows(predictions)
         self._models = predictions["model"].cat.categories
-        index = np.full(len(activity) + 1, -1, np.int64)
+        index = np.full(len(activity) + 1, -1, np.int32)
         index[predictions.index.to_numpy()] = np.arange(len(predictions))
         owner = top_predictions(activity)
-        self._prediction_of = np.append(index[owner], -1)
+        self._prediction_of = np.append(index[owner], index[-1:])
         """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
         self._several = np.append(is_any(activity["attribution"], Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._linked: list[tuple[AnyArray, ...]] = []
         self._shared: list[tuple[AnyArray, ...]] = []
 
-    def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
+    def add(self, frame: pd.DataFrame, layer: Int8Array) -> None:
         """Take in the rows of one frame."""
         linked = or_minus_one(frame["prediction"])
         window = self._prediction_of[linked]
@@ -173,8 +175,8 @@ class _Finder:
                 times.starts[has_length],
                 times.ends[has_length],
                 is_any(frame["kind"], Kind.GPU_PREPARE)[inside],
-                categorical(frame["model"]).codes.astype(np.int64)[inside],
-                or_minus_one(frame["operation"])[inside],
+                categorical(frame["model"]).codes[inside],
+                or_minus_one(frame["operation"])[inside].astype(np.int32),
             )
         )
 
@@ -184,14 +186,14 @@ class _Finder:
         inside = window >= 0
         window, times = window[inside], waits.times.where(inside)
         times = times.clipped(self._windows.starts[window], self._windows.ends[window])
-        none = np.full(len(window), -1, np.int64)
-        layer = np.full(len(window), waiting, np.int64)
+        none = np.full(len(window), -1, np.int8)
+        layer = np.full(len(window), waiting, np.int8)
         self._linked.append((window, layer, times.starts, times.ends, none >= 0, none, none))
 
-    def _codes(self, models: pd.Series) -> IntArray:
+    def _codes(self, models: pd.Series) -> Int32Array:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""
         cells = categorical(models)
-        index: IntArray = np.append(self._models.get_indexer(cells.categories), -1)
+        index: Int32Array = np.append(self._models.get_indexer(cells.categories), -1).astype(np.int32)
         return index.take(cells.codes)
 
     def rows(self) -> Rows:

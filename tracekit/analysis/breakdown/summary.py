@@ -9,6 +9,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
+from tracekit.analysis.statistics import exact_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,7 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     frame = breakdown.frame
     if frame.empty:
         return None
-    # Summed without bound: damaged durations can exceed int64 together.
-    total = sum(frame["duration_ns"].tolist())
+    total = exact_sum(frame["duration_ns"].to_numpy())
     return BreakdownSummary(
         predictions=len(frame),
         total_ns=total,
@@ -79,7 +79,7 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
         segments=_mean(frame["segments"]),
         lead_ns=_mean(frame["lead_ns"]),
         tail_ns=_mean(frame["tail_ns"]),
-        other_models_ns=sum(frame["other_models_ns"].tolist()),
+        other_models_ns=exact_sum(frame["other_models_ns"].to_numpy()),
     )
 
 
@@ -95,7 +95,7 @@ def compute_shares(breakdown: Breakdown) -> dict[str, float]:
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     codes = breakdown.unknown[part]
     values = breakdown.frame[part.column].to_numpy(dtype=np.int64, na_value=0)[codes < 0]
-    total = sum(values.tolist()) if len(values) else None
+    total = exact_sum(values) if len(values) else None
     return PartSummary(
         part=str(part),
         known=len(values),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, Int8Array, Int32Array, IntArray
+from tracekit.arrays import BoolArray, CodeArray, Int8Array, Int32Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 
 
@@ -33,6 +33,9 @@ class Steps:
     def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
         steps = np.flatnonzero(chosen)
+        if not len(steps):
+            # As of most layers. Zeros that nobody changes take no memory.
+            return np.zeros(len(self.edges) - 1, np.int64)
         return sums_between(self.length_ns[steps], np.searchsorted(steps, self.edges))
 
     @property
@@ -42,7 +45,7 @@ class Steps:
 
 
 def sweep(
-    window: IntArray, layer: IntArray, starts_ns: IntArray, ends_ns: IntArray, *, windows: int, layers: int
+    window: CodeArray, layer: CodeArray, starts_ns: IntArray, ends_ns: IntArray, *, windows: int, layers: int
 ) -> Steps:
     """Steps of intervals that each lie in one window (0 to `windows` - 1) and one layer (0 to `layers` - 1; the lower
     wins). There are at most 127 layers.

@@ -39,7 +39,8 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
         total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
         return total
 
-    spent = np.zeros((len(frame), len(Layer)), np.int64)
+    # Column by column in memory: each is filled by itself.
+    spent = np.zeros((len(frame), len(Layer)), np.int64, order="F")
     spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
     spent[:, Layer.CPU] = column("cpu")
     spent[:, Layer.DATA] = column("data_before", "data_between", "data_after", "data_unplaced")
@@ -47,7 +48,7 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
     sites = call_sites(ordered) if inferred.any() else None
     if sites is not None:
         _add_samples(spent, sites, calls, inferred)
-    waits = np.zeros((len(frame), 3), np.int64)
+    waits = np.zeros((len(frame), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
         for behind in range(3):
             waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])

@@ -117,7 +117,9 @@ def differences(trace: Trace) -> dict[str, Differences]:
         rows = np.flatnonzero(codes == code)
         name = str(frame["model"].cat.categories[code])
         at_rows = {fact: values[rows] for fact, values in facts.items()}
-        of_model = _of_model(name, calls.iloc[rows], spent[rows], waits[rows], ambiguous[rows], at_rows)
+        # Rows of each column, so that what is taken lies column by column too.
+        its_spent, its_waits = spent.T[:, rows].T, waits.T[:, rows].T
+        of_model = _of_model(name, calls.iloc[rows], its_spent, its_waits, ambiguous[rows], at_rows)
         if of_model is not None:
             found[name] = of_model
     return found
@@ -178,11 +180,10 @@ def _of_model(
     # A row that may be of several predictions is work of this one as far as it has less than usual.
     main = Layer(int(np.argmax(usual_ns[UNITS])))
     worked = np.clip(usual_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, ambiguous)
-    spent = spent.copy()
     spent[:, main] += worked
     unclear = ambiguous - worked
     more = spent - usual_ns
-    parts = np.zeros((len(calls), len(CAUSES)), np.int64)
+    parts = np.zeros((len(calls), len(CAUSES)), np.int64, order="F")
 
     def at(cause: Cause) -> int:
         return CAUSES.index(cause)

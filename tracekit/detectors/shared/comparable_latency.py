@@ -59,7 +59,7 @@ class Latencies:
 
 @tk.cached_by_model
 def latencies(view: tk.ModelView) -> Latencies:
-    """Latencies of the model's predictions. O(n log n); found once per trace."""
+    """Latencies of the model's predictions. O(n log n); found once per view."""
     durations = view.predictions["duration_ns"].to_numpy()
     surely, perhaps = waits_for_others(view)
     uses, compared = view.uses, view.warm & (durations > 0)

@@ -113,7 +113,7 @@ class Calls:
 def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
     """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
     at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
-    differ much; found once per trace."""
+    differ much; found once per view."""
     return _of_each_kind(view, _in_flight(view.predictions) == 1)
 
 

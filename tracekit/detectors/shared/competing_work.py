@@ -12,6 +12,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.arrays import CodeArray
 
 LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
@@ -85,7 +86,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
     others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
-    O(n log n) in the rows of the trace; found once per trace."""
+    O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
     units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
@@ -199,9 +200,9 @@ class _Rows:
     """Rows of a frame: shape (rows,) each."""
 
     times: tk.Intervals
-    unit: tk.IntArray
+    unit: CodeArray
     """The unit that works, of `_UNITS`; -1 for rows that name none."""
-    model: tk.IntArray
+    model: CodeArray
     """A number for the model."""
 
 
@@ -249,7 +250,7 @@ def _work(trace: tk.Trace) -> _Work:
 
 def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: str) -> _Rows:
     """Rows of a frame; `values` of a column stand for `_UNITS`."""
-    unit = np.full(len(frame), -1, np.int64)
+    unit = np.full(len(frame), -1, np.int8)
     for number, value in enumerate(values):
         unit[tk.is_any(frame[column], value)] = number
-    return _Rows(tk.Intervals.from_rows(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
+    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(frame["model"]).codes)

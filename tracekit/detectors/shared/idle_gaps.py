@@ -157,8 +157,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     sequence = burst_numbers(rows)
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
-    key = (read_gaps, view.name, fewest)
-    return view.trace.cache.get(key, lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
+    return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
 
 
 def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:

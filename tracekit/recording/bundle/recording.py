@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -98,6 +98,9 @@ class BundleRecording:
             for store in self._source.stores
             if store.spec.schema == schema and matches(store.spec.attributes, attributes)
         ]
+
+    def forget(self, schemas: Collection[str]) -> None:
+        """As `Recording.forget`: no rows are kept."""
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""

@@ -58,6 +58,12 @@ class ExportRecording:
             table.table() for table in self._tables if table.schema == schema and matches(table.attributes, attributes)
         ]
 
+    def forget(self, schemas: Collection[str]) -> None:
+        """As `Recording.forget`."""
+        for table in self._tables:
+            if table.schema in schemas and table.node is not None:
+                table.node.cells = None
+
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Reads the files of these tables again."""
         # Imported here: most recordings have no call stacks, and naming functions takes many modules.

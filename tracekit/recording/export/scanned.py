@@ -43,11 +43,11 @@ _FEW: Final = 1000
 """Texts of a column that are made at once: the others are as long kept as UTF-8 as none of the column is needed."""
 _HEAD: Final = struct.Struct(f"{3 + len(_ATTRIBUTES)}q")
 
-_DECLARATION = rb"<\?xml version=\"1\.0\"(?: encoding=\"UTF-8\")?\?>"
+_DECLARATION = rb"<\?xml version=([\"'])1\.0\1(?: encoding=\1(?i:UTF-8)\1)?\?>"
 _VALUE = rb"(?:\"[^\"<]*\"|'[^'<]*')"
 _TAG = (
-    rb"</?(?:trace-query-result|node|schema|col|mnemonic|name|engineering-type)>"
-    rb"|<node xpath=%b/?>|<schema name=%b(?: documentation=%b)?/?>" % ((_VALUE,) * 3)
+    rb"</?(?:trace-query-result|node|schema|col|mnemonic|name|engineering-type)(?: ?/)?>"
+    rb"|<node xpath=%b ?/?>|<schema name=%b(?: documentation=%b)? ?/?>" % ((_VALUE,) * 3)
 )
 _MARKUP: Final = re.compile(rb"(?:%b)?[ \t\n]*(?:(?:%b)[^<>]*)*" % (_DECLARATION, _TAG))
 """What stands between rows: whole tags, none of which is a row, comment or instruction."""

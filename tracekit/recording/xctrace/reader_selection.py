@@ -66,6 +66,11 @@ class MergedRecording:
         source = self._other if schema in self._schemas else self._base
         return [replace(table, position=None) for table in source.tables(schema, **attributes)]
 
+    def forget(self, schemas: Collection[str]) -> None:
+        """As `Recording.forget`."""
+        for source in (self._base, self._other):
+            source.forget(schemas)
+
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`."""
         source = self._other if schema in self._schemas else self._base

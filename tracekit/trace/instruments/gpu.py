@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import Process
-from tracekit.trace.binding import flags, optional_integers, optional_values, values_by_code
+from tracekit.trace.binding import flags, optional_integers, optional_values
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.instruments.hardware import CommandBuffers, active, buffers_by_row, hardware_frame
@@ -47,8 +47,9 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
     none = np.full(rows.table.rows, -1)
     frame = hardware_frame(rows, label, none, (), target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
     named = mps_command_buffers(map(str, label.values))
-    ids = values_by_code(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
-    return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))
+    # The entry behind the last stands for no label.
+    ids = np.array([*(0 if value is None or value >= _IDS_END else value for value in named), 0], np.int64)
+    return frame, buffers_by_row(rows.row, ids[label.codes], np.ones(rows.table.rows, np.bool_))
 
 
 INSTRUMENT = Instrument(

@@ -3,7 +3,7 @@
 #include "scan.h"
 
 static const char *const attribute_starts[SLICES] = {
-    "", " fmt=\"", " name=\"", " addr=\"", " UUID=\"", " arch=\"", " load-addr=\"", " path=\"", " line=\"",
+    "", "fmt=\"", "name=\"", "addr=\"", "UUID=\"", "arch=\"", "load-addr=\"", "path=\"", "line=\"",
 };
 
 /* Digits as an id, without sign or leading zero. */
@@ -37,6 +37,26 @@ static int begin_id(Scanner *s, const char *where, uint64_t number)
     return 1;
 }
 
+/* Behind the end tag of an element; NULL where there is another one. */
+static inline const char *end_of(const Scanner *s, const char *p, unsigned tag)
+{
+    size_t length = s->tags[tag].length + 3;
+    return is_at(p, s->tags[tag].end, length) ? p + length : NULL;
+}
+
+/* Behind <sentinel/>, also as <sentinel /> or with an end tag; NULL where p is at something else. */
+static inline const char *behind_sentinel(const char *p)
+{
+    if (AT(p, "<sentinel/>"))
+        return p + sizeof "<sentinel/>" - 1;
+    if (!AT(p, "<sentinel"))
+        return NULL;
+    p = skip_blanks(p + sizeof "<sentinel" - 1);
+    if (AT(p, "/>"))
+        return p + 2;
+    return *p == '>' && AT(p + 1, "</sentinel>") ? p + sizeof "</sentinel>" : NULL;
+}
+
 /* The rest of <tag ref="..."/> from the digits on. */
 static inline const char *reference(Scanner *s, const char *p, unsigned tag, int64_t *payload)
 {
@@ -44,14 +64,18 @@ static inline const char *reference(Scanner *s, const char *p, unsigned tag, int
     uint64_t number;
     if (!(p = id_number(s, p, &number)))
         return NULL;
-    if (!AT(p, "/>"))
-        return decline(s, p, "an unexpected attribute or content");
+    if (AT(p, "/>"))
+        p += 2;
+    else if (*(p = skip_blanks(p)) == '>' ? !(p = end_of(s, p + 1, tag)) : !AT(p, "/>"))
+        return decline(s, start, "an unexpected attribute or content");
+    else if (*p == '/')
+        p += 2;
     if (!s->keeps)
-        return p + 2;
+        return p;
     if (number > s->id_count || s->id_tags[number] != tag)
         return decline(s, start, "a reference to something else or to what follows");
     *payload = s->id_payloads[number];
-    return p + 2;
+    return p;
 }
 
 /* Digits as a 64-bit number, unsigned ones above 2^63 - 1 in two's complement. */
@@ -80,7 +104,7 @@ static inline const char *element(Scanner *s, const char *p, unsigned tag, int d
     if (is_at(p, known->start, known->length + 2)) {
         if (AT(behind, " ref=\""))
             return reference(s, behind + 6, tag, payload);
-    } else if (!is_at(p, known->start, known->length + 1) || (*behind != '>' && *behind != '/')) {
+    } else if (!is_at(p, known->start, known->length + 1) || (*behind != '>' && *behind != '/' && *behind > ' ')) {
         return NULL;
     }
     return definition(s, behind, tag, depth, payload);
@@ -99,8 +123,8 @@ static const char *children(Scanner *s, const char *p, unsigned parent, int dept
             return decline(s, p, "text between elements");
         if (depth >= MAX_DEPTH || ++s->part_total > MAX_PARTS)
             return decline(s, p, "too many elements in one row");
-        if (AT(p, "<sentinel/>")) {
-            p = skip_blanks(p + sizeof "<sentinel/>" - 1);
+        if ((behind = behind_sentinel(p))) {
+            p = skip_blanks(behind);
             continue;
         }
         if (tag && !(behind = element(s, p, tag, depth + 1, &payload)) && PyErr_Occurred())
@@ -135,29 +159,23 @@ static inline const char *likely_plain(Scanner *s, const char *p, char ending, S
 /* Attributes of a definition from p on; `number` is 0 where its id may still follow. */
 static const char *attributes_of(Scanner *s, const char *p, Slice *slices, uint64_t *number)
 {
-    while (*p == ' ') {
+    const char *next = skip_blanks(p);
+    for (; next != p && *next != '>' && *next != '/'; next = skip_blanks(p)) {
         int k = FMT;
-        if (!*number && AT(p, " id=\"")) {
-            if (!(p = id_number(s, p + 5, number)))
+        if (!*number && AT(next, "id=\"")) {
+            if (!(p = id_number(s, next + 4, number)))
                 return NULL;
             continue;
         }
-        while (k < SLICES && memcmp(p, attribute_starts[k], strlen(attribute_starts[k])))
+        while (k < SLICES && memcmp(next, attribute_starts[k], strlen(attribute_starts[k])))
             k++;
         if (k == SLICES || slices[k].start)
             return decline(s, p, "an unexpected attribute");
-        if (!(p = characters(s, p + strlen(attribute_starts[k]), '"', &slices[k])))
+        if (!(p = characters(s, next + strlen(attribute_starts[k]), '"', &slices[k])))
             return NULL;
         p++;
     }
-    return p;
-}
-
-/* Behind the end tag of an element; NULL where there is another one. */
-static inline const char *end_of(const Scanner *s, const char *p, unsigned tag)
-{
-    size_t length = s->tags[tag].length + 3;
-    return is_at(p, s->tags[tag].end, length) ? p + length : NULL;
+    return next;
 }
 
 /* An element that is a number, from behind its attributes on. */
@@ -220,8 +238,12 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
     size_t id;
     s->has_defined = 1;
     slices[FMT].start = NULL;
-    if (AT(p, " id=\"") && !(p = id_number(s, p + 5, &number)))
-        return NULL;
+    if (AT(p, " id=\"")) {
+        if (!(p = id_number(s, p + 5, &number)))
+            return NULL;
+    } else if (*p <= ' ' && AT(skip_blanks(p), "ref=\"")) {
+        return reference(s, skip_blanks(p) + 5, tag, payload);
+    }
     /* Numbers have no other attribute, and hardly anything else does. */
     if (AT(p, " fmt=\"")) {
         if (!(p = likely_plain(s, p + 6, '"', &slices[FMT])))
@@ -269,9 +291,9 @@ static inline const char *cell(Scanner *s, const char *p, const Column *column, 
     *tag = column->tag;
     if (*tag && (behind = element(s, p, *tag, 0, payload)))
         return behind;
-    if (AT(p, "<sentinel/>")) {
+    if ((behind = behind_sentinel(p))) {
         *tag = 0;
-        return p + sizeof "<sentinel/>" - 1;
+        return behind;
     }
     if (*tag)
         return decline(s, p, "a cell that its column does not announce");

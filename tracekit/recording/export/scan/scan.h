@@ -9,7 +9,8 @@
    distinct values of the file; Python gives those their meaning, once for each. Everything between rows is handed to
    Python as it stands.
 
-   Only what `xctrace` writes is accepted. At anything else the scanner raises `Declined`, and the file is read from
+   Only what `xctrace` writes is accepted, and what it becomes where a program of XML writes it again: attributes in
+   another order, or gone, and blanks. At anything else the scanner raises `Declined`, and the file is read from
    its beginning by the reader in nodes.py, whose judgment and whose messages count. Hence no test here is more lenient
    than there, and none needs to tell what is wrong from what is merely unusual.
 
