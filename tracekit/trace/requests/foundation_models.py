@@ -7,14 +7,17 @@ are, and stay here otherwise.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final
 
+import numpy as np
 import pandas as pd
 
-from tracekit.intervals import union_length
+from tracekit.grouping import grouped
+from tracekit.intervals import CoveredTime, Intervals, containing
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
@@ -85,12 +88,19 @@ def bind_foundation_models(
     for schema, names in _IDS.items():
         for row in of(schema):
             row.request = owners.of(row.cells.get(name) for name in names)
-            if row.request is None and schema != LOADS:
-                row.request = _around(row, requests)
-    told = _by_request(events, (owners.of(event.ids) for event in events))
-    runs, calls = (_by_request(of(schema), (row.request for row in of(schema))) for schema in (INFERENCES, TOOLS))
+        if schema != LOADS:
+            _place([row for row in of(schema) if row.request is None], requests)
+    told = grouped((owners.of(event.ids), event) for event in events)
+    runs, calls = (grouped((row.request, row) for row in of(schema)) for schema in (INFERENCES, TOOLS))
+    loads = _spans(row for row in of(LOADS) if row.phase == "load").covered_time() if LOADS in rows else None
+    regions = grouped((row.session, row) for row in sorted(of(INSTRUCTIONS), key=lambda row: row.start_ns))
     made = [
-        _Request(row, runs.get(at, []), calls.get(at, []), told.get(at, []), rows).columns()
+        _Request(
+            *(row, runs.get(at, []), calls.get(at, []), told.get(at, [])),
+            _in_force(regions.get(row.session, ()), row.start_ns),
+            loads,
+            recorded=frozenset(schema for schema, listed in rows.items() if listed or schema != INFERENCES),
+        ).columns()
         for at, row in enumerate(requests)
     ]
     _compare_transcripts(made)
@@ -193,28 +203,31 @@ def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
     return made
 
 
-def _around(row: _Row, requests: Iterable[_Row]) -> int | None:
-    """The one request of the same session in which a row begins; None where none is, or several are."""
-    around = [
-        each
-        for each in requests
-        if each.start_ns <= row.start_ns
-        and (each.duration_ns is None or row.start_ns < each.end_ns)
-        and (row.session is None or each.session is None or row.session == each.session)
-    ]
-    return around[0].request if len(around) == 1 else None
+def _place(rows: Sequence[_Row], requests: Sequence[_Row]) -> None:
+    """Give each row the one request of its session in which it begins; none where there is none, or several. O(n log n)
+    for each session."""
+    of_session = grouped((request.session, request) for request in requests)
+    for session, own in grouped((row.session, row) for row in rows).items():
+        around = requests if session is None else [*of_session.get(session, ()), *of_session.get(None, ())]
+        spans, times = _spans(around), np.array([row.start_ns for row in own], np.int64)
+        endless = np.array([each.duration_ns is None for each in around], np.bool_)
+        found, _ = containing(spans.starts, np.where(endless, _FOREVER, spans.ends), times, times + 1)
+        for row, at in zip(own, found.tolist(), strict=True):
+            row.request = around[at].request if at >= 0 else None
 
 
-Item = TypeVar("Item")
+_FOREVER: Final = 1 << 60
 
 
-def _by_request(items: Iterable[Item], requests: Iterable[int | None]) -> dict[int, list[Item]]:
-    """The items of each request."""
-    found: dict[int, list[Item]] = {}
-    for item, request in zip(items, requests, strict=True):
-        if request is not None:
-            found.setdefault(request, []).append(item)
-    return found
+def _spans(rows: Iterable[_Row]) -> Intervals:
+    listed = [*rows]
+    return Intervals(*(np.array([getattr(row, name) for row in listed], np.int64) for name in ("start_ns", "end_ns")))
+
+
+def _in_force(regions: Sequence[_Row], time_ns: int) -> _Row | None:
+    """The last of some instructions, in order of time, that begin by then."""
+    at = bisect_right(regions, time_ns, key=lambda row: row.start_ns)
+    return regions[at - 1] if at else None
 
 
 @dataclass(slots=True)
@@ -225,8 +238,12 @@ class _Request:
     inferences: list[_Row]
     tools: list[_Row]
     events: list[Event]
-    rows: Mapping[str, list[_Row]]
-    """Those of all requests."""
+    region: _Row | None
+    """Instructions that it began with."""
+    loads: CoveredTime | None
+    """Time of loads; None where these were not recorded."""
+    recorded: frozenset[str]
+    """Tables that say something of all requests."""
     runs: dict[str, list[_Row]] = field(default_factory=dict)
     """Inferences by id."""
 
@@ -239,7 +256,7 @@ class _Request:
         row = self.row
         consumed, cached, generated = (self._tokens(kind) for kind in ("consumed", "cached", "generated"))
         first_ns, shown_by = self._first_token()
-        region = self._region()
+        region = self.region
         shown = self.inferences[0].said.get("instructions") if self.inferences else None
         return {
             "start_ns": row.start_ns,
@@ -259,9 +276,9 @@ class _Request:
             "generated_tokens": _sum(generated),
             "context_tokens": self._context(consumed, generated),
             "window_tokens": next(filter(None, (window_named(text) for text in self._errors())), None),
-            "inferences": len(self.runs) if self.rows.get(INFERENCES) else None,
-            "tool_ns": _union(self.tools) if TOOLS in self.rows else None,
-            "tools": len(self.tools) if TOOLS in self.rows else None,
+            "inferences": len(self.runs) if INFERENCES in self.recorded else None,
+            "tool_ns": _union(self.tools) if TOOLS in self.recorded else None,
+            "tools": len(self.tools) if TOOLS in self.recorded else None,
             "load_ns": self._loads(first_ns),
             "error": self._error(),
             "instructions": region.said["identity"] if region else shown,
@@ -315,11 +332,10 @@ class _Request:
         return self._elapsed(GENERATION)
 
     def _loads(self, first_ns: int | None) -> int | None:
-        if LOADS not in self.rows:
+        if self.loads is None:
             return None
         end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
-        loads = [each for each in self.rows[LOADS] if each.phase == "load" and each.start_ns < end]
-        return _union(loads, self.row.start_ns, end)
+        return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
 
     def _errors(self) -> list[str | None]:
         return [each.cells.get("error-message") for each in self.inferences]
@@ -332,28 +348,14 @@ class _Request:
             return OTHER
         return named or (NONE if kinds or counted == 0 else None)
 
-    def _region(self) -> _Row | None:
-        """The last instructions of the session that are in force when the request begins."""
-        return max(
-            (
-                each
-                for each in self.rows.get(INSTRUCTIONS, ())
-                if each.session == self.row.session and each.start_ns <= self.row.start_ns
-            ),
-            key=lambda each: each.start_ns,
-            default=None,
-        )
-
     def _model(self) -> str | None:
         names = {each.cells.get("model-information") or "" for each in self.inferences}
         name = names.pop() if len(names) == 1 else ""
         return name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None
 
 
-def _union(rows: Iterable[_Row], low: int = 0, high: int = 1 << 60) -> int:
-    """Elapsed time of rows between two times."""
-    spans = [(max(each.start_ns, low), min(each.end_ns, high)) for each in rows if each.end_ns > low]
-    return union_length([start for start, _ in spans], [end for _, end in spans])
+def _union(rows: Sequence[_Row]) -> int:
+    return _spans(rows).covered_ns
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
