@@ -47,7 +47,7 @@ def test_both_eras_list_tools_that_only_read_in_8_kb_and_answer(server, mode):
 @pytest.mark.parametrize(
     ("name", "more", "sentence"),
     [
-        ("analyze", {"path": "nosuch.trace"}, "no such file or folder; recordings there: captions_concurrent.trace"),
+        ("analyze", {"path": "nosuch.trace"}, "no such file or folder; recordings there: album_memory.trace"),
         ("analyze", {"path": "../pyproject.toml"}, "outside the folders"),
         ("analyze", {"path": "/etc/passwd"}, "outside the folders"),
         ("finding", {"path": CAPTIONS, "id": "nobody"}, "unknown check 'nobody'"),
