@@ -30,7 +30,7 @@ def album_memory() -> Scenario:
     app.scenario.start_date = "2026-11-20T09:41:12.208+01:00"
     app.pause(1_400 * _MS)
     for album in range(ALBUMS):
-        app.load(_MODEL, 210 * _MS, engine=True)
+        app.load(_MODEL, 210 * _MS)
         app.hold(MODEL_BYTES)
         app.hold_on_gpu(METAL_BYTES)
         if album == 4:
