@@ -117,12 +117,18 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
     what one means stands before the first blank behind the mark, and is worked out once for all that have it in common,
     and for all without a mark.
     """
-    texts = list(labels)
-    firsts = [text.partition(" ")[0] for text in texts]
-    # Most labels have their first blank behind the mark; only the others are searched one by one.
-    told = {first for first in set(firsts) if _GPU_MARK in first}
     code_of: defaultdict[str, int] = defaultdict(count().__next__)
-    codes = [code_of[first if first in told else _telling(text)] for first, text in zip(firsts, texts, strict=True)]
+    # Most labels have their first blank behind the mark; only the others are searched one by one.
+    told: dict[str, int] = {}
+    codes = []
+    for text in labels:
+        first = text.partition(" ")[0]
+        code = told.get(first)
+        if code is None:
+            code = code_of[_telling(text)]
+            if _GPU_MARK in first:
+                told[first] = code
+        codes.append(code)
     return codes, [gpu_label(head, known) for head in code_of]
 
 

@@ -74,7 +74,7 @@ class Differences:
 
     model: str
     calls: pd.DataFrame
-    """Their rows of `Trace.activity`."""
+    """Columns `_KEPT` of their rows of `Trace.activity`."""
     warm: BoolArray
     """Those from which the usual one is worked out: all that took time where none is warm."""
     compared: int
@@ -103,6 +103,10 @@ class Differences:
         return self.calls["duration_ns"].to_numpy()
 
 
+_KEPT = ("start_ns", "duration_ns", "attribution", "resolution_ns", "table", "row")
+"""What an answer says of the predictions themselves."""
+
+
 @cached_by_trace
 def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
@@ -111,6 +115,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
     spent, waits, ambiguous = time_spent(ordered, frame, calls)
     facts = _facts(ordered, calls)
+    calls = calls[list(_KEPT)]
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
