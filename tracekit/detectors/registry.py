@@ -48,6 +48,15 @@ RULES = (
     "load-on-main-thread",
     "element-wise-access",
     "app-conversion",
+    "load-before-first-token",
+    "prompt-reprocessing",
+    "rebuilt-instructions",
+    "slowing-generation",
+    "work-outside-model",
+    "queued-requests",
+    "slow-tool-calls",
+    "full-context-window",
+    "request-errors",
 )
 """Ids."""
 
