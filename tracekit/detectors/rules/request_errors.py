@@ -45,7 +45,9 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
         tk.above("errors", count, "count", options.min_errors),
     )
     named = kinds[failed].astype(str).value_counts()
-    listed = ", ".join(f"{name} {number:,}" for name, number in sorted(named.items(), key=lambda each: -each[1]))
+    listed = ", ".join(
+        f"{name} {number:,}" for name, number in sorted(named.items(), key=lambda each: (-each[1], each[0]))
+    )
     words = f"{count:,} of {tk.format_count(of, 'request')} failed{listed and f': {listed}'}"
     if count and all(metric.reached for metric in metrics):
         return asked.finding(f"{words}.", metrics, failed, missed=share)

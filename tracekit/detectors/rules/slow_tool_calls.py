@@ -32,6 +32,8 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     if not known.any():
         return view.unknown("The recording does not show tool calls.", ADD_INSTRUMENT)
     if not np.nansum(calls):
+        if tk.is_any(view.trace.phases["phase"], "tool call").any():
+            return view.unknown("Tool calls were recorded, but not which requests made them.", ADD_INSTRUMENT)
         return view.not_applicable("No request called a tool.")
     share = np.where(known, tools, 0) / np.maximum(asked.elapsed_ns, 1)
     least_ns = round(options.min_time_ms * 1e6)
