@@ -34,6 +34,7 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "predictions": ("captions_concurrent", ("4", "down", "down", "f", "s", "T")),
     "compare": ("sharpen_8bit sharpen_float16", ()),
     "runtimes": ("local_chat", ()),
+    "language-models": ("meal_planner", ()),
 }
 """Name of the picture, samples, keys that lead there."""
 SIZE = (130, 36)

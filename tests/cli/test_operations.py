@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 NAME = "ProcessFrame"
 
 
@@ -17,13 +19,29 @@ def test_the_gate_takes_its_name(tracekit, samples: Path, tmp_path: Path) -> Non
     assert "unknown signpost 'ProcesFrame'; did you mean 'ProcessFrame'?" in wrong.out
 
 
-def test_a_recording_of_another_runtime_is_not_inconclusive(tracekit, samples: Path, tmp_path: Path) -> None:
-    outputs = [tmp_path / f"chat.{ending}" for ending in ("txt", "html", "json")]
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("local_chat", "Core AI language model ran 3 requests: "),
+        ("meal_planner", "Foundation Models, SystemLanguageModel ran 7 requests: "),
+    ],
+)
+def test_a_recording_of_a_language_model_is_not_inconclusive(
+    tracekit, samples: Path, tmp_path: Path, name: str, begins: str
+) -> None:
+    outputs = [tmp_path / f"chat.{ending}" for ending in ("txt", "html", "json", "md")]
     flags = [part for output in outputs for part in ("-o", output)]
-    result = tracekit("analyze", samples / "local_chat.trace", "--no-config", *flags)
+    result = tracekit("analyze", samples / f"{name}.trace", "--no-config", *flags)
     assert result.status == 0
     texts = [output.read_text("utf-8") for output in outputs]
-    assert texts[0].startswith("Core AI language model ran (request 3 times, ")
-    assert "No check evaluates these phases and operations yet." in texts[0].replace("\n  ", " ")
-    # What was generated stays in the recording: the messages of the scenario hold it.
-    assert not [text for text in (*texts, result.out) if "word1" in text]
+    assert texts[0].startswith(begins)
+    assert "No check evaluates these phases and operations yet." in " ".join(texts[0].split())
+    assert all(("unvalidated" in text) == (name == "meal_planner") for text in (*texts[:2], texts[3]))
+    # What was asked and generated stays in the recording: the scenarios hold it.
+    if name == "meal_planner":
+        assert "pantry" in texts[0]
+        hidden = tracekit("analyze", samples / f"{name}.trace", "--no-config", "--no-functions", "-v", *flags)
+        texts += [hidden.out, *(output.read_text("utf-8") for output in outputs)]
+        assert not [text for text in texts[4:] if "pantry" in text]
+    for private in ("word1", "Question 1", "An answer", "spices", "family of four"):
+        assert not [text for text in (*texts, result.out) if private in text]

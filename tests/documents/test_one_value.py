@@ -197,7 +197,7 @@ def check_text(document):
     return count
 
 
-WITHOUT_CORE_ML = ("not_instrumented", "local_chat")
+WITHOUT_CORE_ML = ("not_instrumented", "local_chat", "meal_planner")
 """Samples that show no prediction."""
 
 

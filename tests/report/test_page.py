@@ -40,6 +40,7 @@ SECTIONS = {
     "breakdown_summary": "`models[].breakdown`",
     **dict.fromkeys(("call_phases", "phase"), "`models[].phases`"),
     **dict.fromkeys(("runtime_summary", "phase_summary"), "`runtimes[]`"),
+    "request_summary": "`requests[]`",
     **dict.fromkeys(("operation", "operation_part"), "`operations[]`"),
 }
 """Where the page explains each definition of the schema."""

@@ -234,6 +234,16 @@ async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> N
     assert screen.state.pane == "predictions"
 
 
+@pytest.mark.view("local_chat")
+async def test_a_recording_without_checks_opens_on_what_ran(screen) -> None:
+    assert screen.state.pane == "facts"
+    text = " ".join(screen.text().split())
+    assert "Core AI language model ran 3 requests" in text
+    assert "generated tokens/s 64.6" in text
+    # Nowhere the first of the checks that were not evaluated.
+    assert "not evaluated" not in text
+
+
 def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
     async def test(screen) -> None:
         assert isinstance(screen.app.screen, TroubleScreen)

@@ -143,9 +143,9 @@ class RequestSummary:
 
     @property
     def name(self) -> str:
-        """What tells it from others."""
+        """What tells it from others: `Core AI language model`, `Foundation Models, SystemLanguageModel (pid 12)`."""
         asked = f" (pid {self.pid})" if self.pid is not None else ""
-        return f"{self.runtime}{f' {self.model}' if self.model else ''}{asked}"
+        return f"{self.runtime}{f', {self.model}' if self.model else ''}{asked}"
 
 
 def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[RequestSummary, ...]:
@@ -162,12 +162,17 @@ def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int |
         chosen &= shown.context[REQUESTS]
     rows, between = trace.requests[chosen], token_intervals(trace)
     several = len(rows["pid"].unique()) > 1
-    groups = rows.groupby(["runtime", "model", "pid"], observed=True, dropna=False, sort=False)
-    found = []
-    for (_, _, pid), part in groups:
+    found: list[tuple[int | None, RequestSample]] = []
+    for _, part in rows.groupby(["runtime", "model", "pid"], observed=True, dropna=False, sort=False):
         own = between["duration_ns"][between["request"].isin(part["request"])].to_numpy(np.int64)
-        found.append((int(pid) if several and not pd.isna(pid) else None, RequestSample(part, own)))
+        pid = int(or_minus_one(part["pid"])[0])
+        found.append((pid if several and pid >= 0 else None, RequestSample(part, own)))
     return found
+
+
+def name_of(pid: int | None, sample: RequestSample) -> str:
+    """`RequestSummary.name` of requests."""
+    return _summary(pid, sample).name
 
 
 def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
@@ -179,7 +184,9 @@ def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
         None if pd.isna(first["model"]) else str(first["model"]),
         pid,
         len(rows),
-        *(int(flags.sum()) for flags in (rows["duration_ns"].isna(), rows["overlapping"], rows["uncertain"])),
+        int(rows["duration_ns"].isna().sum()),
+        int(rows["overlapping"].sum()),
+        int(rows["uncertain"].sum()),
         dict(errors.most_common()),
         None if rows["tools"].isna().all() else int(rows["tools"].sum()),
         {name: quantity.of(sample) for name, quantity in REQUEST.items()},

@@ -17,7 +17,8 @@ from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.operations import rows_of_operation
-from tracekit.analysis.quantities import latencies
+from tracekit.analysis.quantities import RESOLUTION_NS, latencies
+from tracekit.analysis.requests import name_of, request_groups
 from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
@@ -70,6 +71,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
                 if entry.level == Level.TOP and (entry.predictions or entry.loads)
             ),
             *_operation(trace, shown),
+            *_language_models(trace, shown),
         ),
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
@@ -85,15 +87,32 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     if shown is None or shown.operation is None:
         return
     rows = rows_of_operation(trace, shown.operation)
-    durations, none = latencies(rows), np.zeros(0, np.int64)
-    depth = depth_over_time(rows).depth if len(rows) else none
+    durations = latencies(rows)
+    depth = depth_over_time(rows).depth if len(rows) else durations
     name = shown.operation
     if name in texts_in(trace.models["name"].astype("category")):
         name = f"{name} (signpost)"
-    yield ModelMeasurements(
-        *(name, len(rows), durations, np.ones(len(rows), np.bool_), none, none, none),
+    yield _timed(name, durations, int(depth.max(initial=0)))
+
+
+def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:
+    """How long language models take, measured as a model is: each first token, and each token after another."""
+    for pid, sample in request_groups(trace, shown):
+        name = name_of(pid, sample)
+        first_ns = sample.known("first_token_ns")[0]
+        for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
+            if len(times):
+                rounded = np.rint(times / RESOLUTION_NS).astype(np.int64) * RESOLUTION_NS
+                yield _timed(f"{name}: {what}", rounded, None)
+
+
+def _timed(name: str, durations: IntArray, in_flight: int | None) -> ModelMeasurements:
+    """What is no model, and takes time as one does."""
+    none = np.zeros(0, np.int64)
+    return ModelMeasurements(
+        *(name, len(durations), durations, np.ones(len(durations), np.bool_), none, none, none),
         copies=None,
-        max_in_flight=int(depth.max(initial=0)),
+        max_in_flight=in_flight,
         warm_parts=None,
         parts=None,
         units=(),

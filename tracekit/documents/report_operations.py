@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
-from tracekit.analysis.requests import REQUEST
 from tracekit.documents.columns import absent_note, durations, names, numbers, quantity, words
 from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
 from tracekit.report.formatting import duration
-from tracekit.report.operations import UNCHECKED, operation_notes, part_words, place_words, request_notes
-from tracekit.units import format_percent
+from tracekit.report.operations import (
+    REQUEST_TITLES,
+    UNCHECKED,
+    operation_notes,
+    part_words,
+    place_words,
+    request_notes,
+    request_number,
+    request_value,
+)
 
 if TYPE_CHECKING:
     from tracekit.analysis.operations import Operation
-    from tracekit.analysis.requests import RequestQuantity, RequestSummary
     from tracekit.analysis.runtimes import PhaseSummary
     from tracekit.analysis.statistics import Statistics
     from tracekit.report.report import Report
 
-OPERATIONS, PHASES = 8, 14
-"""Operations and phases in the short text."""
+OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
+"""Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
 
 
 def operations_section(report: Report) -> Section | None:
@@ -59,26 +65,14 @@ def _where_time_goes(operation: Operation) -> Line:
 
 def requests_section(report: Report) -> Section | None:
     """How fast language models answered, a column for each; None where no request was recorded."""
-    known = {name for each in report.requests for name, number in each.quantities.items() if number is not None}
-    shown = [quantity for name, quantity in REQUEST.items() if name in known]
-    columns: tuple[Column[RequestQuantity | None], ...] = (
-        words("", lambda row: "requests" if row is None else row.title),
-        *(Column(each.name, partial(_number, each), partial(_value, each)) for each in report.requests),
+    columns: tuple[Column[str], ...] = (
+        words("", lambda name: REQUEST_TITLES[name]),
+        *(Column(each.name, partial(request_number, each), partial(request_value, each)) for each in report.requests),
     )
-    grid = table("Language models", columns, [None, *shown] if report.requests else ())
+    shown = [name for name in REQUEST_TITLES if any(request_value(each, name) is not None for each in report.requests)]
+    grid = table("Language models", columns, shown)
     notes = (note for each in report.requests for note in request_notes(each))
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
-
-
-def _value(requests: RequestSummary, row: RequestQuantity | None) -> float | None:
-    return requests.requests if row is None else requests.quantities[row.id]
-
-
-def _number(requests: RequestSummary, row: RequestQuantity | None) -> str:
-    number, unit = _value(requests, row), "count" if row is None else row.unit
-    if number is None or unit == "ns":
-        return duration(number)
-    return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +104,7 @@ def runtimes_section(report: Report) -> Section | None:
         durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
-    grid = table("Runtimes", columns, rows, brief=PHASES)
+    grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
     unfinished = sum(row.phase.unfinished for row in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",

@@ -12,13 +12,17 @@ from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, category_codes
 from tracekit.lanes.layout import LaneRows, rows_by
+from tracekit.trace.collect import group_ids
 from tracekit.trace.context import ends_of
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
 from tracekit.trace.runtimes.registry import LANES
+from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.trace.trace import Trace
 
 OPERATIONS: Final = "Operations"
 """Section of the lanes of the app's own signposts."""
+TOOLS: Final = LANE_OF["tool call"]
+"""Title of the lane of tool calls, each named by its tool."""
 OPERATION_LIMIT: Final = 12
 """Operations that get a lane of their own: those that last longest. Our judgment: more would push all else away."""
 
@@ -55,9 +59,10 @@ def _events(frame: pd.DataFrame, rows: IntArray, end_ns: int) -> Events:
     """What is drawn: name and phase of each; what has no end lasts until that of the recording, and says so."""
     is_app = frame["runtime"].isna().to_numpy()
     columns = [category_codes(frame, name) for name in ("name", "phase", "form")]
-    keys, labels = np.unique(np.stack([codes for codes, _ in columns]), axis=1, return_inverse=True)
+    labels = group_ids([codes for codes, _ in columns], len(frame))
+    _, first = np.unique(labels, return_index=True)
     texts = []
-    for name, phase, form in keys.T.tolist():
+    for name, phase, form in zip(*(codes[first].tolist() for codes, _ in columns), strict=True):
         words = columns[1][1][phase]
         label = columns[0][1][name] if name >= 0 else ""
         label += "" if words in (OPERATION, UNKNOWN) or words == label.casefold() else f" ({words})"
@@ -69,7 +74,7 @@ def _events(frame: pd.DataFrame, rows: IntArray, end_ns: int) -> Events:
         frame["start_ns"].to_numpy(),
         ends_of(frame, end_ns),
         np.where(is_app, Category.OPERATION, Category.PHASE).astype(np.int8),
-        labels.reshape(-1).astype(np.int32),
+        labels.astype(np.int32),
         tuple(texts),
         none,
         (),

@@ -17,7 +17,7 @@ from tracekit.recording.table import TableState
 from tracekit.report.call_sites import CodeInfo, code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
 from tracekit.report.groups import Group, explains, findings
-from tracekit.report.operations import what_ran, without_names
+from tracekit.report.operations import what_ran, without_names, without_tools
 from tracekit.report.private_text import without_functions
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
@@ -74,6 +74,7 @@ def build_report(
     all_notes = (*all_notes, *unit_suggestion_notes(trace, (model.name for model in models)))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     ran_runtimes = summarize_runtimes(trace, shown)
+    ran_runtimes = ran_runtimes if functions else without_tools(ran_runtimes)
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
     requests = summarize_requests(trace, shown)
     summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests))

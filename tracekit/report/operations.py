@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.analysis.operations import Operation, Part
+from tracekit.analysis.requests import REQUEST
 from tracekit.report.call_sites import line_of
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
@@ -45,6 +46,19 @@ def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
     return tuple(replace(each, name=aliases[each.name]) for each in operations)
 
 
+def without_tools(runtimes: Sequence[RuntimeSummary]) -> tuple[RuntimeSummary, ...]:
+    """The runtimes with `tool A`, `tool B`, ... in place of the names of the app's tools."""
+    of_tools = [phase.signpost for each in runtimes for phase in each.phases if phase.phase == "tool call"]
+    aliases = alias_names(of_tools, "tool")
+    return tuple(
+        replace(each, phases=tuple(_without_tool(phase, aliases) for phase in each.phases)) for each in runtimes
+    )
+
+
+def _without_tool(phase: PhaseSummary, aliases: Mapping[str, str]) -> PhaseSummary:
+    return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
+
+
 def what_ran(
     runtimes: Sequence[RuntimeSummary], operations: Sequence[Operation], requests: Sequence[RequestSummary] = ()
 ) -> str:
@@ -68,18 +82,39 @@ def request_words(requests: RequestSummary) -> str:
     known = (
         f"first token {format_time(first)}{' (median)' if requests.requests > 1 else ''}" if first is not None else "",
         f"{speed:,.1f} tokens/s generated" if speed is not None else "",
-        *(f"{count} with {kind}" for kind, count in requests.errors.items()),
+        f"{format_count(sum(requests.errors.values()), 'error')} ({_errors(requests)})" if requests.errors else "",
     )
     said = ", ".join(filter(None, known))
     return f"{requests.name} ran {format_count(requests.requests, 'request')}{f': {said}' if said else ''}"
+
+
+def _errors(requests: RequestSummary) -> str:
+    """`refusal 2 times, timeout 1 time`."""
+    return ", ".join(f"{kind} {format_count(count, 'time')}" for kind, count in requests.errors.items())
+
+
+REQUEST_TITLES: Final = {"requests": "requests", **{name: quantity.title for name, quantity in REQUEST.items()}}
+"""What is said of the requests to a language model, by id."""
+
+
+def request_value(requests: RequestSummary, name: str) -> float | None:
+    """One of `REQUEST_TITLES`; None where it is not known."""
+    return requests.quantities[name] if name in REQUEST else requests.requests
+
+
+def request_number(requests: RequestSummary, name: str) -> str:
+    """The same in words."""
+    number, unit = request_value(requests, name), REQUEST[name].unit if name in REQUEST else "count"
+    if number is None or unit == "ns":
+        return duration(number)
+    return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
 
 
 def request_notes(requests: RequestSummary) -> Iterator[str]:
     """What the numbers of requests do not say, one sentence each."""
     about, total = requests.name, requests.requests
     if requests.errors:
-        errors = format_names([f"{kind} {format_count(count, 'time')}" for kind, count in requests.errors.items()])
-        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({errors})"
+        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({_errors(requests)})"
     if requests.tools:
         yield f"{about}: {format_count(requests.tools, 'tool call')}"
     if requests.overlapping:

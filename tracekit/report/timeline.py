@@ -21,7 +21,7 @@ from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
-from tracekit.lanes.phases import OPERATIONS
+from tracekit.lanes.phases import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.why import AS_USUAL
@@ -146,12 +146,12 @@ def timeline_of(
     functions: bool = True,
 ) -> Timeline:
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
-    that of the report. Without `functions`, call stacks and lanes of the app's operations are left out, since they are
-    made of names. O(n log n)."""
+    that of the report. Without `functions`, call stacks and lanes of the app's operations and tools are left out, since
+    they are made of names. O(n log n)."""
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     if not functions:
-        lanes = tuple(lane for lane in lanes if lane.section != OPERATIONS)
+        lanes = tuple(lane for lane in lanes if lane.section != OPERATIONS and lane.title != TOOLS)
     kept = [_shown_positions(lane, shown) for lane in lanes]
     facts = private_facts(trace) if redact else None
     words = _Words(trace, facts)

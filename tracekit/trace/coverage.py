@@ -18,6 +18,7 @@ from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
+from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.sharing import Sharing, SharingState
@@ -137,12 +138,14 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
 
 
 def _instead(phases: pd.DataFrame, run: Run) -> list[str]:
-    """Runtimes that logged work of the target and do not need Core ML for it; none where one does."""
+    """Runtimes that show work of the target and do not need Core ML for it; none where one does."""
     if phases.empty:
         return []
     ran = texts_in(phases["runtime"][of_target(phases, run.target.process)])
     logged = [runtime for runtime in runtimes() if runtime.name in ran]
-    return [] if any(runtime.core_ml for runtime in logged) else [runtime.name for runtime in logged]
+    if any(runtime.core_ml for runtime in logged):
+        return []
+    return [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
 
 
 def _empty_core_ml(

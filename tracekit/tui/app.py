@@ -233,7 +233,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         marked = Lanes((*self._lanes[index].lanes, *thread), evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there, for whoever has not chosen another pane meanwhile.
-        alone = len(sessions) == 1 and session.report is not None and not session.report.summary.says
+        alone = len(sessions) == 1 and session.report is not None and not session.report.summary.evaluated
         pane = "facts" if alone and self.state.pane == PANES[0].PANE else self.state.pane
         self.change(sessions=sessions, pane=pane)
 

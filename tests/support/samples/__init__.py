@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from support.samples.captions import captions_concurrent
+from support.samples.language_models import meal_planner
 from support.samples.not_instrumented import not_instrumented
 from support.samples.runtimes import dictation, frame_camera, local_chat
 from support.samples.sharpen import sharpen_8bit, sharpen_float16
@@ -23,6 +24,7 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "captions_concurrent": captions_concurrent,
     "not_instrumented": not_instrumented,
     "local_chat": local_chat,
+    "meal_planner": meal_planner,
     "dictation": dictation,
     "frame_camera": frame_camera,
 }

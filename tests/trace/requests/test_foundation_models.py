@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from support.handover import trace_of
+from tracekit.analysis.requests import summarize_requests
 from tracekit.testing import Process, Scenario, Session, write_bundle, write_export
+from tracekit.testing.schemas import LANGUAGE_MODELS, columns_of
 from tracekit.trace.build import open_trace
 
 MS = 1_000_000
+STRANGE = ("", "12", "request-1", "inference-1", "N/A", "Yellow", "NPrompt", "loaded", "-5", "1e9", "9" * 40, None)
+MESSAGES = ('REQ,request-1,inference-1,a-b,c-d::{"event":"request_start"}', "::", "RSP,inference-1::{")
 
 
 def cook(**options: object) -> Session:
@@ -140,6 +146,34 @@ def test_cut_off_messages_are_counted_in_a_note() -> None:
     rows = session.scenario.language_models["FMEventTable"]
     rows[-1] = (rows[-1][0], str(rows[-1][1])[:-9])
     assert "FMEventTable: 1 of 4 messages are cut off; what they say is unknown." in trace_of(session.scenario).notes
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(list(LANGUAGE_MODELS)),
+            st.integers(0, 100),
+            st.integers(0, 50) | st.none(),
+            st.lists(st.sampled_from((*STRANGE, *MESSAGES)), min_size=20, max_size=20),
+        ),
+        max_size=25,
+    )
+)
+def test_no_rows_are_too_strange(rows: list[tuple[str, int, int | None, list[str | None]]]) -> None:
+    scenario = cook().scenario
+    for schema, start_ns, duration_ns, texts in rows:
+        more = zip(columns_of(schema, 27)[1:], (duration_ns, *texts), strict=False)
+        made = (value if column.type == "string" or value is None else 7 for column, value in more)
+        scenario.language_models.setdefault(schema, []).append((start_ns, *made))
+    trace = trace_of(scenario)
+    frame = trace.requests
+    owned = trace.phases["request"].dropna()
+    assert set(owned) <= set(frame["request"])
+    assert (frame["last_ns"] >= frame["start_ns"]).all()
+    for name in ("first_token_ns", "prompt_ns", "generation_ns", "tool_ns", "load_ns", "processed_tokens"):
+        assert (frame[name].dropna() >= 0).all(), name
+    summarize_requests(trace)
 
 
 def test_both_forms_of_files_say_the_same(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_ids_that_name_several_requests_name_none() -> None:
 
 
 def test_messages_give_counts_and_never_texts() -> None:
-    data = {"cachedTokenCount": 12, "consumedTokenCount": 40, "text": "secret", "deltasCount": True}
+    data = {"cachedTokenCount": 12, "consumedTokenCount": 40, "text": "secret", "deltasCount": True, "huge": 10**30}
     said = json.dumps({"event": "response_complete", "data": data})
     event = event_of(5, f"RSP,event-1,inference-1,request-1,1::{said}")
     assert (event.name, dict(event.counts)) == ("response_complete", {"cachedTokenCount": 12, "consumedTokenCount": 40})

@@ -400,7 +400,9 @@ def phase_frame(rows: Sequence[_Row], runtime: str, target: Process | None) -> p
         "row": row.row,
         "request": row.request,
     }
-    return pd.DataFrame([columns(row) for row in rows])
+    whole = ("duration_ns", "pid", *said, "request")
+    frame = pd.DataFrame([columns(row) for row in rows])
+    return frame.astype(dict.fromkeys(whole, "Int64")) if rows else frame
 
 
 def _frame(requests: Sequence[dict[str, object]], target: Process | None) -> pd.DataFrame:

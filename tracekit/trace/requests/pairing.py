@@ -16,6 +16,8 @@ _SIGNS: Final = {("yellow", "nprompt"): PROMPT, ("orange", "nresolve"): GENERATI
 """Color and resolve that say which phase a row is, if both say so: neither is to be trusted alone."""
 _FEWEST: Final = 4
 """Digits of an id at least: shorter numbers count something, and stand in for several things."""
+_LARGEST: Final = 1 << 40
+"""What a count may be."""
 _NO_ID: Final = ("", "-", "n/a", "none", "null")
 
 
@@ -40,17 +42,17 @@ def event_of(time_ns: int, message: str) -> Event:
     ids = frozenset(filter(is_id, (part.strip() for part in head.split(",")[1:])))
     try:
         said = json.loads(text) if text.strip() else {}
+        if not isinstance(said, dict):
+            return Event(time_ns, ids, broken=True)
+        data = said.get("data")
+        known = {**said, **(data if isinstance(data, dict) else {})}
+        entries = known.get("entries")
+        transcript = tuple(map(_identity, entries)) if isinstance(entries, list) else None
     except (ValueError, RecursionError):
         return Event(time_ns, ids, broken=True)
-    if not isinstance(said, dict):
-        return Event(time_ns, ids, broken=True)
-    data = said.get("data")
-    counts = {**said, **(data if isinstance(data, dict) else {})}
-    numbers = {name: value for name, value in counts.items() if type(value) is int and value >= 0}
-    entries = counts.get("entries")
-    transcript = tuple(map(_identity, entries)) if isinstance(entries, list) else None
+    counts = {name: value for name, value in known.items() if type(value) is int and 0 <= value < _LARGEST}
     name = said.get("event")
-    return Event(time_ns, ids, name if isinstance(name, str) else "", numbers, transcript)
+    return Event(time_ns, ids, name if isinstance(name, str) else "", counts, transcript)
 
 
 def _identity(entry: Any) -> int:

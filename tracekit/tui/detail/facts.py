@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, end_reason, pid_suffix, start_words, visible
+from tracekit.report.operations import REQUEST_TITLES, request_notes, request_number, request_value
 from tracekit.tui.detail.pane import TextPane
 
 if TYPE_CHECKING:
@@ -38,9 +39,12 @@ def facts_text(report: Report) -> Text:
     """Verdict, facts and notes of a recording, then the coverage of each instrument."""
     text = Text()
     text.append(f"{visible(report.summary.verdict)}\n\n", "bold")
-    for name, value in facts(report.recording):
-        text.append(f"{name:<16}", "dim")
-        text.append(f"{visible(value)}\n")
+    for each in report.requests:
+        text.append(f"{visible(each.name)}\n", "bold")
+        known = [name for name in REQUEST_TITLES if request_value(each, name) is not None]
+        _lines(text, ((REQUEST_TITLES[name], request_number(each, name)) for name in known), 20)
+        text.append("".join(f"{visible(note)}\n" for note in request_notes(each)) + "\n")
+    _lines(text, facts(report.recording))
     for note in report.recording.notes:
         text.append(f"\n{visible(note)}\n")
     text.append("\nCoverage\n", "bold")
@@ -50,6 +54,12 @@ def facts_text(report: Report) -> Text:
         if entry.advice:
             text.append(f"→ {visible(entry.advice)}\n")
     return text
+
+
+def _lines(text: Text, facts: Iterable[tuple[str, str]], width: int = 16) -> None:
+    for name, value in facts:
+        text.append(f"{name:<{width}}", "dim")
+        text.append(f"{visible(value)}\n")
 
 
 class FactsPane(TextPane):

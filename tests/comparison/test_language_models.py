@@ -1,0 +1,40 @@
+"""First and next tokens of a language model among what is compared."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.handover import trace_of
+from tracekit.api import judge
+from tracekit.comparison.comparison import compare
+from tracekit.comparison.latency import Answer
+from tracekit.comparison.measurements import Measurements
+from tracekit.comparison.measuring import measure
+from tracekit.comparison.storage import from_plain, to_plain
+from tracekit.testing import CoreAIChat, Draws, Process, Scenario
+
+MS = 1_000_000
+FIRST, NEXT = "Core AI language model: first token", "Core AI language model: next token"
+
+
+def measured(token_ns: int) -> Measurements:
+    chat, draws, now = CoreAIChat(Scenario(Process("Chat", 412), duration_ns=60_000 * MS)), Draws(3), 0
+    for _ in range(12):
+        passes = [draws.around(token_ns, 40) for _ in range(30)]
+        prompt_ns = draws.around(150 * MS, 40)
+        now = chat.request(now, prompt_tokens=200, prompt_ns=prompt_ns, tokens_ns=passes).end_ns + 90 * MS
+    trace = trace_of(chat.scenario)
+    return measure(trace, judge(trace))
+
+
+def test_a_slower_model_is_a_regression_of_the_next_token() -> None:
+    before, after = measured(15 * MS), measured(20 * MS)
+    assert {each.name: each.predictions for each in before.models} == {FIRST: 12, NEXT: 12 * 29}
+    answers = {each.name: each.latency for each in compare([before], [after]).models}
+    assert answers[NEXT].answer is Answer.REGRESSED
+    assert answers[NEXT].ratio == pytest.approx(20.4 / 15.4, abs=0.02)
+    same = {each.name: each.latency.answer for each in compare([before], [measured(15 * MS)]).models}
+    assert same[NEXT] is Answer.UNCHANGED
+    assert from_plain(json.loads(json.dumps(to_plain(before)))).models[0].name == FIRST
