@@ -39,7 +39,7 @@ def test_intervals_hold_the_true_slope_19_times_of_20():
 
 @pytest.mark.parametrize("at", [0.3, 0.5, 0.7, 0.9])
 def test_noise_and_jumps_do_not_bend(at):
-    shapes = (1 + 0 * PLACE, 1 + 3 * PLACE, 1 + (PLACE > at))
+    shapes = (1 + 0 * PLACE, 1 + 3 * PLACE, 1 + (at < PLACE))
     for shape in shapes:
         growths = [context_growth(CONTEXT, noisy(10 * MS * shape, seed)) for seed in range(50)]
         assert not any(each and each.curved and each.excess > each.excess_error for each in growths)

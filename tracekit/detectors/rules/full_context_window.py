@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import (
+    ADD_INSTRUMENT,
+    NO_ERROR,
+    USES,
+    Asked,
+    any_request,
+    judge_requests,
+)
 
 ON_DEVICE = 4_096
 """Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""
@@ -33,8 +40,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 
 
 def _judge(asked: Asked, options: Options) -> tk.Outcome:
-    view, context = asked.view, asked.numbers("context_tokens")
-    exceeded = tk.is_any(asked.rows["error"], _EXCEEDED)
+    view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
+    exceeded = tk.is_any(errors, _EXCEEDED)
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
     window = _window(asked, options, longest)
     full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)
@@ -56,7 +63,9 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
                 f"{near:,} of {of} filled up to {share} of a window of {window:,} tokens{_turns(asked, window)}"
             )
         return asked.finding(f"{'; '.join(parts)}.", metrics, full, missed=float(full.mean()))
-    unknown = int((np.isnan(context) & asked.rows["duration_ns"].notna().to_numpy()).sum())
+    # What has no end yet, or ended in another error, has no answer to count.
+    other = errors.notna().to_numpy() & ~tk.is_any(errors, NO_ERROR)
+    unknown = int((np.isnan(context) & ~other & asked.rows["duration_ns"].notna().to_numpy()).sum())
     if longest is None or unknown:
         known = f"The recording does not say how many tokens {unknown or len(full):,} of {of} held."
         return view.unknown(known, ADD_INSTRUMENT if not asked.recorded else "Keep raw events in the recording.")

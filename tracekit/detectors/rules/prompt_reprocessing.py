@@ -31,6 +31,9 @@ _EVEN = 0.1
 """Steps or ratios of lengths that vary by less are those of a benchmark (heuristic)."""
 
 
+_RECORD_CHAT = "Record a longer chat."
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Beginnings:
     """What each request could take from the cache. Shape (requests,) each; NaN for what is not known."""
@@ -67,13 +70,14 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     words += f"{tk.format_share(options.cached_share)} of its tokens"
     if all(metric.reached for metric in metrics[:2]):
         return _finding(asked, before, missed, metrics, words)
-    if is_open(count, unknown, of, options.missed_share, options.min_requests):
-        return view.unknown(_unknown_words(asked, unknown), ADD_INSTRUMENT)
+    if not of or is_open(count, unknown, of, options.missed_share, options.min_requests):
+        counted = not asked.recorded and not np.isnan(cached).all()
+        return view.unknown(_unknown_words(asked, unknown), _RECORD_CHAT if counted else ADD_INSTRUMENT)
     if of < options.min_requests:
         return view.unknown(
             f"{tk.format_count(of, 'request')} with known counts {'continues' if of == 1 else 'continue'} the one "
             f"before, {options.min_requests} needed.",
-            "Record a longer chat.",
+            _RECORD_CHAT,
         )
     return view.passed(f"{words}.", metrics)
 
