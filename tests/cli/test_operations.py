@@ -22,8 +22,8 @@ def test_the_gate_takes_its_name(tracekit, samples: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "begins"),
     [
-        ("local_chat", "Core AI language model ran 3 requests: "),
-        ("meal_planner", "Foundation Models, SystemLanguageModel ran 7 requests: "),
+        ("local_chat", "No findings. "),
+        ("meal_planner", "2 findings (1 medium, 1 low); "),
     ],
 )
 def test_a_recording_of_a_language_model_is_not_inconclusive(
@@ -35,7 +35,7 @@ def test_a_recording_of_a_language_model_is_not_inconclusive(
     assert result.status == 0
     texts = [output.read_text("utf-8") for output in outputs]
     assert texts[0].startswith(begins)
-    assert "No check evaluates these phases and operations yet." in " ".join(texts[0].split())
+    assert "No check evaluates" not in texts[0]
     assert all(("unvalidated" in text) == (name == "meal_planner") for text in (*texts[:2], texts[3]))
     # What was asked and generated stays in the recording: the scenarios hold it.
     if name == "meal_planner":

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli import watch
-from tracekit.detectors.registry import RULES
 
 Event = Callable[[], None]
 

@@ -250,8 +250,11 @@ def expected_of(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> 
     if case.detector not in detector_ids() or wanted == NOTHING:
         return {}
     if not isinstance(wanted, Mapping):
-        model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
-        wanted = {model.base: wanted}
+        if isinstance(recorded, Scenario) and not recorded.coreml:
+            wanted = {None: wanted}
+        else:
+            model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
+            wanted = {model.base: wanted}
     keys = {(case.detector, model): outcome for model, outcome in wanted.items()}
     of_recording = (case.detector, None)
     return {

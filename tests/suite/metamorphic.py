@@ -17,6 +17,7 @@ Each relation takes the description of a labeled recording and gives another one
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import traceback
@@ -49,6 +50,7 @@ from tracekit.testing import Draws, Model, Scenario, write_export
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import StateRow
 from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.schemas import LANGUAGE_MODELS
 from tracekit.testing.tables import TIME_PROFILE
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.trace import Trace
@@ -63,6 +65,8 @@ BESIDE_EVERY_NS, BESIDE_CALLS = 200_000_000, 4
 """Time between the calls of the model beside, and how many it makes at least: a model that is called once, right before
 the only sequence of another one, may read its prompt."""
 BESIDE = Model("Bystander")
+SESSIONS = 1_000
+"""Added to the number of a session of a language model to make it another one."""
 GAP_CHECKS = ("pipeline-gaps", "serial-predictions")
 
 
@@ -119,6 +123,11 @@ def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
         mps=later(scenario.mps),
         hangs=later(scenario.hangs),
         signposts=later(scenario.signposts),
+        logged=later(scenario.logged),
+        language_models={
+            schema: [(int(cells[0] or 0) + by_ns, *cells[1:]) for cells in rows]
+            for schema, rows in scenario.language_models.items()
+        },
         points=[replace(point, time_ns=point.time_ns + by_ns) for point in scenario.points],
         samples=[replace(row, time_ns=row.time_ns + by_ns) for row in scenario.samples],
         memory=later(scenario.memory),
@@ -151,12 +160,15 @@ def twice(scenario: Scenario) -> Scenario:
         "mps",
         "hangs",
         "signposts",
+        "logged",
         "points",
         "samples",
         "memory",
         "gpu_memory",
     ):
         setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
+    for schema, rows in again.language_models.items():
+        both.language_models[schema] = [*both.language_models[schema], *_renamed(schema, rows)]
     for name in ("gpu_states", "gpu_performance", "thermal"):
         setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])
     return both
@@ -165,6 +177,18 @@ def twice(scenario: Scenario) -> Scenario:
 def _new_id(number: int) -> int:
     """An id of the second time; 0 stands for none."""
     return number + (1 << 40) if number else 0
+
+
+def _renamed(schema: str, rows: Iterable[tuple[int | str | None, ...]]) -> list[tuple[int | str | None, ...]]:
+    """Rows of language models whose ids and sessions are those of the second time."""
+    names = [name.partition(":")[0] for name in LANGUAGE_MODELS[schema].split()]
+
+    def again(name: str, cell: int | str | None) -> int | str | None:
+        if name == "session-index":
+            return int(cell or 0) + SESSIONS
+        return re.sub(r"\b(event|inference|request|session)-", r"\1-again-", cell) if isinstance(cell, str) else cell
+
+    return [tuple(map(again, names, cells)) for cells in rows]
 
 
 def _lengthened(rows: list, until_ns: int) -> list:

@@ -218,6 +218,15 @@ UNKNOWN: dict[str, str] = {
     "unaccounted-time": "what the time is spent on is not recorded",
     "app-conversion": _SAMPLES,
     "element-wise-access": _SAMPLES,
+    "load-before-first-token": "the load moves ahead of the request and takes as long",
+    "prompt-reprocessing": "a recording does not show how long the rest of the prompt would take alone",
+    "rebuilt-instructions": "how many tokens instructions hold is not recorded",
+    "slowing-generation": "a recording does not show how long tokens would take if they did not slow down",
+    "work-outside-model": "a recording does not show how much of these steps is needed",
+    "queued-requests": "which requests could be canceled is not recorded",
+    "slow-tool-calls": "a recording does not show how fast tools could answer",
+    "full-context-window": "it says how full the window is",
+    "request-errors": "it says how often requests fail",
 }
 """Why others cannot be."""
 NO_TIME = "its fix is not known to save time"

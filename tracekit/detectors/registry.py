@@ -52,6 +52,15 @@ RULES = (
     "unreturned-load",
     "duplicate-memory",
     "memory-peak",
+    "load-before-first-token",
+    "prompt-reprocessing",
+    "rebuilt-instructions",
+    "slowing-generation",
+    "work-outside-model",
+    "queued-requests",
+    "slow-tool-calls",
+    "full-context-window",
+    "request-errors",
 )
 """Ids."""
 

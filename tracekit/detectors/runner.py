@@ -19,6 +19,7 @@ from tracekit.errors import words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
+from tracekit.trace.requests.foundation_models import NAME as FOUNDATION_MODELS
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -180,4 +181,6 @@ def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
         sentences.append(source_sentence(trace))
     if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
         sentences.append(trace.sharing.sentence)
+    if FOUNDATION_MODELS in instruments and trace.requests["unvalidated"].any():
+        sentences.append("Unvalidated: no public recording shows rows of the Foundation Models instrument.")
     return tuple(sentences)

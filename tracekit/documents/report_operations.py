@@ -108,7 +108,7 @@ def runtimes_section(report: Report) -> Section | None:
     unfinished = sum(row.phase.unfinished for row in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
-        UNCHECKED if rows else "",
+        UNCHECKED if rows and not report.requests else "",
     )
     return section(
         "Runtimes",

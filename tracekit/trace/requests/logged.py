@@ -28,7 +28,8 @@ _BEFORE: Final = ("tokenization", "image encoding", "prompt")
 _AFTER: Final = ("forward pass", "sampling", "detokenization", "token interval", "token")
 """Those that generate tokens."""
 _TOKENIZER: Final = ("tokenization", "detokenization")
-_OUTSIDE: Final = (*_TOKENIZER, "sampling", "cache", "step preparation")
+OUTSIDE: Final = (*_TOKENIZER, "sampling", "cache", "step preparation")
+"""Steps in which a request does not run the model."""
 _APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "other", "unknown", "operator", "delegate")
 """Rows that belong to no request."""
 _NEVER: Final = np.iinfo(np.int64).max
@@ -160,7 +161,7 @@ def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
     processed = measured.processed()
     cached = np.where(consumed_from_bracket & (processed >= 0) & (consumed >= processed), consumed - processed, -1)
     generated = measured.generated()
-    outside, has_outside = measured.time(*_OUTSIDE, without="forward pass")
+    outside, has_outside = measured.time(*OUTSIDE, without="forward pass")
     loads = Intervals(rows.starts, rows.ends).where(rows.of("load", "warm-up") & rows.ended).union()
     until = np.where(first >= 0, first, windows.ends)
     tools, has_tools = measured.time("tool call")

@@ -1,0 +1,79 @@
+"""Loads between a request and its first token."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
+from tracekit.testing import CoreAIChat, Process, Scenario, Session
+
+ID = "load-before-first-token"
+MS = 1_000_000
+
+
+def asked(scenario: Scenario, prompts_ms: list[int], consumed: int | None = 300, cached: int | None = 0) -> list[int]:
+    """Requests of Foundation Models, a second apart. Returns when they begin."""
+    session, starts = Session(scenario), []
+    for number, prompt_ms in enumerate(prompts_ms):
+        starts.append((1_000 + 3_000 * number) * MS)
+        session.request(starts[-1], prompt_ns=prompt_ms * MS, generation_ns=400 * MS, consumed=consumed, cached=cached)
+    return starts
+
+
+@pytest.mark.parametrize(("load_ms", "found"), [(300, True), (299, False)])
+def test_a_load_counts_from_the_threshold_on(scenario, judge, load_ms, found):
+    begin, *_ = asked(scenario, [900, 200])
+    Session(scenario).loads(begin - 100 * MS, (100 + load_ms) * MS)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, Finding) is found
+    if found:
+        # What was loaded before the question kept nobody waiting.
+        assert (outcome.cost.ns, outcome.cost.once) == (load_ms * MS, True)
+        assert outcome.affected.starts.tolist() == [begin]
+        assert [each.start_ns for each in outcome.evidence] == [begin]
+    else:
+        assert isinstance(outcome, Passed)
+
+
+def test_a_small_share_of_the_wait_is_in_order(scenario, judge):
+    begin, *_ = asked(scenario, [2_000, 200])
+    Session(scenario).loads(begin, 390 * MS)
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_loads_at_each_request_are_no_matter_of_once(scenario, judge):
+    for begin in asked(scenario, [900, 900, 900]):
+        Session(scenario).loads(begin, 600 * MS)
+    finding = judge(scenario, ID)[None]
+    assert (finding.cost.ns, finding.cost.once, finding.cost.longest_wait_ns) == (1_800 * MS, False, 600 * MS)
+
+
+def test_signposts_show_loads_and_warm_ups(scenario, judge):
+    chat = CoreAIChat(scenario)
+    chat.load(110 * MS, 500 * MS, warm_up_ns=100 * MS)
+    chat.request(100 * MS, prompt_tokens=50, prompt_ns=700 * MS, tokens_ns=[15 * MS] * 5)
+    assert judge(scenario, ID)[None].cost.ns == 600 * MS
+
+
+@pytest.mark.parametrize(
+    ("tokens", "outcome"), [((300, 0), Finding), ((None, None), NotEvaluated)], ids=["as many", "unknown"]
+)
+def test_a_slow_first_prompt_needs_counts_where_no_load_was_recorded(scenario, judge, tokens, outcome):
+    asked(scenario, [1_200, 200, 210, 220], *tokens)
+    answer = judge(scenario, ID)[None]
+    assert isinstance(answer, outcome)
+    if outcome is Finding:
+        assert (answer.cost.ns, answer.cost.usual_ns) == (990 * MS, 210 * MS)
+
+
+def test_a_first_prompt_of_more_tokens_may_take_longer(scenario, judge):
+    session = Session(scenario)
+    for number, (prompt_ms, tokens) in enumerate([(1_200, 1_800), (200, 300), (200, 300), (200, 300)]):
+        begin = (1_000 + 3_000 * number) * MS
+        session.request(begin, prompt_ns=prompt_ms * MS, generation_ns=400 * MS, consumed=tokens, cached=0)
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
+
+
+def test_an_app_of_core_ml_asks_no_language_model(judge):
+    scenario = Scenario(Process("Camera", 412), duration_ns=900 * MS)
+    assert judge(scenario, ID)[None].reason == "No request to a language model was recorded."

@@ -1,0 +1,78 @@
+"""Instructions that begin again with each request."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
+from tracekit.testing import CoreAIChat, Session
+
+ID = "rebuilt-instructions"
+MS = 1_000_000
+NAME = "Cook for Mrs. Miller"
+
+
+def talk(scenario, texts: list[str], sessions: list[int] | None = None, cached: int | None = None) -> None:
+    """A request for each text of instructions, each of which begins a region; an empty one stays in the one before."""
+    made: dict[int, Session] = {}
+    for number, text in enumerate(texts):
+        begin = (1_000 + 2_000 * number) * MS
+        index = (sessions or [1] * len(texts))[number]
+        session = made.setdefault(index, Session(scenario, text or NAME, index))
+        if text:
+            session.instruct(begin - 10 * MS, 2_000 * MS, text)
+        session.request(begin, prompt_ns=200 * MS, generation_ns=400 * MS, consumed=400, cached=cached)
+
+
+def test_the_same_text_in_a_new_region_is_built_again(scenario, judge):
+    talk(scenario, [NAME] * 5)
+    finding = judge(scenario, ID)[None]
+    assert isinstance(finding, Finding)
+    assert (len(finding.evidence), finding.missed, finding.cost) == (4, 1.0, None)
+
+
+def test_other_digits_are_a_date_or_a_counter_and_no_text_is_told(scenario, judge):
+    talk(scenario, [f"{NAME}, 9:4{number}" for number in range(5)])
+    finding = judge(scenario, ID)[None]
+    assert {metric.name: metric.value for metric in finding.metrics}["of them with other digits"] == 4
+    assert "Miller" not in repr(finding)
+
+
+def test_a_session_for_each_request_builds_them_again(scenario, judge):
+    talk(scenario, [NAME] * 5, [1, 2, 3, 4, 5])
+    finding = judge(scenario, ID)[None]
+    assert finding.summary.endswith("4 in a new session.")
+
+
+@pytest.mark.parametrize(
+    ("texts", "outcome"),
+    [
+        ([NAME, *[NAME] * 4, ""], Finding),
+        ([NAME, *[NAME] * 3, "", ""], Passed),
+        ([NAME, *[NAME] * 3], Finding),
+        ([NAME, *[NAME] * 2, ""], Passed),
+        ([NAME, "Sing", "Rhyme", "Dance", "Draw"], Passed),
+    ],
+    ids=["four of five", "three of five", "three of three", "two of three", "other words"],
+)
+def test_nearly_all_requests_must_have_them_built_again(scenario, judge, texts, outcome):
+    talk(scenario, texts)
+    assert isinstance(judge(scenario, ID)[None], outcome)
+
+
+@pytest.mark.parametrize(("cached", "outcome"), [(79, Finding), (80, Passed)])
+def test_what_the_cache_holds_does_not_count(scenario, judge, cached, outcome):
+    talk(scenario, [NAME] * 5, cached=cached)
+    assert isinstance(judge(scenario, ID)[None], outcome)
+
+
+def test_signposts_show_no_instructions(scenario, judge):
+    CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, NotEvaluated)
+    assert "Foundation Models" in outcome.record
+
+
+def test_too_few_requests_are_no_verdict(scenario, judge):
+    talk(scenario, [NAME] * 3)
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)

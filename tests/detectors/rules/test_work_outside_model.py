@@ -1,0 +1,54 @@
+"""Steps around the model."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
+from tracekit.testing import CoreAIChat, Session
+
+ID = "work-outside-model"
+MS = 1_000_000
+
+
+def request(scenario, **options: object) -> int:
+    """50 tokens of 15 ms behind a prompt of 250 ms: 1 s without what is outside. Returns the time outside."""
+    given = {"sample_ns": 0, "detokenize_ns": 0, "tokenize_ns": 0, **options}
+    truth = CoreAIChat(scenario).request(
+        100 * MS, prompt_tokens=50, prompt_ns=250 * MS, tokens_ns=[15 * MS] * 50, **given
+    )
+    return truth.outside_ns
+
+
+@pytest.mark.parametrize(("sample_us", "outcome"), [(6_667, Finding), (6_666, Passed)])
+def test_a_quarter_of_the_time_is_much(scenario, judge, sample_us, outcome):
+    # A quarter of all is a third of 1 s: 333.3 ms in 50 tokens.
+    spent = request(scenario, sample_ns=sample_us * 1_000)
+    answer = judge(scenario, ID)[None]
+    assert isinstance(answer, outcome)
+    if outcome is Finding:
+        assert answer.cost.ns == spent == 50 * sample_us * 1_000
+        assert answer.affected.covered_ns == spent
+
+
+@pytest.mark.parametrize(
+    ("step", "name"), [("sample_ns", "sampling"), ("detokenize_ns", "the tokenizer"), ("cache_ns", "the cache")]
+)
+def test_the_step_that_takes_most_is_named(scenario, judge, step, name):
+    request(scenario, **{step: 10 * MS})
+    assert f"most of it in {name} (500 ms)" in judge(scenario, ID)[None].summary
+
+
+def test_work_while_the_model_computes_delays_nothing(scenario, judge):
+    request(scenario)
+    beside = CoreAIChat(scenario, thread=9)
+    for row in [row for row in scenario.logged if row.name == "LogitsInference"]:
+        beside.log(row.start_ns, 14 * MS, "Sample", "step=1")
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_tables_without_these_steps_are_no_pass(scenario, judge):
+    Session(scenario).request(100 * MS, prompt_ns=900 * MS, generation_ns=900 * MS)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, NotEvaluated)
+    assert "Time Profiler" in outcome.record

@@ -1,0 +1,16 @@
+"""Healthy random sessions with language models hold no finding."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.random_chats import CHATS, false_alarms_in
+
+EVERY = 500
+"""Chats with `--every-case`."""
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_healthy_chats_hold_no_finding(request, part):
+    count = EVERY if request.config.getoption("--every-case") else 2 * len(CHATS)
+    assert false_alarms_in(range(part, count, 2)) == []

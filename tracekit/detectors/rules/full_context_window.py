@@ -1,0 +1,112 @@
+"""`full-context-window`: the context window of a language model is nearly full, or was exceeded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import (
+    ADD_INSTRUMENT,
+    NO_ERROR,
+    USES,
+    Asked,
+    any_request,
+    judge_requests,
+)
+
+ON_DEVICE = 4_096
+"""Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""
+_EXCEEDED = "context window"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    share: float = tk.option(
+        0.8, "share of the window", "Heuristic: an answer and its next question take what is left.", maximum=1
+    )
+    window_tokens: int = tk.option(
+        0,
+        "tokens",
+        "Only you know your model's window. 0: what an error names, or 4,096 for Foundation Models on device.",
+        minimum=0,
+    )
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the longest contexts with the size of the window."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
+    exceeded = tk.is_any(errors, _EXCEEDED)
+    longest = None if np.isnan(context).all() else int(np.nanmax(context))
+    window = _window(asked, options, longest)
+    full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)
+    metrics = (
+        tk.above("longest context", longest / window if longest and window else None, "share", options.share),
+        tk.above("requests beyond the window", int(exceeded.sum()), "count", 1),
+        tk.Metric("longest context, tokens", longest, "count"),
+        tk.Metric("context window, tokens", window, "count"),
+    )
+    of = tk.format_count(len(full), "request")
+    if full.any():
+        parts = []
+        if exceeded.any():
+            parts.append(f"{int(exceeded.sum()):,} of {of} exceeded the context window")
+        near = int((full & ~exceeded).sum())
+        if near and longest and window:
+            share = tk.format_share(longest / window)
+            parts.append(
+                f"{near:,} of {of} filled up to {share} of a window of {window:,} tokens{_turns(asked, window)}"
+            )
+        return asked.finding(f"{'; '.join(parts)}.", metrics, full, missed=float(full.mean()))
+    # What has no end yet, or ended in another error, has no answer to count.
+    other = errors.notna().to_numpy() & ~tk.is_any(errors, NO_ERROR)
+    unknown = int((np.isnan(context) & ~other & asked.rows["duration_ns"].notna().to_numpy()).sum())
+    if longest is None or unknown:
+        known = f"The recording does not say how many tokens {unknown or len(full):,} of {of} held."
+        return view.unknown(known, ADD_INSTRUMENT if not asked.recorded else "Keep raw events in the recording.")
+    if not window:
+        return view.unknown(
+            f"The longest context has {longest:,} tokens; the size of the window is not recorded.",
+            "Name it with --set full-context-window.window_tokens=8192, or what your model has.",
+        )
+    return view.passed(f"The longest context fills {tk.format_share(longest / window)} of {window:,} tokens.", metrics)
+
+
+def _window(asked: Asked, options: Options, longest: int | None) -> int | None:
+    """Tokens of the window; None where neither the user nor the recording says so. What an answer did fit into is no
+    window that is smaller."""
+    if options.window_tokens:
+        return options.window_tokens
+    named = asked.numbers("window_tokens")
+    if not np.isnan(named).all():
+        return int(np.nanmax(named))
+    return ON_DEVICE if asked.recorded and (longest or 0) <= ON_DEVICE else None
+
+
+def _turns(asked: Asked, window: int) -> str:
+    """How many more requests fit into the fullest session, as a clause; empty where its growth is not known."""
+    rows = asked.rows
+    at = int(np.nanargmax(asked.numbers("context_tokens")))
+    same = (rows["session"] == rows["session"].iloc[at]).fillna(False).to_numpy(np.bool_)
+    consumed = asked.numbers("context_tokens")[same]
+    steps = np.diff(consumed[~np.isnan(consumed)])
+    if not len(steps) or np.median(steps) <= 0:
+        return ""
+    left = int((window - asked.numbers("context_tokens")[at]) // np.median(steps))
+    fits = tk.format_count(left, "more request fits", "more requests fit") if left else "no further request fits"
+    return f", and {fits} at this pace" if left >= 0 else ""
+
+
+DETECTOR = tk.RecordingDetector(
+    id="full-context-window",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

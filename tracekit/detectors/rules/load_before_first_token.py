@@ -1,0 +1,142 @@
+"""`load-before-first-token`: a request waits for its first token while the language model is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    min_load_ms: float = tk.option(300.0, "ms", "Heuristic: a shorter delay of a first word is hardly noticed.")
+    share: float = tk.option(
+        0.2, "share of the time to first token", "Heuristic: below, the prompt itself is what takes long.", maximum=1
+    )
+    ratio: float = tk.option(
+        3.0,
+        "first prompt to later ones",
+        "Heuristic: where no load was recorded, a first prompt that takes so many times as long for as many tokens "
+        "waited for something.",
+        minimum=1,
+    )
+    min_later: int = tk.option(3, "requests", "Heuristic: fewer later requests do not show how long a prompt takes.")
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Looks for loads between the start of a request and its first token, or for a first prompt that took long without
+    more tokens."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    load, first = (asked.numbers(name) for name in ("load_ns", "first_token_ns"))
+    if not asked.logs("load"):
+        load = np.full(len(load), np.nan)
+    known = ~np.isnan(load) & ~np.isnan(first)
+    share = np.where(known, load, 0) / np.maximum(np.nan_to_num(first), 1)
+    late = known & (load >= max(options.min_load_ms * 1e6, 1)) & (share >= options.share)
+    if late.any():
+        return _loads(asked, options, late, share)
+    return _first_prompt(asked, options, known)
+
+
+def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatArray) -> tk.Outcome:
+    rows, load, first = asked.rows[late], asked.numbers("load_ns")[late], asked.numbers("first_token_ns")[late]
+    worst = int(np.argmax(load))
+    metrics = (
+        tk.above("loading before a first token", int(load[worst]), "ns", round(options.min_load_ms * 1e6)),
+        tk.above("its share of the time to first token", float(share[late][worst]), "share", options.share),
+        tk.Metric("requests that waited for a load", len(rows), "count"),
+    )
+    several = len(rows) > 1
+    words = (
+        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: "
+        f"{'up to ' if several else ''}{tk.format_time(load[worst])} of {tk.format_time(first[worst])}"
+    )
+    frame = asked.view.trace.phases
+    is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
+    loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
+    starts = rows["start_ns"].to_numpy(np.int64)
+    waits = tk.Intervals(starts, starts + first.astype(np.int64))
+    return asked.finding(
+        f"{words}.",
+        metrics,
+        late,
+        cost=(
+            int(load.sum()),
+            "Loading and warming up between a request and its first token",
+            loads.intersection(waits),
+        ),
+        once=not several,
+        longest_wait_ns=int(load[worst]),
+    )
+
+
+def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Outcome:
+    """Whether the first prompt took long although no load was recorded meanwhile: an attached recording often shows
+    only that assets are unloaded."""
+    view, prompt, tokens = asked.view, asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
+    later = np.arange(len(prompt)) > 0
+    timed = later & ~np.isnan(prompt)
+    if int(timed.sum()) >= options.min_later and not np.isnan(prompt[0]):
+        usual_ns = float(np.median(prompt[timed]))
+        excess_ns = prompt[0] - usual_ns
+        metrics = (
+            tk.above("first prompt to later ones", prompt[0] / max(usual_ns, 1), "ratio", options.ratio),
+            tk.above("time beyond later ones", round(excess_ns), "ns", round(options.min_load_ms * 1e6)),
+        )
+        if all(metric.reached for metric in metrics) and excess_ns > 0:
+            alike = timed & (tokens >= tokens[0])
+            if np.isnan(tokens[0]) or np.isnan(tokens[timed]).any():
+                return view.unknown(
+                    f"The first prompt took {metrics[0].value:.1f}x as long as later ones; how many tokens they "
+                    "processed is not recorded.",
+                    f"{ADD_INSTRUMENT} Start before the app loads the model.",
+                )
+            if int(alike.sum()) >= options.min_later and prompt[0] >= options.ratio * np.median(prompt[alike]):
+                return _slow_first(asked, metrics, round(float(np.median(prompt[alike]))))
+    if not known.any():
+        why = "loads" if asked.logs("load") else "loads of this runtime"
+        return view.unknown(
+            f"The recording does not show {why} and first tokens of the same request.",
+            f"{ADD_INSTRUMENT} Start before the app loads the model.",
+        )
+    longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
+    count = tk.format_count(int(known.sum()), "request")
+    least_ns = round(options.min_load_ms * 1e6)
+    return view.passed(
+        f"None of {count} waited for a load."
+        if not longest
+        else f"None of {count} waited long for a load, {tk.format_time(longest)} at most.",
+        (tk.above("loading before a first token", int(longest), "ns", least_ns),),
+    )
+
+
+def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> tk.Outcome:
+    first = np.arange(len(asked.rows)) == 0
+    prompts = tk.Intervals.from_rows(asked.phases("prompt", of=first))
+    excess = int(asked.numbers("prompt_ns")[0]) - usual_ns
+    return asked.finding(
+        f"The first prompt took {tk.format_time(usual_ns + excess)}, later ones with as many tokens "
+        f"{tk.format_time(usual_ns)} (median); no load was recorded meanwhile.",
+        metrics,
+        first,
+        cost=(excess, "Time of the first prompt beyond the median of later ones with as many tokens", prompts),
+        once=True,
+        longest_wait_ns=excess,
+        usual_ns=usual_ns,
+    )
+
+
+DETECTOR = tk.RecordingDetector(
+    id="load-before-first-token",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

@@ -1,0 +1,162 @@
+"""`prompt-reprocessing`: a prompt is processed again although its beginning could come from the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    cached_share: float = tk.option(
+        0.2, "share of the tokens before", "Heuristic: a cache that works holds nearly all of them.", maximum=1
+    )
+    min_tokens: int = tk.option(200, "tokens", "Heuristic: a shorter beginning is processed in no time.")
+    missed_share: float = tk.option(
+        0.5, "share of requests", "Heuristic: less often, the cache may have been given up on purpose.", maximum=1
+    )
+    min_requests: int = tk.option(3, "requests", "Heuristic: once or twice, memory may have run low.")
+
+
+_LEAST_CHAIN = 5
+"""So many requests in a row that each hold a little more than all before them continue each other, also where the
+recording does not say so: by chance lengths do not grow so (heuristic)."""
+_ADDED = 0.5
+"""What such a request adds at most, as a share of what was there (heuristic)."""
+_EVEN = 0.1
+"""Steps or ratios of lengths that vary by less are those of a benchmark (heuristic)."""
+
+
+_RECORD_CHAT = "Record a longer chat."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beginnings:
+    """What each request could take from the cache. Shape (requests,) each; NaN for what is not known."""
+
+    tokens: tk.FloatArray
+    """Tokens of the request before it, in all inferences."""
+    continues: tk.FloatArray
+    """1 where it goes on from the request before, 0 where it does not."""
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Looks for requests that continue the one before and reuse little of it."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, cached = asked.view, asked.numbers("cached_tokens")
+    before = _beginnings(asked, options)
+    reused = cached / np.maximum(before.tokens, 1)
+    long = before.tokens >= options.min_tokens
+    goes_on = long & (before.continues == 1)
+    missed = goes_on & (reused < options.cached_share)
+    judged = goes_on & ~np.isnan(cached)
+    maybe = (before.continues != 0) & (long | np.isnan(before.tokens)) & ~(reused >= options.cached_share)
+    count, of, unknown = int(missed.sum()), int(judged.sum()), int((maybe & ~judged).sum())
+    if not of and not unknown:
+        return view.not_applicable("No request continues one of enough tokens before it.")
+    metrics = (
+        tk.above("requests that process all again", count / of if of else None, "share", options.missed_share),
+        tk.above("such requests", count, "count", options.min_requests),
+        tk.Metric("requests that continue the one before", of, "count"),
+    )
+    words = f"{count:,} of {tk.format_count(of, 'request')} that continue the one before reused less than "
+    words += f"{tk.format_share(options.cached_share)} of its tokens"
+    if all(metric.reached for metric in metrics[:2]):
+        return _finding(asked, before, missed, metrics, words)
+    if not of or is_open(count, unknown, of, options.missed_share, options.min_requests):
+        counted = not asked.recorded and not np.isnan(cached).all()
+        return view.unknown(_unknown_words(asked, unknown), _RECORD_CHAT if counted else ADD_INSTRUMENT)
+    if of < options.min_requests:
+        return view.unknown(
+            f"{tk.format_count(of, 'request')} with known counts {'continues' if of == 1 else 'continue'} the one "
+            f"before, {options.min_requests} needed.",
+            _RECORD_CHAT,
+        )
+    return view.passed(f"{words}.", metrics)
+
+
+def _unknown_words(asked: Asked, unknown: int) -> str:
+    which = tk.format_count(unknown, "request")
+    if np.isnan(asked.numbers("cached_tokens")).all():
+        return f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
+    return f"Whether {which} {'continues' if unknown == 1 else 'continue'} the one before is not recorded."
+
+
+def _beginnings(asked: Asked, options: Options) -> _Beginnings:
+    rows, consumed = asked.rows, asked.numbers("consumed_tokens")
+    context = np.where(np.isnan(context := asked.numbers("context_tokens")), consumed, context)
+    runs = np.maximum(np.nan_to_num(asked.numbers("inferences"), nan=1), 1)
+    tokens, continues = np.full(len(rows), np.nan), np.zeros(len(rows))
+    for at in rows.reset_index(drop=True).groupby("session", dropna=False).groups.values():
+        place = at.to_numpy()
+        previous, now = place[:-1], place[1:]
+        tokens[now] = np.minimum(context[previous] * runs[now], consumed[now])
+        grown = consumed[now] / runs[now] - context[previous]
+        unknown = np.isnan(grown)
+        if asked.recorded and not rows["session"].iloc[place].isna().any():
+            # A session only ever appends to its transcript, unless the recording shows another one.
+            said = rows["appended"].to_numpy(np.float64, na_value=np.nan)[now]
+            continues[now] = np.where(np.isnan(said), np.where(unknown, np.nan, grown >= 0), said)
+            continue
+        chain = _chains(consumed[place], context[place])
+        reused = asked.numbers("cached_tokens")[now] >= options.cached_share * tokens[now]
+        continues[now] = np.where(chain | reused, 1, np.where(unknown | (grown >= 0), np.nan, 0))
+    return _Beginnings(tokens, continues)
+
+
+def _chains(consumed: tk.FloatArray, context: tk.FloatArray) -> tk.BoolArray:
+    """Shape (requests - 1,): whether a request is one of a row that continue each other, by their lengths."""
+    grown = consumed[1:] - context[:-1]
+    little = (grown >= 0) & (grown <= _ADDED * context[:-1])
+    found = np.zeros(len(little), np.bool_)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], little.astype(np.int8), [0]))))
+    for first, after in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        lengths = consumed[first : after + 1]
+        steps = (np.diff(lengths), lengths[1:] / lengths[:-1] - 1)
+        even = any(float(np.std(each)) < _EVEN * float(np.mean(each)) for each in steps)
+        found[first:after] = after - first >= _LEAST_CHAIN and not even
+    return found
+
+
+def _finding(
+    asked: Asked, before: _Beginnings, missed: tk.BoolArray, metrics: tuple[tk.Metric, ...], words: str
+) -> tk.Outcome:
+    prompt, processed = asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
+    again = np.maximum(before.tokens - asked.numbers("cached_tokens"), 0)
+    known = missed & ~np.isnan(prompt) & (processed > 0)
+    part = np.minimum(again[known] / processed[known], 1)
+    tokens = int(again[missed].sum())
+    summary = f"{words}: {tokens:,} tokens are processed again."
+    share = int(missed.sum()) / int(metrics[2].value or 1)
+    if not known.any():
+        return asked.finding(summary, metrics, missed, missed=share)
+    ns = prompt[known] * part
+    return asked.finding(
+        summary,
+        metrics,
+        missed,
+        cost=(
+            int(ns.sum()),
+            "Time of prompts, by tokens, for those that the request before had processed",
+            tk.Intervals.from_rows(asked.phases("prompt", of=known)),
+        ),
+        longest_wait_ns=int(ns.max()),
+    )
+
+
+DETECTOR = tk.RecordingDetector(
+    id="prompt-reprocessing",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+    caused_by=("rebuilt-instructions",),
+)

@@ -1,0 +1,80 @@
+"""`rebuilt-instructions`: the instructions of a language model are built again for each request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    share: float = tk.option(
+        0.8,
+        "share of requests",
+        "Heuristic: at nearly each request, so that no change of the task explains it.",
+        maximum=1,
+    )
+    min_requests: int = tk.option(3, "requests", "Heuristic: once or twice, a new chat may have begun.")
+    cached_share: float = tk.option(
+        0.2, "share of the tokens", "Heuristic: a cache that still holds the instructions holds as much.", maximum=1
+    )
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the instructions of each request with those of the request before it."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view = asked.view
+    region, text, form, session = (
+        asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
+    )
+    if np.isnan(region).all():
+        return view.unknown("The recording does not show instructions.", ADD_INSTRUMENT)
+    of = len(region) - 1
+    if of < options.min_requests:
+        return view.unknown(
+            f"{tk.format_count(of + 1, 'request')}, {options.min_requests + 1} needed.", "Record more requests."
+        )
+    known = ~np.isnan(region)
+    both = known[1:] & known[:-1]
+    new = both & (region[1:] != region[:-1])
+    unknown = ~both | (new & (np.isnan(form[1:]) | np.isnan(form[:-1])))
+    again = new & ~unknown & (form[1:] == form[:-1])
+    # What the cache still holds was built in vain and cost nothing.
+    cached = asked.numbers("cached_tokens") >= options.cached_share * asked.numbers("consumed_tokens")
+    again &= ~cached[1:]
+    count, judged = int(again.sum()), int((~unknown).sum())
+    metrics = (
+        tk.above("requests with instructions built again", count / judged if judged else None, "share", options.share),
+        tk.above("such requests", count, "count", options.min_requests),
+        tk.Metric("of them with other digits", int((again & (text[1:] != text[:-1])).sum()), "count"),
+        tk.Metric("of them in a session of their own", int((again & (session[1:] != session[:-1])).sum()), "count"),
+    )
+    words = f"{count:,} of {tk.format_count(judged, 'request')} behind another have the same instructions, built again"
+    if all(metric.reached for metric in metrics[:2]):
+        how = []
+        if metrics[2].value:
+            how.append(f"{metrics[2].value:,} with other digits in them, such as a date or a counter")
+        if metrics[3].value:
+            how.append(f"{metrics[3].value:,} in a new session")
+        tail = f": {', '.join(how)}" if how else ""
+        return asked.finding(f"{words}{tail}.", metrics, np.append(False, again), missed=count / judged)
+    if is_open(count, int(unknown.sum()), judged, options.share, options.min_requests):
+        return view.unknown(f"{words}; of {int(unknown.sum()):,} more it is not recorded.", ADD_INSTRUMENT)
+    return view.passed(f"{words}.", metrics)
+
+
+DETECTOR = tk.RecordingDetector(
+    id="rebuilt-instructions",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

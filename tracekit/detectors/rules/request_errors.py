@@ -1,0 +1,67 @@
+"""`request-errors`: requests to a language model end in errors or refusals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import (
+    ADD_INSTRUMENT,
+    NO_ERROR,
+    USES,
+    Asked,
+    any_request,
+    is_open,
+    judge_requests,
+)
+
+CANCELED = "canceled"
+"""What the user or the app stopped is no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    share: float = tk.option(
+        0.05, "share of requests", "Heuristic: users remember one answer in twenty that does not come.", maximum=1
+    )
+    min_errors: int = tk.option(1, "requests", "Heuristic: each error is an answer that somebody did not get.")
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Counts errors by kind."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, kinds = asked.view, asked.rows["error"]
+    known = kinds.notna().to_numpy()
+    failed = known & ~tk.is_any(kinds, NO_ERROR, CANCELED)
+    count, of, unknown = int(failed.sum()), int(known.sum()), int((~known).sum())
+    if not of:
+        return view.unknown("The recording does not show whether requests failed.", ADD_INSTRUMENT)
+    share = count / of
+    metrics = (
+        tk.above("requests that failed", share, "share", options.share),
+        tk.above("errors", count, "count", options.min_errors),
+    )
+    named = kinds[failed].astype(str).value_counts()
+    listed = ", ".join(
+        f"{name} {number:,}" for name, number in sorted(named.items(), key=lambda each: (-each[1], each[0]))
+    )
+    words = f"{count:,} of {tk.format_count(of, 'request')} failed{listed and f': {listed}'}"
+    if count and all(metric.reached for metric in metrics):
+        return asked.finding(f"{words}.", metrics, failed, missed=share)
+    if is_open(count, unknown, of, options.share, options.min_errors):
+        return view.unknown(f"{words}; of {unknown:,} more it is not recorded.", ADD_INSTRUMENT)
+    return view.passed(f"{words}.", metrics)
+
+
+DETECTOR = tk.RecordingDetector(
+    id="request-errors",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+    caused_by=("full-context-window",),
+)

@@ -1,0 +1,76 @@
+"""`slow-tool-calls`: requests to a language model spend their time in tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    share: float = tk.option(
+        0.3,
+        "share of a request's time",
+        "Heuristic: below, the model itself decides how long a request takes.",
+        maximum=1,
+    )
+    min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in a chat, a shorter wait for a tool is not noticed.")
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the time in tools with that of the request, for each request."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, tools, calls = asked.view, asked.numbers("tool_ns"), asked.numbers("tools")
+    known = ~np.isnan(tools)
+    if not known.any():
+        return view.unknown("The recording does not show tool calls.", ADD_INSTRUMENT)
+    if not np.nansum(calls):
+        if tk.is_any(view.trace.phases["phase"], "tool call").any():
+            return view.unknown("Tool calls were recorded, but not which requests made them.", ADD_INSTRUMENT)
+        return view.not_applicable("No request called a tool.")
+    share = np.where(known, tools, 0) / np.maximum(asked.elapsed_ns, 1)
+    least_ns = round(options.min_time_ms * 1e6)
+    bound = known & (share >= options.share) & (tools >= max(least_ns, 1))
+    worst = int(np.argmax(np.where(bound if bound.any() else known & (calls > 0), share, -1)))
+    identity, repeated = asked.phases("tool call"), 0
+    if "identity" in identity:
+        again = identity[identity["identity"].notna()].duplicated(["request", "identity"])
+        repeated = int(again.sum())
+    metrics = (
+        tk.above("largest share of a request in tools", float(share[worst]), "share", options.share),
+        tk.above("time in tools, that request", int(tools[worst]), "ns", least_ns),
+        tk.Metric("requests that wait for tools", int(bound.sum()), "count"),
+        tk.Metric("calls repeated with the same arguments", repeated, "count"),
+    )
+    with_tools = int((known & (calls > 0)).sum())
+    if not bound.any():
+        words = f"Of {tk.format_count(with_tools, 'request')} with tools, none waits for them"
+        return view.passed(f"{words}: at most {tk.format_share(share[worst])} of its time is in tools.", metrics)
+    time_ns = int(tools[bound].sum())
+    whole = tk.format_time(int(asked.elapsed_ns[bound].sum()))
+    same = f"; {tk.format_count(repeated, 'call')} repeated one with the same arguments" if repeated else ""
+    return asked.finding(
+        f"{int(bound.sum()):,} of {tk.format_count(with_tools, 'request')} with tools spent {tk.format_time(time_ns)} "
+        f"of {whole} in them, up to {tk.format_share(share[worst])} of one request{same}.",
+        metrics,
+        bound,
+        cost=(time_ns, "Elapsed time of tool calls", tk.Intervals.from_rows(asked.phases("tool call", of=bound))),
+        longest_wait_ns=int(tools[bound].max()),
+    )
+
+
+DETECTOR = tk.RecordingDetector(
+    id="slow-tool-calls",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

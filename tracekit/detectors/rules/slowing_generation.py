@@ -1,0 +1,159 @@
+"""`slowing-generation`: tokens become slower with context than attention explains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+import tracekit.detectors as tk
+from tracekit.analysis.context_growth import ContextGrowth, context_growth
+from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.requests import token_intervals
+from tracekit.detectors.shared.latency_causes import HEATING_S
+from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, any_request, judge_requests
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    excess: float = tk.option(
+        0.15,
+        "share of the time expected",
+        "Heuristic: half of the context later, users read such a slowdown as a stall.",
+    )
+    min_tokens: int = tk.option(80, "tokens", "Heuristic: fewer do not show a curve.")
+    min_range: int = tk.option(
+        128, "tokens of context", "Heuristic: shorter contexts barely differ in their attention."
+    )
+
+
+_SAME_WAY = 0.8
+"""From this correlation of context with time on, what heats up with time looks like context (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tokens:
+    """Tokens of known context; or, where single ones are not recorded, those of each request as one."""
+
+    row: tk.IntArray
+    """Place of the request of each."""
+    context: tk.FloatArray
+    times: tk.Intervals
+    count: tk.FloatArray
+    """How many tokens it stands for."""
+
+    @property
+    def each_ns(self) -> tk.FloatArray:
+        return np.asarray(self.times.durations / self.count, np.float64)
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Compares the time of tokens in long contexts with the line that short ones follow."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, tokens = asked.view, _tokens(asked)
+    if len(tokens.context) < options.min_tokens:
+        what = "generations" if asked.recorded else "tokens"
+        return view.unknown(
+            f"{len(tokens.context):,} {what} of known time and context, {options.min_tokens:,} needed.", RECORD_MORE
+        )
+    low, high = tokens.context.min(), tokens.context.max()
+    where = f"contexts of {low:,.0f} to {high:,.0f} tokens"
+    growth = context_growth(tokens.context, tokens.each_ns)
+    if high - low < options.min_range or growth is None:
+        short = (
+            f"a range of {options.min_range:,} needed" if high - low < options.min_range else "with gaps between them"
+        )
+        return view.unknown(f"Only {where}, {short}.", "Record longer answers, or a chat of several requests.")
+    metrics = (
+        tk.above("time in the upper half to the line", 1 + growth.excess, "ratio", 1 + options.excess),
+        tk.Metric("lower bound of that", 1 + growth.excess - growth.excess_error, "ratio"),
+        tk.Metric("time for each token of context", growth.slope_ns, "ns"),
+        tk.Metric("tokens", len(tokens.context), "count"),
+    )
+    line = (
+        f"{tk.format_time(growth.slope_ns)} (±{tk.format_time(growth.slope_error_ns)}) more for each token of context"
+        if growth.slope_ns > growth.slope_error_ns
+        else "no more with context"
+    )
+    if not (growth.curved and metrics[0].reached and growth.excess > growth.excess_error):
+        return view.passed(f"In {where}, tokens take {line}, and not more than that in the upper half.", metrics)
+    if (unclear := _heat(view, tokens)) is not None:
+        return unclear
+    return _finding(asked, tokens, growth, metrics, f"In the lower half of {where}, tokens take {line}")
+
+
+def _tokens(asked: Asked) -> _Tokens:
+    rows = asked.rows
+    consumed, alone = asked.numbers("consumed_tokens"), ~rows["overlapping"].to_numpy(np.bool_)
+    between = token_intervals(asked.view.trace)
+    at = _places(asked, between["request"].to_numpy(np.int64))
+    known = (at >= 0) & alone[at] & ~np.isnan(consumed[at]) & (between["duration_ns"].to_numpy() > 0)
+    if known.any():
+        at, between = at[known], between[known]
+        times = tk.Intervals.from_rows(between)
+        return _Tokens(at, consumed[at] + between["token"].to_numpy(), times, np.ones(len(at)))
+    generated, time_ns = asked.numbers("generated_tokens"), asked.numbers("generation_ns")
+    of = alone & (asked.numbers("inferences") == 1) & (generated > 0) & (time_ns > 0) & ~np.isnan(consumed)
+    phases = asked.phases("generation", of=of)
+    at = _places(asked, tk.or_minus_one(phases["request"]))
+    _, first = np.unique(at, return_index=True)
+    at = at[first]
+    return _Tokens(at, consumed[at] + generated[at] / 2, tk.Intervals.from_rows(phases).where(first), generated[at])
+
+
+def _places(asked: Asked, requests: tk.IntArray) -> tk.IntArray:
+    """Where each of some requests stands in the rows; -1 for others."""
+    place: tk.IntArray = pd.Index(asked.rows["request"]).get_indexer(pd.Index(requests)).astype(np.int64)
+    return place
+
+
+def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:
+    """The answer where the device may have become hot meanwhile; None where it did not."""
+    frame = view.trace.context.get("thermal")
+    if frame is not None and not frame.empty:
+        states = states_at(frame, THERMAL_STATES, tokens.times.starts)
+        if (states >= 0).all() and not np.ptp(states):
+            return None
+        reason = "Tokens become slower with context, and the thermal state changed meanwhile."
+        return view.unknown(reason, "Record on a cool device.")
+    quick = int(tokens.times.ends.max() - tokens.times.starts.min()) < HEATING_S * 1e9
+    if quick or np.corrcoef(tokens.context, tokens.times.starts)[0, 1] < _SAME_WAY:
+        return None
+    return view.unknown(
+        "Tokens become slower with context, so slowly that heat could be the cause.",
+        "Add the Thermal State instrument, and ask again with a short context at the end.",
+    )
+
+
+def _finding(
+    asked: Asked, tokens: _Tokens, growth: ContextGrowth, metrics: tuple[tk.Metric, ...], words: str
+) -> tk.Outcome:
+    beyond = (tokens.each_ns - growth.line(tokens.context)) * tokens.count
+    late = (tokens.context >= growth.middle) & (beyond > 0)
+    chosen = np.zeros(len(asked.rows), np.bool_)
+    chosen[tokens.row[late]] = True
+    error = tk.format_share(growth.excess_error)
+    return asked.finding(
+        f"{words}; in the upper half {tk.format_share(growth.excess)} (±{error}) longer than that, and more with each.",
+        metrics,
+        chosen,
+        cost=(
+            round(float(beyond[late].sum())),
+            "Time of tokens in the upper half of the contexts beyond the line that those in the lower half follow",
+            tokens.times.where(late),
+        ),
+    )
+
+
+DETECTOR = tk.RecordingDetector(
+    id="slowing-generation",
+    page=tk.page_beside(__file__),
+    uses=(*USES, "Thermal State"),
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

@@ -1,0 +1,89 @@
+"""`work-outside-model`: tokenizer, sampling and cache take a large part of requests to a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.detectors.shared.requests import (
+    OUTSIDE_PHASES,
+    RECORD_MORE,
+    USES,
+    Asked,
+    any_request,
+    judge_requests,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    share: float = tk.option(
+        0.25,
+        "share of the requests' time",
+        "Heuristic: a quarter is worth moving off the path of each token.",
+        maximum=1,
+    )
+    min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in less time of requests, one slow step would decide.")
+
+
+_PARTS = {"tokenizer_ns": "the tokenizer", "sampling_ns": "sampling", "cache_ns": "the cache"}
+
+
+def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+    """Adds up what requests spend on steps in which the model does not run."""
+    return judge_requests(view, lambda asked: _judge(asked, options))
+
+
+def _judge(asked: Asked, options: Options) -> tk.Outcome:
+    view, outside = asked.view, asked.numbers("outside_ns")
+    known = ~np.isnan(outside)
+    if not known.any():
+        return view.unknown(
+            "The recording does not show what requests did outside the model.",
+            "Add the Time Profiler instrument and read `tracekit stacks`, or log the steps as signposts.",
+        )
+    elapsed, spent = int(asked.elapsed_ns[known].sum()), float(outside[known].sum())
+    share = spent / max(elapsed, 1)
+    metrics = (
+        tk.above("time outside the model", share, "share", options.share),
+        tk.above("time of requests", elapsed, "ns", round(options.min_time_ms * 1e6)),
+    )
+    if not metrics[1].reached:
+        needed = tk.format_time(options.min_time_ms * 1e6)
+        return view.unknown(f"Requests took {tk.format_time(elapsed)} in all, {needed} needed.", RECORD_MORE)
+    words = (
+        f"{tk.format_count(int(known.sum()), 'request')} spent {tk.format_time(spent)} of {tk.format_time(elapsed)} "
+        f"({tk.format_share(share)}) outside the model"
+    )
+    if not metrics[0].reached:
+        return view.passed(f"{words}.", metrics)
+    parts = {name: float(np.nansum(asked.numbers(column)[known])) for column, name in _PARTS.items()}
+    most = max(parts, key=lambda name: parts[name])
+    model = tk.Intervals.from_rows(asked.phases("forward pass", of=known)).union()
+    steps = tk.Intervals.from_rows(asked.phases(*OUTSIDE_PHASES, of=known))
+    alone = _without(steps.union(), model)
+    return asked.finding(
+        f"{words}, most of it in {most} ({tk.format_time(parts[most])}).",
+        metrics,
+        known & (outside > 0),
+        cost=(round(spent), "Time in tokenizer, sampling and cache while no forward pass runs", alone),
+    )
+
+
+def _without(times: tk.Intervals, others: tk.Intervals) -> tk.Intervals:
+    """The parts of merged times that others do not cover."""
+    edges = np.concatenate(([np.iinfo(np.int64).min], np.column_stack((others.starts, others.ends)).ravel()))
+    free = tk.Intervals(edges[::2], np.append(edges[1::2], np.iinfo(np.int64).max))
+    return times.intersection(free)
+
+
+DETECTOR = tk.RecordingDetector(
+    id="work-outside-model",
+    page=tk.page_beside(__file__),
+    uses=USES,
+    options=Options,
+    asks=(any_request,),
+    detect=detect,
+)

@@ -1,0 +1,143 @@
+"""Requests to language models as rules see them: those of one runtime in one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import tracekit.detectors as tk
+from tracekit.trace.requests.errors import NONE
+from tracekit.trace.requests.foundation_models import NAME as FOUNDATION_MODELS
+from tracekit.trace.requests.frame import UNVALIDATED
+from tracekit.trace.requests.logged import OUTSIDE
+from tracekit.trace.runtimes.phases import of_target
+from tracekit.trace.runtimes.registry import runtimes
+
+USES = ("Signposts", FOUNDATION_MODELS)
+"""Instruments that show requests."""
+MODEL_PHASES = ("prompt", "generation", "inference", "forward pass", "token interval")
+"""Phases in which a request has the model."""
+OUTSIDE_PHASES = OUTSIDE
+"""Phases in which it does not."""
+NO_ERROR = NONE
+ADD_INSTRUMENT = "Record with the Foundation Models instrument (Xcode 27)."
+RECORD_MORE = "Record longer, with more requests."
+
+
+def any_request(view: tk.RecordingView, _options: Any = None) -> tk.Outcome | None:
+    """The target asked a language model."""
+    asked = of_target(view.trace.requests, view.trace.run.target.process).any()
+    return None if asked else view.not_applicable("No request to a language model was recorded.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Requests of one runtime in one process."""
+
+    view: tk.RecordingView
+    runtime: str
+    rows: pd.DataFrame
+    """Rows of `Trace.requests`, in order of time."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether tables of Foundation Models show them, and not signposts."""
+        return self.runtime in UNVALIDATED
+
+    @property
+    def elapsed_ns(self) -> tk.IntArray:
+        """Shape (requests,): how long each took, or has taken at the end of the recording."""
+        return (self.rows["last_ns"] - self.rows["start_ns"]).to_numpy(np.int64)
+
+    def numbers(self, column: str) -> tk.FloatArray:
+        """Shape (requests,): a column of numbers; NaN where it is not recorded."""
+        return self.rows[column].to_numpy(np.float64, na_value=np.nan)
+
+    def phases(self, *names: str, of: tk.BoolArray | None = None) -> pd.DataFrame:
+        """Ended rows of some phases that belong to the requests, or to some of them. O(phases)."""
+        frame = self.view.trace.phases
+        numbers = self.rows["request"] if of is None else self.rows["request"][of]
+        own = tk.is_any(frame["phase"], *names) & np.isin(tk.or_minus_one(frame["request"]), numbers)
+        return tk.rows_where(frame, own & frame["duration_ns"].notna().to_numpy())
+
+    def logs(self, phase: str) -> bool:
+        """Whether the runtime could show a phase."""
+        if self.recorded:
+            return True
+        signposts = [entry for each in runtimes() if each.name == self.runtime for entry in each.signposts]
+        return any(entry.phase == phase for entry in signposts)
+
+    def finding(
+        self,
+        summary: str,
+        metrics: tuple[tk.Metric, ...],
+        chosen: tk.BoolArray,
+        *,
+        missed: float | None = None,
+        cost: tuple[int, str, tk.Intervals] | None = None,
+        once: bool = False,
+        longest_wait_ns: int = 0,
+        usual_ns: int = 0,
+    ) -> tk.Outcome:
+        """The problem is there, as the chosen requests show. `cost`: its time in ns, how it was worked out, and where
+        it lies; it is a share of the time that all requests cover."""
+        rows = self.rows[chosen]
+        evidence = pd.DataFrame(
+            {
+                "start_ns": rows["start_ns"].to_numpy(),
+                "duration_ns": self.elapsed_ns[chosen],
+                "model": None,
+                "label": "request",
+                "table": rows["table"].to_numpy(),
+                "row": rows["row"].to_numpy(),
+            }
+        )
+        if cost is None:
+            return self.view.finding(summary, metrics, rows=evidence, missed=missed)
+        affected = cost[2].union()
+        ns = min(cost[0], affected.covered_ns)
+        every = tk.Intervals(self.rows["start_ns"].to_numpy(), self.rows["last_ns"].to_numpy()).covered_ns
+        basis = f"{cost[1]}, as a share of the time of these requests."
+        wait = min(longest_wait_ns, ns)
+        full = tk.Cost(ns, ns / max(every, ns, 1), basis, "the time of requests", once, wait, usual_ns)
+        return self.view.finding(summary, metrics, rows=evidence, cost=full, affected=affected)
+
+
+def judge_requests(view: tk.RecordingView, judge: Callable[[Asked], tk.Outcome]) -> tk.Outcome:
+    """What a rule says of the requests of each runtime and process, in one answer: the finding that takes most time;
+    without one, what is not known outweighs what passed. O(requests)."""
+    frame = view.trace.requests
+    frame = frame[of_target(frame, view.trace.run.target.process)]
+    groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]
+    answers = []
+    for rows in groups:
+        asked = Asked(view, str(rows["runtime"].iloc[0]), rows)
+        answer = judge(asked)
+        if len(groups) > 1:
+            answer = _named(asked.runtime, answer)
+        answers.append(answer)
+    return max(answers, key=_weight)
+
+
+def _named(runtime: str, answer: tk.Outcome) -> tk.Outcome:
+    if isinstance(answer, tk.Finding | tk.Passed):
+        return replace(answer, summary=f"{runtime}: {answer.summary}")
+    return replace(answer, reason=f"{runtime}: {answer.reason}") if isinstance(answer, _WITH_REASON) else answer
+
+
+_WITH_REASON = (tk.NotApplicable, tk.NotEvaluated)
+
+
+def _weight(outcome: tk.Outcome) -> tuple[int, int]:
+    order = (tk.NotApplicable, tk.Passed, tk.NotEvaluated, tk.Finding)
+    cost = outcome.cost if isinstance(outcome, tk.Finding) else None
+    return order.index(type(outcome)), 0 if cost is None else cost.ns
+
+
+def is_open(hits: int, unknown: int, of: int, share: float, least: int) -> bool:
+    """Whether the requests of which something is not known could make a finding of what is none."""
+    return unknown > 0 and hits + unknown >= least and hits + unknown >= share * (of + unknown)
