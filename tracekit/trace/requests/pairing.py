@@ -97,7 +97,7 @@ class Owners:
         turns_of = {name: frozenset(requests) for name, requests in self._of.items()}
         for event in events:
             named = frozenset[int]().union(*(turns_of.get(name, frozenset()) for name in event.ids))
-            for name in event.ids - turns_of.keys():
+            for name in (each for each in event.ids if each not in turns_of):
                 self._of.setdefault(name, set()).update(named)
 
     def of(self, names: Iterable[str | None]) -> int | None:
