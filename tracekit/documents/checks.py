@@ -76,10 +76,11 @@ def _by_model(answers: Iterable[Result]) -> Iterator[Line]:
 
 
 def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
-    """The reasons of each check, a line each, with the models."""
-    for (check, reason), models in grouped(((each.id, each.summary), each.model) for each in answers).items():
-        about = f" ({', '.join(filter(None, models))})" if any(models) else ""
-        yield (Span(check, Role.STRONG), f"{about}: {reason}")
+    """The reasons of checks, with the models, a line each; checks with the same ones share it."""
+    models = grouped(((each.id, each.summary), each.model) for each in answers)
+    for (reason, about), ids in grouped(((reason, tuple(of)), check) for (check, reason), of in models.items()).items():
+        named = ", ".join(filter(None, about))
+        yield (Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}")
 
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
