@@ -29,7 +29,8 @@ def reports(samples: Path) -> dict[str, Report]:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_takes_some_forty_lines_of_a_hundred_columns(reports, name: str) -> None:
     lines = short_text(reports[name]).splitlines()
-    assert len(lines) <= 41
+    # Requests to a language model are shown with their phases, besides what was found and what was not evaluated.
+    assert len(lines) <= (LINES if reports[name].requests else 41)
     assert max(map(cell_len, lines)) <= 100
 
 

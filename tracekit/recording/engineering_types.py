@@ -49,7 +49,7 @@ _TYPES = {
     ),
     Kind.NUMBER: (
         "bit-rate clock connection-filter connection-meta containment-level disk-size-in-bytes displayed-surface-swap "
-        "duration-on-core duration-waiting errno-value event-count fd fixed-decimal gpu-driver-surface "
+        "duration-on-core duration-waiting errno-value event-count fd gpu-driver-surface "
         "kdebug-arg kdebug-class kdebug-code kdebug-func kdebug-string kdebug-subclass metal-encoding-para "
         "metal-compiler-request metal-device-id metal-workload-priority network-size-in-bytes "
         "network-size-in-bytes-per-second percent percent-per-hour sched-priority size-in-bytes-per-second "
