@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli import watch
+from tracekit.detectors.registry import RULES
 
 Event = Callable[[], None]
 
