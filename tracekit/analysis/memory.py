@@ -66,11 +66,15 @@ class MemoryLevel:
     kind: str
     """`footprint`, or `gpu` for what it has allocated of Metal."""
     samples: int
+    """How many."""
     every_ns: int
     """Usual time between two samples."""
     first_bytes: int
+    """In the first sample."""
     last_bytes: int
+    """In the last sample."""
     peak_bytes: int
+    """In the highest sample."""
     peak_ns: int
     """When it held most, first."""
 
@@ -104,8 +108,11 @@ class LoadMemory:
     Neural Engine lies in other processes."""
 
     model: str
+    """Name of the model."""
     instance: int | None
+    """Number of the instance; None where Core ML names none."""
     start_ns: int
+    """When the load began."""
     step_bytes: int | None
     """Footprint after the load less that before it; None where the samples do not tell this load from others."""
     together_bytes: int | None
@@ -114,6 +121,7 @@ class LoadMemory:
     """What the footprint fell by after the last use of the load; None where no sample shows it released. Core ML
     records no release."""
     sure: str
+    """How sure the step is, in words."""
     apart_ns: int | None
     """Time between the two samples that the step rests on; whatever else the app did in it is in the step too."""
     before_bytes: int | None

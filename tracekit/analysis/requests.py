@@ -121,11 +121,13 @@ class RequestSummary:
     """Requests to one language model."""
 
     runtime: str
+    """What ran it."""
     model: str | None
     """None where it is not named."""
     pid: int | None
     """Of the process that asked, where several did; else null."""
     requests: int
+    """How many."""
     unfinished: int
     """Those without an end in the recording: their numbers are those so far."""
     overlapping: int

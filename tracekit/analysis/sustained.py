@@ -33,9 +33,11 @@ class Third:
     """The predictions of a third of the time."""
 
     predictions: int
+    """How many."""
     per_second: float | None
     """While active, as of the model."""
     p50_ns: float | None
+    """Median latency; None without predictions."""
     thermal: str | None
     """Hottest thermal state at the start of any of them; None where none is known."""
 
@@ -45,10 +47,13 @@ class Sustained:
     """One model over minutes."""
 
     model: str
+    """Name of the model."""
     span_ns: int
     """From the start of the first prediction to that of the last."""
     first: Third
+    """The first third of that time."""
     last: Third
+    """The last third."""
     retained: float | None
     """Predictions per second in the last third over those in the first."""
     units: dict[str, float] = field(default_factory=dict)

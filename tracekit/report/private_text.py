@@ -26,9 +26,9 @@ metal ml model more neural node notes open output prediction process record reco
 security share size sort split storage strings sum table target template test the time timed top trace
 users view watch which write xcode xctrace
 """
-OWN_WORDS = frozenset(_OWN_WORDS.split())
-"""Words of our own sentences and of Instruments' labels, some of which are also programs. As such they name nobody;
-followed by a process id they are replaced like any other."""
+OWN_WORDS = frozenset({*_OWN_WORDS.split(), "activity monitor"})
+"""Words of our own sentences, of Instruments' labels and instruments, some of which are also programs. As such they
+name nobody; followed by a process id they are replaced like any other."""
 
 _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 """No letter or digit beside it. An underscore separates, because labels join names with it."""

@@ -11,6 +11,7 @@ from support.samples.not_instrumented import not_instrumented
 from support.samples.runtimes import dictation, frame_camera, local_chat
 from support.samples.sharpen import sharpen_8bit, sharpen_float16
 from support.samples.style_transfer import style_transfer_fixed, style_transfer_reload
+from tracekit.testing.schemas import LANGUAGE_MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,5 +50,6 @@ EXPORTED: tuple[str, ...] = (
     "life-cycle-period",
     "process-info",
     "time-info",
+    *LANGUAGE_MODELS,
 )
 """Tables that a user exports for tracekit; the exports list the others without holding them."""

@@ -33,8 +33,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         tk.above("highest footprint", peak, "bytes", options.near_share * limit),
         tk.Metric("limit", limit, "bytes"),
     )
-    share = tk.format_share(peak / limit)
-    words = f"The footprint reaches {tk.format_bytes(peak)}, {share} of the limit of {tk.format_bytes(round(limit))}"
+    beside = "above" if peak > limit else f"{tk.format_share(peak / limit)} of"
+    words = f"The footprint reaches {tk.format_bytes(peak)}, {beside} the limit of {tk.format_bytes(round(limit))}"
     if not tk.reached(metrics, "highest footprint"):
         return view.passed(f"{words}. {LOWER_BOUND}", metrics)
     calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)

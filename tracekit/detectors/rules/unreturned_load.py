@@ -47,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     metrics = (
         tk.above("reloads", len(cycles), "count", options.min_reloads),
         tk.above("what a load adds", step, "bytes", options.min_mb * MB),
-        tk.above("what stays of it", stays / step if step > 0 else None, "share", options.kept_share),
+        tk.above("what stays of it", min(stays / step, 1.0) if step > 0 else None, "share", options.kept_share),
         tk.Metric("what stays of all", float(kept.sum()), "bytes"),
     )
     if not tk.reached(metrics, "what a load adds"):
