@@ -134,18 +134,19 @@ class Trace:
     @property
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app; see `tracekit.trace.runtimes.phases`."""
-        return self.context[PHASES] if PHASES in self.context else no_phases()
+        return self.context[PHASES] if PHASES in self.context else self.cache.get(PHASES, no_phases)
 
     @property
     def requests(self) -> pd.DataFrame:
         """Requests to language models; see `tracekit.trace.requests.frame`."""
-        return self.context[REQUESTS] if REQUESTS in self.context else no_requests()
+        # Asked by each check of requests.
+        return self.context[REQUESTS] if REQUESTS in self.context else self.cache.get(REQUESTS, no_requests)
 
     @property
     def memory(self) -> pd.DataFrame:
         """Footprints of processes and what they have allocated of Metal, over time; see
         `tracekit.trace.instruments.memory`. Coverage says what the absence of rows means."""
-        return self.context[MEMORY] if MEMORY in self.context else no_memory()
+        return self.context[MEMORY] if MEMORY in self.context else self.cache.get(MEMORY, no_memory)
 
     @property
     def inferred(self) -> bool:

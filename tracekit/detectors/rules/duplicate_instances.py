@@ -8,7 +8,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.instances import Instances, Traits, instances_by_kind, traits
+from tracekit.analysis.instances import Instances, Traits, instances_by_kind
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors.shared.instances import (
     ALIKE,
@@ -17,6 +17,7 @@ from tracekit.detectors.shared.instances import (
     before_comparing,
     one_suffices,
     take_turns,
+    traits_of,
 )
 from tracekit.detectors.shared.loads import beside_cold
 
@@ -49,7 +50,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     answer = before_comparing(view, options.min_predictions)
     if answer is not None:
         return answer
-    return _judge_instances(view, traits(view.trace, view.predictions, view.data, view.compute, view.hardware), options)
+    return _judge_instances(view, traits_of(view), options)
 
 
 def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:

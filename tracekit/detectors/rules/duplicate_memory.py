@@ -9,9 +9,16 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.instances import instances_by_kind, traits
+from tracekit.analysis.instances import instances_by_kind
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
-from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, before_comparing, one_suffices
+from tracekit.detectors.shared.instances import (
+    ALIKE,
+    MIN_SWITCHES,
+    PARALLEL_SHARE,
+    before_comparing,
+    one_suffices,
+    traits_of,
+)
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
@@ -35,7 +42,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     answer = before_comparing(view, options.min_predictions)
     if answer is not None:
         return answer
-    known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    known = traits_of(view)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     part = next((each for each in parts if one_suffices(each, options)), None)
     if part is None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.instances import Traits, traits
+from tracekit.trace.cache import cached
 
 if TYPE_CHECKING:
     from tracekit.analysis.instances import Instances
@@ -29,6 +31,12 @@ class TurnsRule(Protocol):
     @property
     def alike(self) -> float:
         """Slowest to fastest."""
+
+
+@cached
+def traits_of(view: tk.ModelView) -> Traits:
+    """Traits of the model's instances, which several rules compare. O(n log n)."""
+    return traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
 
 
 def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:
