@@ -40,7 +40,11 @@ def bundles(tmp_path: Path) -> Path:
 
 
 @needs_coremltools
-def test_the_script_records_reads_and_judges(standin, standin_log, bundles: Path, tmp_path: Path) -> None:
+def test_the_script_records_reads_and_judges(
+    standin, standin_log, bundles: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if not request.config.getoption("--every-case"):
+        pytest.skip("builds models and starts tracekit for each question: run with --every-case")
     standin(bundles=str(bundles))
     folder, plan = tmp_path / "a folder", tmp_path / "plan.txt"
     plan.write_text("# mode model loads predictions problem\nreload Float16 20 20 reload-before-predict\n", "utf-8")

@@ -47,6 +47,11 @@ NOT_SHOWN = {
     ),
     "numbers of instances, and which models the app loaded": "duplicate-instances foreign-neural-engine-work",
     "the recording itself": "run-issues attached-late",
+    "what each load and each prediction leaves in memory": "memory-growth unreturned-load duplicate-memory memory-peak",
+    "requests to language models": (
+        "load-before-first-token prompt-reprocessing rebuilt-instructions slowing-generation work-outside-model "
+        "queued-requests slow-tool-calls full-context-window request-errors"
+    ),
 }
 """Detectors whose findings need not be found again, by what they rest on."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from suite.frame import (
+    INSUFFICIENT,
     LOOKALIKE,
     NEAR_ABOVE,
     NEAR_BELOW,
@@ -22,8 +23,12 @@ from suite.frame import (
 
 SAMPLED = 20
 """Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
-IN_TURN = ((NEGATIVE, NEAR_ABOVE), (LOOKALIKE, NEAR_BELOW))
-"""Kinds of which an ordinary run leaves out the first or the second two, from one detector to the next."""
+IN_TURN = (
+    (NEGATIVE, NEAR_ABOVE, INSUFFICIENT),
+    (LOOKALIKE, NEAR_BELOW, INSUFFICIENT),
+    (NEGATIVE, LOOKALIKE, NEAR_BELOW),
+)
+"""Kinds that an ordinary run leaves out, by turns from one detector to the next."""
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +56,7 @@ def chosen_numbers(request: pytest.FixtureRequest) -> Callable[[str, str], list[
 def left_out(config: pytest.Config, module: str) -> tuple[str, ...]:
     """Kinds of cases of a module that a run does not judge."""
     modules = [*map(module_of, detector_ids())]
-    return () if config.getoption("--every-case") or module in SHARED else IN_TURN[modules.index(module) % 2]
+    return () if config.getoption("--every-case") or module in SHARED else IN_TURN[modules.index(module) % len(IN_TURN)]
 
 
 def numbers_of(config: pytest.Config, module: str) -> list[int]:
