@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from suite import metamorphic, random_apps, random_memory
+from suite import metamorphic, random_apps, random_chats, random_memory
 from suite.consistency import contradictions_of
 from suite.filters import filter_complaints
 from suite.frame import (
@@ -164,7 +164,7 @@ def main() -> int:
     sys.stdout.write("\nChanges that must not change an answer, over all labeled recordings:\n")
     changed = metamorphic.main()
     sys.stdout.write("\nRandom apps:\n")
-    failed = [random_apps.main(), random_memory.main()]
+    failed = [random_apps.main(), random_memory.main(), random_chats.main()]
     return 1 if wrong or any(failed) or changed else 0
 
 
