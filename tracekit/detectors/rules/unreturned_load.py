@@ -44,10 +44,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     added = np.array([first.step_bytes or 0 for first, _ in cycles], np.float64)
     kept = np.array([_kept(first, then) for first, then in cycles], np.float64)
     step, stays = float(np.median(added)), float(np.median(kept))
+    share = min(max(stays / step, 0.0), 1.0) if step > 0 else None
     metrics = (
         tk.above("reloads", len(cycles), "count", options.min_reloads),
         tk.above("what a load adds", step, "bytes", options.min_mb * MB),
-        tk.above("what stays of it", min(stays / step, 1.0) if step > 0 else None, "share", options.kept_share),
+        tk.above("what stays of it", share, "share", options.kept_share),
         tk.Metric("what stays of all", float(kept.sum()), "bytes"),
     )
     if not tk.reached(metrics, "what a load adds"):
