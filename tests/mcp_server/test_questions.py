@@ -187,7 +187,7 @@ QUESTIONS = [
         sql("select state from thermal"),
     ),
     Question(
-        "Which views hold nothing for want of recording?",
+        "Which views are empty because nothing was recorded?",
         "schema",
         CAPTIONS,
         lambda said: any(line.startswith("thermal: NOT RECORDED") for line in said["views"]),

@@ -47,8 +47,7 @@ def test_reloads_that_keep_their_memory_are_critical():
     found = said(app, "unreturned-load")
     assert isinstance(found, Finding)
     assert found.summary == (
-        "Each of 5 reloads adds 100 MB to the footprint, and 100 MB of it are still there at the next one: 500 MB in "
-        "all."
+        "Each of 5 reloads adds 100 MB to the footprint, and all of it is still there at the next one: 500 MB in all."
     )
     assert severity_of(found) == "critical"
     assert len(found.evidence) == 5
