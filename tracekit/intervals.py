@@ -205,7 +205,9 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
 
 def sums_between(values: IntArray, edges: IntArray) -> IntArray:
     """Sum of `values[edges[i]:edges[i + 1]]` for each i: shape (edges - 1,). O(n + m)."""
-    return np.diff(np.concatenate(([0], np.cumsum(values)))[edges])
+    total = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=total[1:])
+    return np.diff(total[edges])
 
 
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
