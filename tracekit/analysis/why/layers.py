@@ -36,7 +36,10 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
     With the latter two, the layers add up to the duration."""
 
     def column(*names: str) -> IntArray:
-        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        # One by one: all of them at once would be the largest array of an analysis.
+        total = np.zeros(len(frame), np.int64)
+        for name in names:
+            total += frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0)
         return total
 
     # Column by column in memory: each is filled by itself.
