@@ -24,7 +24,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, is_any, rows_where
+from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -126,10 +126,10 @@ def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
     frame = breakdown(ordered).frame
-    calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
+    calls = trace.activity[list(_KEPT)]
+    calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
     seen = _seen(ordered, frame, calls)
     first = first_after_load(trace.activity)[trace.activity.index.get_indexer(calls.index)]
-    calls = calls[list(_KEPT)]
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
@@ -177,7 +177,6 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
     gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
     states = [] if gpu is None else sorted(map(str, gpu["state"].dropna().unique()))
     times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
-    specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
 
@@ -194,11 +193,18 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
         "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts)
         if len(times)
         else none,
-        "specialized": Intervals.from_rows(specializing).covered_within(windows) if len(specializing) else none,
+        "specialized": _compilations(ordered).covered_within(windows),
         "hung": none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
         "ran": none if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
         "sampled": ~is_any(calls["attribution"], Attribution.INFERRED) & sampled,
     }
+
+
+@cached_by_trace
+def _compilations(trace: Trace) -> Intervals:
+    """When the Neural Engine compiled a model. O(n)."""
+    hardware = trace.hardware
+    return Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_COMPILE))
 
 
 def _of_model(name: str, calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences | None:
