@@ -46,7 +46,9 @@ class Intervals:
         return len(self.starts)
 
     def where(self, chosen: BoolArray | IndexArray) -> Intervals:
-        """Some of the intervals, by mask or position."""
+        """Some of the intervals, by mask or position; themselves where a mask has all."""
+        if chosen.dtype == np.bool_ and chosen.all():
+            return self
         return Intervals(self.starts[chosen], self.ends[chosen])
 
     def joined(self, *others: Intervals) -> Intervals:

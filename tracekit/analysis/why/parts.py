@@ -160,7 +160,8 @@ class _Seen:
 
     def work_beside(self, usual_ns: IntArray) -> IntArray:
         """Time of rows that may be of several predictions: work of this one as far as it has less than usual."""
-        return np.clip(usual_ns[UNITS].sum() - self.spent[:, UNITS].sum(axis=1), 0, self.ambiguous)
+        less: IntArray = np.clip(usual_ns[UNITS].sum() - self.spent[:, UNITS].sum(axis=1), 0, self.ambiguous)
+        return less
 
 
 def _seen(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> _Seen:
