@@ -1,6 +1,6 @@
 """What each step from a recording to its report costs, and how that grows with the recording.
 
-    python benchmarks/growth.py [--predictions 10000 30000 100000] [--counts 10 40 160] [--repeats 3] [--output results.md]
+    python benchmarks/growth.py [--predictions ...] [--counts ...] [--repeats 3] [--output results.md]
 
 Recordings have nine intervals for each prediction; those that grow by models, processes that draw meanwhile, or
 findings have four, and as many more predictions. Each step runs in a process of its own; what it needs from the steps
