@@ -11,10 +11,8 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.tui.inspection.blocks import facts, heading
-from tracekit.tui.inspection.event import caller_blocks, event_blocks, range_blocks
-from tracekit.tui.inspection.finding import finding_blocks
-from tracekit.tui.inspection.model import model_blocks, row_blocks
-from tracekit.tui.inspection.prediction import prediction_blocks, why_blocks
+from tracekit.tui.inspection.event import caller_blocks, event_blocks, prediction_blocks, range_blocks, why_blocks
+from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.text import Drawn
 from tracekit.tui.theme import Palette, palette_of

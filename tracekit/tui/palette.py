@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from tracekit.tui.action import Action, action
-from tracekit.tui.commands import compare, detail, export, find, select, views, walk
+from tracekit.tui.commands import detail, export, find, select, views
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.sized import Modal
@@ -38,7 +38,7 @@ def show_palette(app: StateApp) -> None:
 
 _BY_ID = {
     value.id: value
-    for names in (globals(), *map(vars, (compare, detail, export, find, select, views, walk)))
+    for names in (globals(), *map(vars, (detail, export, find, select, views)))
     for value in (*names.values(), *detail.PANES)
     if isinstance(value, Action)
 }

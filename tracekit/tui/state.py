@@ -204,9 +204,9 @@ class Session:
         end = int(ends_of(frame.iloc[[ref.index]], self.trace.run.duration_ns or 0)[0])
         return Span(start, max(end - start, 1))
 
-    def check(self, ref: FindingRef) -> Result | None:
-        """The check that a `FindingRef` names; None while the report is not there."""
-        return self.report.results[ref.check] if self.report is not None else None
+    def check(self, ref: FindingRef | None) -> Result | None:
+        """The check that a `FindingRef` names; None without one, or while the report is not there."""
+        return self.report.results[ref.check] if self.report is not None and ref is not None else None
 
     def holds(self, selection: Selection) -> bool:
         """Whether there is such a row, check and interval: a list may have named one of another recording."""

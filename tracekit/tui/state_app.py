@@ -14,7 +14,7 @@ from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, S
 from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
-from tracekit.tui.timeline.lanes import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import History, Viewport, revealing, span_between
 
@@ -143,7 +143,7 @@ class StateApp(App[None], inherit_bindings=False):
         """Select something. Of an interval of evidence that is also the event that it was made from. Where there is an
         event, the cursor is put on its beginning; the timeline moves to what is selected."""
         session, finding, span = self.state.session, selection.finding, None
-        check = session.check(finding) if finding is not None else None
+        check = session.check(finding)
         if check is not None and finding is not None and finding.evidence is not None:
             entry = check.evidence[finding.evidence]
             selection = replace(selection, event=session.locate(entry))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tracekit.trace.events import Attribution
+from tracekit.tui.action_line import KeysFooter
 from tracekit.tui.background import in_background
-from tracekit.tui.footer import KeysFooter
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
 from tracekit.tui.screens.ask import ChooseScreen
 from tracekit.tui.state import NOTHING, Bookmark, EventRef, FindingRef, Selection

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.code.tree import Frames
-from tracekit.tui.action import action, action_of
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.action import ActionError, action, action_of
+from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.screens.ask import TickScreen
 from tracekit.tui.selection import evidence_of
@@ -92,7 +92,7 @@ def _list(app: StateApp) -> ListPane[Any] | None:
 def _sort(app: StateApp, by: Callable[[ListPane[Any]], bool]) -> None:
     rows = _list(app)
     if rows is None or not by(rows):
-        app.say("Nothing to sort here; open a list with 1 to 5.")
+        raise ActionError("Nothing to sort here; open a list with 1 to 5.")
 
 
 sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, by=ListPane.sort_next))
@@ -105,8 +105,7 @@ def choose_columns(app: StateApp) -> None:
     rows = _list(app)
     titles = rows.titles if rows is not None else ()
     if rows is None or not titles:
-        app.say("No columns to choose here; open a list with 1 to 5.")
-        return
+        raise ActionError("No columns to choose here; open a list with 1 to 5.")
     pane = rows.PANE
 
     def take(ticked: frozenset[str] | None) -> None:

@@ -20,13 +20,12 @@ from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action, action_of
+from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.background import in_background
 from tracekit.tui.commands.detail import focused_list
-from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
+from tracekit.tui.commands.select import NOT_YET, selected_check
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
 from tracekit.tui.screens.ask import AskScreen
-from tracekit.tui.selection import finding_here
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -40,12 +39,7 @@ if TYPE_CHECKING:
 @action("copy_row")
 def copy_row(app: StateApp) -> None:
     """Copy the row or event as Markdown."""
-    row = _row(app)
-    if row is None:
-        app.say("No row to copy; go to a list with tab, or select an event with n.")
-        return
-    titles, texts = row
-    state = app.state
+    state, (titles, texts) = app.state, _row(app)
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
     about = _about_row(state, compared=compared)
@@ -55,11 +49,7 @@ def copy_row(app: StateApp) -> None:
 @action("copy_finding")
 def copy_finding(app: StateApp) -> None:
     """Copy the finding as Markdown, with the recording, its device and system."""
-    session, ref = app.state.session, finding_here(app.state)
-    check = session.check(ref) if ref is not None else None
-    if ref is None or check is None:
-        app.say(NO_FINDING)
-        return
+    session, (ref, check) = app.state.session, selected_check(app)
     _copy(app, lambda export: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
 
@@ -68,8 +58,7 @@ def copy_statistics(app: StateApp) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
-        app.say(NOT_YET)
-        return
+        raise ActionError(NOT_YET)
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
     named = len(app.state.sessions) > 1
     _copy(app, lambda export: export.statistics_markdown(session, span, chosen, named=named), about)
@@ -79,13 +68,12 @@ def copy_statistics(app: StateApp) -> None:
 def save_range(app: StateApp) -> None:
     """Save a report of the range: events starting in it and findings overlapping it."""
     if app.state.range is None:
-        app.say("No range; set one with v, or drag along the ruler.")
-        return
+        raise ActionError("No range; set one with v, or drag along the ruler.")
     _save(app, app.state.range)
 
 
-def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
-    """Titles and texts of a row."""
+def _row(app: StateApp) -> tuple[list[str], list[str]]:
+    """Titles and texts of the row with the cursor, or of the selected event. Raises `ActionError` without one."""
     listed = focused_list(app)
     rows: Rows | None = listed.rows if listed is not None else None
     row_number = listed.cursor if listed is not None else 0
@@ -94,7 +82,7 @@ def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
         frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
         rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
     if rows is None or row_number >= len(rows):
-        return None
+        raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
     record = rows.record(row_number)
     return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
 
@@ -141,8 +129,7 @@ def _save(app: StateApp, span: Span | None) -> None:
 
     session = app.state.session
     if session.report is None:
-        app.say(NOT_YET)
-        return
+        raise ActionError(NOT_YET)
     check = NameCheck(app.viewed.paths)
 
     def take(name: str | None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action, action_of
+from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.background import in_background
 from tracekit.tui.commands.detail import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from tracekit.tui.state_app import StateApp
 
 
-_NONE = "No bookmarks; b adds one at the cursor."
 _FILTERED = ("events", "predictions", "aggregation", "compare")
 """Panes that a filter narrows; from others it leads to the events."""
 
@@ -137,8 +136,7 @@ def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
 def _to_match(app: StateApp, *, forward: bool) -> None:
     state = app.state
     if not state.filter.active:
-        app.say("No filter set; / sets one.")
-        return
+        raise ActionError("No filter set; / sets one.")
 
     def show(rows: EventRows) -> None:
         row = match_after(rows, app.state, forward=forward)
@@ -182,13 +180,17 @@ def toggle_bookmark(app: StateApp) -> None:
     app.say(f"Bookmark added at {moment(made.time_ns)}: {made.note}.")
 
 
+def _bookmarks(app: StateApp) -> tuple[Bookmark, ...]:
+    """All of them. Raises `ActionError` where there is none."""
+    if not app.state.bookmarks:
+        raise ActionError("No bookmarks; b adds one at the cursor.")
+    return app.state.bookmarks
+
+
 @action("bookmarks")
 def list_bookmarks(app: StateApp) -> None:
     """List the bookmarks and go to one."""
-    marks = app.state.bookmarks
-    if not marks:
-        app.say(_NONE)
-        return
+    marks = _bookmarks(app)
 
     def take(index: int | None) -> None:
         if index is not None:
@@ -201,10 +203,7 @@ def list_bookmarks(app: StateApp) -> None:
 @action("next_bookmark")
 def next_bookmark(app: StateApp) -> None:
     """Go to the next bookmark; after the last one, to the first."""
-    marks = app.state.bookmarks
-    if not marks:
-        app.say(_NONE)
-        return
+    marks = _bookmarks(app)
     _go_to_mark(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 

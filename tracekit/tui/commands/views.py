@@ -1,18 +1,22 @@
-"""Moving over the recording, and what concerns the whole screen and the program."""
+"""Moving over the recording, two of them side by side, and what concerns the whole screen and the program."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from tracekit.analysis.comparison import Measure
 from tracekit.lanes.categories import LOOKS
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui import viewport
-from tracekit.tui.action import action, action_of
+from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.screens.help import LegendScreen
 from tracekit.tui.selection import selected_span
+from tracekit.tui.state import LATENCY, first_predictions
 from tracekit.tui.state_app import StateApp
+from tracekit.tui.viewport import clamp
 
 
 def _zoom(app: StateApp, factor: float) -> None:
@@ -46,8 +50,7 @@ def fit_selection(app: StateApp) -> None:
     span = selected_span(app.state)
     if span is None:
         select = "press n or click an event, or " if app.lanes.hold_events else ""
-        app.say(f"Nothing selected; {select}set a range with v.")
-        return
+        raise ActionError(f"Nothing selected; {select}set a range with v.")
     app.go(viewport.around(span, app.state.bounds, app.columns), step=False)
 
 
@@ -111,3 +114,32 @@ def show_legend(app: StateApp) -> None:
 switch_theme = action_of("theme", "Switch between dark and light theme.", StateApp.switch_theme)
 draw_anew = action_of("redraw", "Redraw the screen, where another program wrote over it.", StateApp.draw_anew)
 leave = action_of("quit", "Quit.", StateApp.leave)
+
+
+@action("next_measure")
+def next_measure(app: StateApp) -> None:
+    """Switch between findings, mean, p95, sum, count and latency."""
+    ways = (None, *Measure, LATENCY)
+    app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
+    app.browse.focus_pane()
+
+
+@action("other_recording")
+def other_recording(app: StateApp) -> None:
+    """Switch keys, selection and panes to the other recording."""
+    app.switch_recording(1 - app.state.active)
+    app.browse.focus_timeline(app.state.active)
+    app.say(f"Switched to {app.state.session.name}.")
+
+
+@action("align")
+def align(app: StateApp) -> None:
+    """Align both recordings at their starts, or at the first prediction again."""
+    state = app.state
+    if not any(state.origins) and any(session.first_prediction_ns is None for session in state.sessions):
+        raise ActionError("One recording has no predictions, so only the starts can be aligned.")
+    origins = (0,) * len(state.sessions) if any(state.origins) else first_predictions(state.sessions)
+    moved = replace(state, origins=origins)
+    view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.columns)
+    app.change(origins=origins, view=view, history=state.history.leaving(state.view))
+    app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")

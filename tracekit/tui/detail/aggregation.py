@@ -12,9 +12,8 @@ from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMN
 from tracekit.documents.report_events import EventRow, event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
-from tracekit.tui.detail.columns import WIDEST, ListColumn
-from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.detail.records import Records, records_of
+from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, records_of
+from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort, State

@@ -14,8 +14,7 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
-from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.records import sort_records
+from tracekit.tui.detail.columns import ListColumn, model_column, sort_records
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_percent

@@ -14,7 +14,7 @@ from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import REACHES, count_wordings, holds_events, none_words, passing, ranks

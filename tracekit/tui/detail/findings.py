@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from tracekit.report.formatting import visible
 from tracekit.tui.detail.checks import BY_RANK, CheckRows, check_rows
-from tracekit.tui.detail.listing import ListPane, full_list_words
+from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, ZoomWanted
 from tracekit.tui.selection import interval_of

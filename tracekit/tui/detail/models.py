@@ -9,9 +9,8 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.report.formatting import ABSENT, count, duration, frames
 from tracekit.report.phases import headline
 from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
-from tracekit.tui.detail.columns import ListColumn
-from tracekit.tui.detail.listing import ListPane, full_list_words
-from tracekit.tui.detail.records import Records, records_of
+from tracekit.tui.detail.columns import ListColumn, Records, records_of
+from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.state import EventFilter, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits

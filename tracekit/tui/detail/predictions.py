@@ -15,7 +15,7 @@ from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.ranges import narrowing_wordings, none_words, passing, ranks
 from tracekit.tui.state import EventRef, Selection, Sort, State

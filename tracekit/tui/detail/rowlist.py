@@ -14,8 +14,7 @@ from textual.strip import Strip
 
 from tracekit.render.blocks import Role, plain, spans
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, headings
-from tracekit.tui.detail.records import no_records
+from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, headings, no_records
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import Palette, palette_of, style

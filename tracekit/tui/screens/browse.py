@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import ContentSwitcher, Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.action_line import FooterKey, KeysFooter, Tab, TabLine
 from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.code import CodePane
 from tracekit.tui.detail.compare import ComparePane
@@ -18,8 +19,6 @@ from tracekit.tui.detail.findings import FindingsPane
 from tracekit.tui.detail.models import ModelsPane
 from tracekit.tui.detail.predictions import PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.detail.tabs import Tab, TabLine
-from tracekit.tui.footer import FooterKey, KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import ChangeWanted, RedrawWanted
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from tracekit.tui.detail.pane import DetailPane
-    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.tracks import Lanes
 
 
 PANES: tuple[type[DetailPane], ...] = (
@@ -239,8 +238,7 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "esc", "Share screen", "clear"
     if enter:
         yield "enter", enter, "open_row" if lists else "select_here"
-    ref = finding_here(state)
-    check = state.session.check(ref) if ref is not None else None
+    check = state.session.check(finding_here(state))
     waits = state.selection.waits
     if waits is not None and waits.rows:
         yield ". ,", "Waits", "next_evidence"

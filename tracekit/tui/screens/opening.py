@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from tracekit.report.formatting import visible
-from tracekit.tui.footer import KeysFooter
+from tracekit.tui.action_line import KeysFooter
 from tracekit.tui.screens.sized import SizedScreen
 from tracekit.tui.text import cut
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.tui.timeline.empty_lanes import reasons
 
 if TYPE_CHECKING:
-    from tracekit.tui.timeline.lanes import TimelineLane
+    from tracekit.tui.timeline.tracks import TimelineLane
 
 
 class Line(Enum):

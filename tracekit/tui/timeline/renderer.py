@@ -20,11 +20,20 @@ from tracekit.tui.theme import PALETTES, Palette, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
-from tracekit.tui.timeline.tracks import Track, edges, hit, passing_tracks, tracks
+from tracekit.tui.timeline.tracks import (
+    EXPANDED_LIMIT,
+    FilterMask,
+    Lanes,
+    TimelineLane,
+    Track,
+    edges,
+    hit,
+    passing_tracks,
+    tracks,
+)
 from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:

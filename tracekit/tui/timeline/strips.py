@@ -138,7 +138,7 @@ def model_of(state: State) -> str | None:
     model: object = None
     if selection.event is not None:
         model = session.row(selection.event).get("model")
-    elif selection.finding is not None and (check := session.check(selection.finding)) is not None:
+    elif (check := session.check(selection.finding)) is not None:
         model = check.model
     return model if isinstance(model, str) else state.filter.model or None
 

@@ -14,10 +14,9 @@ from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, Reco
 from tracekit.tui.state import EventRef, Selection, State
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
-from tracekit.tui.timeline.lanes import FilterMask, Lanes, filter_mask
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
-from tracekit.tui.timeline.tracks import edge
+from tracekit.tui.timeline.tracks import FilterMask, Lanes, edge, filter_mask
 from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
