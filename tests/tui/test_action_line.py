@@ -1,4 +1,4 @@
-"""What the keys at the bottom say, at every width and in every place; what stands on tabs where there is little room."""
+"""What the keys at the bottom say, at every width and in every place; what the tabs say where there is little room."""
 
 from __future__ import annotations
 

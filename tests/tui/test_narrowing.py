@@ -10,8 +10,8 @@ from textual.widgets import Input, Static
 
 from tracekit.lanes.categories import Category
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.statistics import AggregationPane
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.glyphs import Ink, Picture, fade

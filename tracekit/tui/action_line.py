@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -16,9 +17,6 @@ from textual.widget import Widget
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.text import cut, with_focus_sign
 from tracekit.tui.theme import palette_of, style
-
-if TYPE_CHECKING:
-    from textual import events
 
 
 class ActionLine(Widget):
@@ -63,7 +61,6 @@ ALWAYS = tuple(
     for shortcut in SHORTCUTS.values()
     if shortcut.footer and shortcut.early
 )
-"""What is never left out."""
 
 
 def keys_that_fit(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
@@ -126,9 +123,7 @@ class TabLine(ActionLine):
 
     tabs: reactive[Sequence[Tab]] = reactive(())
     current = reactive("")
-    """The pane on screen."""
     focused = reactive(False)
-    """Whether the keys are on it."""
 
     def ground(self) -> Style:
         """As behind the tabs of panes that are not on screen."""

@@ -7,18 +7,22 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
+from textual.driver import Driver
 from textual.worker import WorkerFailed, get_current_worker
 
+from tracekit.arrays import BoolArray
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
+from tracekit.recording import Progress
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.action import Action, ActionError
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
+from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
@@ -28,15 +32,6 @@ from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from textual.driver import Driver
-
-    from tracekit.arrays import BoolArray
-    from tracekit.recording import Progress
-    from tracekit.tui.messages import ZoomWanted
-
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""

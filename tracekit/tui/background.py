@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from textual.dom import DOMNode
 from textual.worker import get_current_worker
-
-if TYPE_CHECKING:
-    from textual.dom import DOMNode
 
 Result = TypeVar("Result")
 

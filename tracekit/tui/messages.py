@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.message import Message
 
-if TYPE_CHECKING:
-    from tracekit.tui.state import Selection
-    from tracekit.tui.viewport import Span, Viewport
+from tracekit.tui.state import Selection
+from tracekit.tui.viewport import Span, Viewport
 
 
 class OfRecording(Message):

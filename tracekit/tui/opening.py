@@ -10,20 +10,20 @@ import numpy as np
 import pandas as pd
 from textual.message import Message
 
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.detectors.outcomes import Finding
 from tracekit.grouping import grouped
+from tracekit.recording import Progress
+from tracekit.report.report import Report, Result
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.filter import EVENT_FRAMES, narrow
+from tracekit.trace.trace import Trace
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
     from tracekit.comparison.comparison import Comparison
     from tracekit.detectors.framework import Judgment
-    from tracekit.detectors.outcomes import Finding
-    from tracekit.recording import Progress
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
 
 
 class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -97,13 +97,10 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
 
     O(n log n) in the rows of the trace and of the evidence.
     """
-    # Needed only now, as above.
-    from tracekit.detectors import outcomes
-
     findings = {
         (answer.detector.id, answer.outcome.model): answer.outcome
         for answer in answers
-        if isinstance(answer.outcome, outcomes.Finding)
+        if isinstance(answer.outcome, Finding)
     }
     frames = {name: list(_by_number(getattr(trace, name))) for name in EVENT_FRAMES}
     return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.results)

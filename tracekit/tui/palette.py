@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from tracekit.tui.action import Action, action
 from tracekit.tui.commands import detail, export, find, select, views
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.sized import Modal
-
-if TYPE_CHECKING:
-    from textual.await_complete import AwaitComplete
-
-    from tracekit.tui.state_app import StateApp
+from tracekit.tui.screens.modal import Modal
+from tracekit.tui.state_app import StateApp
 
 
 @action("help")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.why.order import in_order
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.lanes.events import position_of
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
+from tracekit.trace.filter import Shown
 from tracekit.trace.frames import is_any
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

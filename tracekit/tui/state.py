@@ -15,24 +15,24 @@ import pandas as pd
 
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.detectors.outcomes import Evidence
 from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.report.report import Report, Result
 from tracekit.request import ALL, Request
 from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
+from tracekit.tui.prediction_table import Calls
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.arrays import BoolArray, IntArray
     from tracekit.comparison.comparison import Comparison
-    from tracekit.detectors.outcomes import Evidence
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.prediction_table import Calls
 
 LATENCY: Final = "latency"
 """Way to compare: whether the latency of each model changed, as `tracekit compare` answers."""
@@ -86,7 +86,6 @@ class Selection:
     """Index in `Trace.activity` of a prediction that is looked at as a whole, with its breakdown."""
     finding: FindingRef | None = None
     model: str | None = None
-    """Name of a model of the report."""
     row: RowRef | None = None
     waits: WaitsRef | None = None
     """Set along with the `event` that is the prediction, or what it waited for."""
@@ -270,7 +269,6 @@ class State:
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
     frames: Frames = Frames.FOLDED
-    """Which frames the call tree has."""
     inverted: bool = False
     """Whether the call tree begins with the innermost functions."""
     maximized: Area | None = None

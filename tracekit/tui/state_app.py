@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.app import App
+from textual.screen import Screen
 
+from tracekit.lanes.lanes import Grouping
+from tracekit.tui import messages
 from tracekit.tui.background import in_background
+from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, State
 from tracekit.tui.terminal import Changes, TerminalCells
@@ -17,25 +22,6 @@ from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_n
 from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import History, Viewport, revealing, span_between
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from textual.screen import Screen
-
-    from tracekit.lanes.lanes import Grouping
-    from tracekit.tui.messages import (
-        ChangeWanted,
-        CheckToggled,
-        CursorMoved,
-        FirstRowListed,
-        OfRecording,
-        RangeSelected,
-        RecordingChosen,
-        RedrawWanted,
-        Selected,
-        ViewMoved,
-    )
-    from tracekit.tui.opening import Viewed
 
 
 class StateApp(App[None], inherit_bindings=False):
@@ -46,7 +32,6 @@ class StateApp(App[None], inherit_bindings=False):
         terminal has no more."""
         super().__init__()
         self.viewed: Final = viewed
-        """What the user asked to see."""
         self._state: State | None = None
         self._lanes: tuple[Lanes, ...] = ()
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
@@ -226,51 +211,51 @@ class StateApp(App[None], inherit_bindings=False):
 
     # What widgets post
 
-    def _is_meant(self, message: OfRecording) -> bool:
+    def _is_meant(self, message: messages.OfRecording) -> bool:
         return message.recording in (None, self.state.active)
 
-    def on_view_moved(self, message: ViewMoved) -> None:
+    def on_view_moved(self, message: messages.ViewMoved) -> None:
         """Look elsewhere."""
         self.go(message.view.moved(-self.state.shift(message.session)))
 
-    def on_cursor_moved(self, message: CursorMoved) -> None:
+    def on_cursor_moved(self, message: messages.CursorMoved) -> None:
         """Put the cursor somewhere."""
         self.activate(message.session)
         self.change(cursor_ns=message.time_ns, lane=message.lane)
 
-    def on_recording_chosen(self, message: RecordingChosen) -> None:
+    def on_recording_chosen(self, message: messages.RecordingChosen) -> None:
         """Be about another recording."""
         if self.is_open and message.session != self.state.active:
             self.switch_recording(message.session)
 
-    def on_selected(self, message: Selected) -> None:
+    def on_selected(self, message: messages.Selected) -> None:
         """Select something."""
         if self._is_meant(message) and self.state.session.holds(message.selection):
             self.select(message.selection, reveal=message.reveal)
 
-    def on_check_toggled(self, message: CheckToggled) -> None:
+    def on_check_toggled(self, message: messages.CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
         selection = Selection(finding=FindingRef(message.check))
         if self._is_meant(message) and self.state.session.holds(selection):
             self.change(opened=None if self.state.opened == message.check else message.check, selection=selection)
 
-    def on_range_selected(self, message: RangeSelected) -> None:
+    def on_range_selected(self, message: messages.RangeSelected) -> None:
         """Take over a range."""
         self.change(range=message.span.moved(-self.state.shift(message.session)), mark=None, ends=None)
 
-    def on_first_row_listed(self, message: FirstRowListed) -> None:
+    def on_first_row_listed(self, message: messages.FirstRowListed) -> None:
         """Remember what the first row of the list on screen stands for."""
         first = None if message.selection is None else (message.pane, message.selection)
         if self._is_meant(message) and first != self.state.first and message.pane == self.state.pane:
             self.change(first=first)
 
-    def on_change_wanted(self, message: ChangeWanted) -> None:
+    def on_change_wanted(self, message: messages.ChangeWanted) -> None:
         """Replace what is asked for."""
         self.change(**message.fields)
         if "pane" in message.fields:
             self.browse.focus_pane()
 
-    def on_redraw_wanted(self, message: RedrawWanted) -> None:
+    def on_redraw_wanted(self, message: messages.RedrawWanted) -> None:
         """Show the same state again."""
         del message
         self.redraw()

@@ -7,9 +7,9 @@ import pytest
 from support.lists import heading, listed
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.aggregation import AggregationPane, filter_of
 from tracekit.tui.detail.columns import sort_value
 from tracekit.tui.detail.events import EventsPane
+from tracekit.tui.detail.statistics import AggregationPane, filter_of
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import Sort
 

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from support.lists import listed
-from tracekit.tui.detail.predictions import PredictionsPane
+from tracekit.tui.detail.events import PredictionsPane
 from tracekit.tui.state import EventRef, Selection
 
 

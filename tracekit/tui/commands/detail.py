@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.analysis.code.tree import Frames
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.screens.ask import TickScreen
+from tracekit.tui.screens.modal import TickScreen
 from tracekit.tui.selection import evidence_of
 from tracekit.tui.state import NOTHING, Area, FindingRef, Selection
-
-if TYPE_CHECKING:
-    from tracekit.tui.state_app import StateApp
+from tracekit.tui.state_app import StateApp
 
 
 def show_pane(app: StateApp, name: str) -> None:
@@ -134,7 +132,6 @@ def focused_list(app: StateApp) -> RowList | None:
 
 
 def _on_list(what: Callable[[RowList], None]) -> Callable[[StateApp], None]:
-    """Does something with the list that has the keys, where one has."""
 
     def run(app: StateApp) -> None:
         if rows := focused_list(app):

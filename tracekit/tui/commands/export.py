@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,16 +23,14 @@ from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.background import in_background
 from tracekit.tui.commands.detail import focused_list
 from tracekit.tui.commands.select import NOT_YET, selected_check
+from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
-from tracekit.tui.screens.ask import AskScreen
+from tracekit.tui.screens.modal import AskScreen
+from tracekit.tui.state import State
+from tracekit.tui.state_app import StateApp
 from tracekit.tui.text import longest_that_fits
+from tracekit.tui.viewport import Span
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.tui.detail.columns import Rows
-    from tracekit.tui.state import State
-    from tracekit.tui.state_app import StateApp
-    from tracekit.tui.viewport import Span
 
 
 @action("copy_row")
@@ -88,7 +85,6 @@ def _row(app: StateApp) -> tuple[list[str], list[str]]:
 
 
 def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
-    """Copy what is made with `tracekit.tui.export`."""
     from tracekit.tui import export
 
     def show(text: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.arrays import BoolArray
+from tracekit.lanes.events import Events
 from tracekit.report.formatting import duration
+from tracekit.report.report import Result
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.detail import toggle_inspector
 from tracekit.tui.commands.views import fit_selection
@@ -25,15 +27,10 @@ from tracekit.tui.selection import (
     walk_start,
 )
 from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
+from tracekit.tui.state_app import StateApp
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.viewport import span_between
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.lanes.events import Events
-    from tracekit.report.report import Result
-    from tracekit.tui.state_app import StateApp
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""

@@ -4,7 +4,9 @@ each model changed, as `tracekit compare` answers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from textual.message import Message
 
 from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.comparison import models, words
@@ -13,6 +15,7 @@ from tracekit.comparison.models import ModelComparison
 from tracekit.documents.report_events import STAGE, WARM
 from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, quantity
+from tracekit.report.report import Result
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn, Records, records_of
 from tracekit.tui.detail.pane import ListPane, full_list_words
@@ -22,19 +25,12 @@ from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selecti
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_estimate
 
-if TYPE_CHECKING:
-    from textual.message import Message
-
-    from tracekit.report.report import Result
-
-
 NOTABLE = 0.05
 """Least change of a number that is better or worse (heuristic): that of `tracekit compare`."""
 _TIMES, _BETTER, _WORSE = "×", "better", "worse"
 _MIN_EVENT_WIDTH = 13
 """Cells of an event that leave room for the ratio beside the inspector."""
 MIN_MODEL_WIDTH = 10
-"""Cells of the name of a model."""
 _MOST = 2.0**53
 """ns, more than any difference."""
 _MIN_RATIO = 0.01
@@ -56,13 +52,14 @@ def _savings(change: FindingChange, *, after: bool) -> str:
     return change.severity if change.status in statuses else ABSENT
 
 
-def _status(change: FindingChange) -> Span:
-    roles = {FindingStatus.NEW: Role.BAD, FindingStatus.FIXED: Role.GOOD}
-    return Span(change.status, roles.get(change.status, Role.PLAIN))
-
-
+_ROLES = {FindingStatus.NEW: Role.BAD, FindingStatus.FIXED: Role.GOOD}
 FINDING_COLUMNS: tuple[ListColumn[FindingChange], ...] = (
-    ListColumn("status", _status, lambda change: list(FindingStatus).index(change.status), words=True),
+    ListColumn(
+        "status",
+        lambda change: Span(change.status, _ROLES.get(change.status, Role.PLAIN)),
+        lambda change: list(FindingStatus).index(change.status),
+        words=True,
+    ),
     ListColumn("finding", lambda change: change.id, words=True, width=0, max_width=16),
     ListColumn("model", lambda change: words.finding_models(change) or ABSENT, words=True, drop=1),
     ListColumn("before", lambda change: _savings(change, after=False), lambda change: change.savings_before_ns),
@@ -101,6 +98,9 @@ def number_columns(measure: Measure, *, one_model: bool = False) -> tuple[ListCo
     def role(row: Difference) -> Role:
         return {_BETTER: Role.GOOD, _WORSE: Role.BAD}.get(better_or_worse(row, measure), Role.PLAIN)
 
+    def event(row: Difference) -> str:
+        return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
+
     def difference(row: Difference) -> Span:
         value = row.change(measure).difference
         sign = "" if not value else "+" if value > 0 else "−"
@@ -115,7 +115,7 @@ def number_columns(measure: Measure, *, one_model: bool = False) -> tuple[ListCo
         return Span(ratio_text(row, measure).replace(_TIMES, better_or_worse(row, measure) or _TIMES), role(row))
 
     return (
-        ListColumn("event", _event, words=True, width=0, min_width=_MIN_EVENT_WIDTH, max_width=WIDEST),
+        ListColumn("event", event, words=True, width=0, min_width=_MIN_EVENT_WIDTH, max_width=WIDEST),
         ListColumn("model", lambda row: row.model or ABSENT, words=True, drop=WEIGHTY + 1 if one_model else 0),
         ListColumn("lane", lambda row: row.lane, words=True, drop=WEIGHTY + 2 if one_model else 3),
         ListColumn("before", side(after=False), lambda row: row.change(measure).before),
@@ -148,10 +148,6 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
 
 
-def _event(row: Difference) -> str:
-    return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
-
-
 Compared = Records[FindingChange] | Records[Difference] | Records[ModelComparison]
 
 BY_MODEL = Sort("model", descending=False)
@@ -166,7 +162,6 @@ class ComparePane(ListPane[Compared]):
     TITLE = "Compare"
     SHORT = "Diff"
     RECORDINGS = 2
-    WAITING = "Running checks…"
 
     def inputs(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
@@ -226,13 +221,9 @@ class ComparePane(ListPane[Compared]):
         """What is selected in the active recording."""
         chosen = state.selection
         check = state.session.check(chosen.finding)
-        if check is None and chosen.row is None and chosen.model is None:
-            return None
-
-        def is_meant(line: FindingChange | Difference | ModelComparison) -> bool:
-            return _is_about(line, check) if check is not None else _stands_for(line, state) == chosen
-
-        return next((at for at in range(len(rows)) if is_meant(rows.records[at])), None)
+        if check is None:
+            return super().row_of(rows, state) if chosen.row is not None or chosen.model is not None else None
+        return next((at for at, line in enumerate(rows.records) if _is_about(line, check)), None)
 
     def selection_of(self, rows: Compared, row: int) -> Selection | None:
         """What a row stands for in the active recording."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, TypeVar
 
+from textual import events
+from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.visual import VisualType
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.background import in_background
 from tracekit.tui.detail.columns import ListColumn, Rows, no_records
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, RedrawWanted, Selected
+from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, RedrawWanted, Selected, ZoomWanted
 from tracekit.tui.state import NOTHING, Selection, Sort, State
-
-if TYPE_CHECKING:
-    from textual import events
-    from textual.app import ComposeResult
-    from textual.message import Message
-    from textual.visual import VisualType
-    from textual.widget import Widget
-
-    from tracekit.tui.state import State
 
 
 class DetailPane(Vertical):
@@ -111,8 +108,12 @@ _MIN_HEADING_WIDTH = 30
 class ListPane(DetailPane, Generic[Made]):
     """Subclasses say what the rows are made from, make them, and say what choosing one means."""
 
-    WAITING: ClassVar[str] = "Loading…"
+    WAITING: ClassVar[str] = "Running checks…"
     """What to say before there are rows."""
+    MADE_FROM: ClassVar[tuple[str, ...]] = ()
+    """What of a state the rows depend on beside their order: names of attributes."""
+    FIRST_SORT: ClassVar[Sort]
+    """The order until the user chooses one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,25 +130,32 @@ class ListPane(DetailPane, Generic[Made]):
             raise RuntimeError("nothing is shown yet")
         return self._state
 
+    def sort(self, state: State) -> Sort:
+        """The order that is wanted."""
+        return state.sorts.get(self.PANE, self.FIRST_SORT)
+
     def inputs(self, state: State) -> tuple[object, ...]:
         """What the rows depend on; they are made again where it is not equal."""
-        raise NotImplementedError
+        return (*(attrgetter(name)(state) for name in self.MADE_FROM), self.sort(state))
 
     def make(self, state: State) -> Made | None:
         """The rows; None where they cannot be made yet. Runs in a thread."""
         raise NotImplementedError
 
     def row_of(self, rows: Made, state: State) -> int | None:
-        """The row of what is selected; None where it is not in the list."""
-        raise NotImplementedError
+        """The row of what is selected; None where it is not in the list. O(n)."""
+        if state.selection == NOTHING:
+            return None
+        return next((row for row in range(len(rows)) if self.selection_of(rows, row) == state.selection), None)
 
     def selection_of(self, rows: Made, row: int) -> Selection | None:
         """What a row stands for; None where it is nothing that can be selected."""
         raise NotImplementedError
 
     def open_message(self, rows: Made, row: int) -> Message:
-        """What it means that a row was opened."""
-        raise NotImplementedError
+        """What it means that a row was opened: to zoom to it, unless subclasses know better."""
+        del rows, row
+        return ZoomWanted()
 
     def heading(self, state: State, rows: Made, room: int) -> str:
         """The line above the list, in `room` cells."""

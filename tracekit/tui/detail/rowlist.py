@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -18,10 +20,6 @@ from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, he
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import Palette, palette_of, style
-
-if TYPE_CHECKING:
-    from rich.style import Style
-    from textual import events
 
 
 class RowList(ScrollView, can_focus=True):
@@ -41,7 +39,6 @@ class RowList(ScrollView, can_focus=True):
         super().__init__()
         self._selected, self._opened, self._title_clicked = selected, opened, title_clicked
         self.rows: Rows = no_records("")
-        """What is listed."""
         self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
         self._ahead: list[int] = []
@@ -235,7 +232,6 @@ class RowList(ScrollView, can_focus=True):
         return segments
 
     def _column_at(self, x: int) -> ListColumn[Any] | None:
-        """The column under a cell of the header."""
         left = 1
         for column, room in zip(
             self.rows.columns, column_widths(self.rows.columns, self._room, self._hidden), strict=True
@@ -248,7 +244,6 @@ class RowList(ScrollView, can_focus=True):
 
 
 def _fit(text: str, width: int, column: ListColumn[Any]) -> str:
-    """Text in exactly so many cells."""
     text = cut(text, width) if column.prose else shorten(text, width)
     room = " " * (width - cell_len(text))
     return text + room if column.words else room + text

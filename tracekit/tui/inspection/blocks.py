@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from tracekit.analysis.quantities import quantiles
+from tracekit.arrays import IntArray
 from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import GROUPS, PartsRow
 from tracekit.tui.text import bar_segments, hanging
+from tracekit.tui.theme import Palette
 from tracekit.tui.timeline.glyphs import LEFT_BLOCKS
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from tracekit.arrays import IntArray
-    from tracekit.tui.theme import Palette
-
 
 LABELS = 13
 """Cells for the names of facts."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pandas as pd
+from rich.console import RenderableType
 from rich.text import Text
 
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
@@ -28,15 +28,10 @@ from tracekit.trace.runtimes.phases import PHASES
 from tracekit.tui.inspection.blocks import bar_text, exact, facts, heading, histogram_blocks, section, slices
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
+from tracekit.tui.state import EventRef, Session, State, WaitsRef
+from tracekit.tui.theme import Palette
+from tracekit.tui.viewport import Span
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from tracekit.tui.state import EventRef, Session, State, WaitsRef
-    from tracekit.tui.theme import Palette
-    from tracekit.tui.viewport import Span
-
 
 ATTRIBUTION_WORDS = {
     Attribution.EXACT: "exact (row names the model)",
@@ -83,7 +78,6 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
 
 
 def _prediction(session: Session, index: int) -> str:
-    """The prediction that contains a row."""
     activity = session.trace.activity
     length = duration(int(activity["duration_ns"].iloc[index]))
     return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
@@ -168,7 +162,6 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
-    """What else is known of the work of the compute units."""
     yield "hand-offs", _handoffs(summary)
     if summary.handoffs:
         yield "from → to", directions(handoffs)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
+from tracekit.detectors.outcomes import Metric
 from tracekit.documents.report_findings import finding_savings
 from tracekit.render.prose import parts
 from tracekit.report.formatting import (
@@ -26,22 +28,19 @@ from tracekit.report.formatting import (
 from tracekit.report.groups import rank
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.phases import phase_rows
+from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import MEASURES, bar_text, exact, facts, heading, histogram_blocks, section, slices
 from tracekit.tui.ranges import durations_of_model, durations_of_row
+from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval
+from tracekit.tui.theme import Palette
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
-    from tracekit.detectors.outcomes import Metric
-    from tracekit.report.report import Report, Result
-    from tracekit.tui.state import FindingRef, RowRef, Session, State
-    from tracekit.tui.theme import Palette
 
 
 def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
@@ -167,7 +166,6 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
 
 
 def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
-    """What the model's file says of it; nothing where none is known."""
     for row in file_rows(report):
         if row.model == name:
             yield heading("Model file" if row.card else "Performance report")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
+from tracekit.recording import Progress
 from tracekit.report.formatting import visible
 from tracekit.tui.action_line import KeysFooter
-from tracekit.tui.screens.sized import SizedScreen
+from tracekit.tui.screens.modal import SizedScreen
 from tracekit.tui.text import cut
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from tracekit.recording import Progress
-
 
 _BAR = 40
 """Cells of the bar."""

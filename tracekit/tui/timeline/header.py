@@ -6,26 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
+from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
+from tracekit.lanes.events import Events
 from tracekit.report.formatting import exact_moment, shorten, visible
+from tracekit.tui.state import State
 from tracekit.tui.text import pointer
 from tracekit.tui.theme import Palette, style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
-from tracekit.tui.timeline.tracks import edges
+from tracekit.tui.timeline.layout import ScreenLine
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, edges
 from tracekit.tui.viewport import Span, Viewport, column_of, columns_of
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.lanes.events import Events
-    from tracekit.tui.state import State
-    from tracekit.tui.timeline.layout import ScreenLine
-    from tracekit.tui.timeline.tracks import Lanes, TimelineLane
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +32,10 @@ class TimelineStyle:
     gutter: int
     """Cells for titles."""
     columns: int
-    """Columns of time."""
     monochrome: bool
-    """Whether there are no colors."""
     leads: bool
     """Whether the recording that is drawn is the active one."""
     has_keys: bool = False
-    """Whether keys move the cursor of the lanes."""
 
     def title(self, text: str, ground: str) -> Segment:
         """What stands in front of a line."""

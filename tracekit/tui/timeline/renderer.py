@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import set_cell_size
@@ -16,11 +15,11 @@ from rich.segment import Segment
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.lanes import PIPELINES
 from tracekit.report.formatting import visible
+from tracekit.tui.state import State
 from tracekit.tui.theme import PALETTES, Palette, style
-from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
 from tracekit.tui.timeline.tracks import (
@@ -35,9 +34,6 @@ from tracekit.tui.timeline.tracks import (
     tracks,
 )
 from tracekit.tui.viewport import column_of, time_of
-
-if TYPE_CHECKING:
-    from tracekit.tui.state import State
 
 NARROW = 100
 """Width below which titles of lanes get less room."""
@@ -66,7 +62,6 @@ class Renderer:
         self.has_keys = True
         """Whether keys move the cursor of the lanes."""
         self.lanes = Lanes(())
-        """What is drawn."""
         self._state: State | None = None
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
@@ -81,7 +76,6 @@ class Renderer:
         self._pictured: object = None
         """The view of which pictures and strips are kept."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
-        """Predictions by recording and model."""
         self._filter_mask: FilterMask | None = None
         self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
         """Rows of expanded and joined lanes with only what passes the filter."""
@@ -287,7 +281,6 @@ class Renderer:
             self._pictured = seen
 
     def _track_lines(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:
-        """All lines of a track."""
 
         def draw(which: Track, label: Callable[[int], str]) -> tuple[Picture, ...]:
             if self._monochrome:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len
 
+from tracekit.arrays import IntArray
 from tracekit.characters import shorten, visible
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.trace import Trace
+from tracekit.tui.state import State
 from tracekit.tui.timeline.glyphs import Picture, of_level
 from tracekit.tui.timeline.layout import Line, ScreenLine
 from tracekit.units import format_duration, format_estimate
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,6 @@ class Strip:
     pictures: tuple[Picture, ...]
     """Its lines, from the top."""
     largest: int
-    """The largest of its values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +52,6 @@ class PredictionsOverTime:
     """Predictions that the app called, of one model or of all."""
 
     in_flight: Steps
-    """How many are in flight."""
     latency: Steps
     """The duration in ns of the longest in flight, 0 where none is."""
     inferred: bool

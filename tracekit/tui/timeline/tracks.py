@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events, position_of
 from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
 from tracekit.lanes.layout import LaneRows
 from tracekit.lanes.stacking import stack
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.lanes.events import Events
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.state import EventFilter
-    from tracekit.tui.viewport import Viewport
+from tracekit.tui.state import EventFilter
+from tracekit.tui.viewport import Viewport
 
 
 def edges(view: Viewport, columns: int) -> IntArray:

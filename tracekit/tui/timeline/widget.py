@@ -8,6 +8,7 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tracekit.tui import viewport
 from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
@@ -17,17 +18,7 @@ from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
 from tracekit.tui.timeline.tracks import FilterMask, Lanes, edge, filter_mask
-from tracekit.tui.viewport import (
-    PAN_STEP,
-    ZOOM_STEP,
-    Viewport,
-    center_view,
-    clamp,
-    pan,
-    span_between,
-    time_of,
-    zoom,
-)
+from tracekit.tui.viewport import Viewport, time_of
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
@@ -131,7 +122,9 @@ class Timeline(Widget, can_focus=True):
             return
         columns = self.renderer.columns
         at = time_of(state.view, columns, spot.column)
-        self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
+        self._look(
+            viewport.zoom(state.view, viewport.ZOOM_STEP if up else 1 / viewport.ZOOM_STEP, at, state.bounds, columns)
+        )
 
     on_mouse_scroll_down = on_mouse_scroll_up
 
@@ -169,10 +162,10 @@ class Timeline(Widget, can_focus=True):
             self._overview(column)
         elif drag.ranging:
             ends = (self._nearest_edge(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
-            self.post_message(RangeSelected(span_between(*ends), self._session))
+            self.post_message(RangeSelected(viewport.span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
-            self._look(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
+            self._look(viewport.clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Let go; without a move in between it was a click."""
@@ -208,19 +201,22 @@ class Timeline(Widget, can_focus=True):
             self.post_message(selected)
 
     def _look(self, view: Viewport) -> None:
-        """Ask for another view."""
         self.post_message(ViewMoved(view, self._session))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
         if self._state is not None:
-            self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.renderer.columns))
+            self._look(
+                viewport.pan(
+                    self._state.view, direction * viewport.PAN_STEP / 2, self._state.bounds, self.renderer.columns
+                )
+            )
 
     def _overview(self, column: int) -> None:
         """Center the view on a column of the overview."""
         if self._state is not None:
             bounds, columns = self._state.bounds, self.renderer.columns
-            self._look(center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
+            self._look(viewport.center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""

@@ -1,23 +1,43 @@
-"""Small screens over the main one: a line to type, something to choose, things to tick."""
+"""What all screens are, and small ones over the main one: a line to type, something to choose, things to tick."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Generic
 
 from rich.text import Text
+from textual._widget_navigation import Direction
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection as Tick
 
 from tracekit.report.formatting import visible
 from tracekit.tui.background import in_background
-from tracekit.tui.screens.sized import Modal
 
-if TYPE_CHECKING:
-    from textual._widget_navigation import Direction
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
+
+class SizedScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
+    """Is laid out for no size but that of the terminal.
+
+    Textual's screens post to themselves each size that they were laid out for. Of two that come at once, each would
+    bring back the other, without end, or the first one would stay.
+    """
+
+    def _screen_resized(self, size: Size) -> None:
+        del size
+        super()._screen_resized(self.app.size)
+
+
+class Modal(SizedScreen[ScreenResultType], ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+    """Closes once: keys and clicks that came before the screen was gone would close the one below it too."""
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close with a result, unless that was done."""
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
 class AskScreen(Modal[str]):
