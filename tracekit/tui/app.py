@@ -27,7 +27,7 @@ from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_m
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
+from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
 from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui import messages
-from tracekit.tui.background import in_background
+from tracekit.tui.messages import in_background
 from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, State

@@ -20,12 +20,12 @@ from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import ActionError, action, action_of
-from tracekit.tui.background import in_background
-from tracekit.tui.commands.detail import focused_list
 from tracekit.tui.commands.select import NOT_YET, selected_check
+from tracekit.tui.commands.views import focused_list
 from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
-from tracekit.tui.screens.modal import AskScreen
+from tracekit.tui.messages import in_background
+from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import State
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.text import longest_that_fits

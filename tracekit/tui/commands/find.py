@@ -14,11 +14,11 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui import query
 from tracekit.tui.action import ActionError, action, action_of
-from tracekit.tui.background import in_background
-from tracekit.tui.commands.detail import show_pane
+from tracekit.tui.commands.views import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
+from tracekit.tui.messages import in_background
 from tracekit.tui.ranges import passing
-from tracekit.tui.screens.modal import AskScreen, ChooseScreen
+from tracekit.tui.screens.small import AskScreen, ChooseScreen
 from tracekit.tui.selection import walk_start
 from tracekit.tui.state import Bookmark, EventFilter, Selection, State
 from tracekit.tui.state_app import StateApp

@@ -13,8 +13,7 @@ from tracekit.lanes.events import Events
 from tracekit.report.formatting import duration
 from tracekit.report.report import Result
 from tracekit.tui.action import ActionError, action, action_of
-from tracekit.tui.commands.detail import toggle_inspector
-from tracekit.tui.commands.views import fit_selection
+from tracekit.tui.commands.views import fit_selection, toggle_inspector
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.selection import (

@@ -223,7 +223,7 @@ class ComparePane(ListPane[Compared]):
         check = state.session.check(chosen.finding)
         if check is None:
             return super().row_of(rows, state) if chosen.row is not None or chosen.model is not None else None
-        return next((at for at, line in enumerate(rows.records) if _is_about(line, check)), None)
+        return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
 
     def selection_of(self, rows: Compared, row: int) -> Selection | None:
         """What a row stands for in the active recording."""

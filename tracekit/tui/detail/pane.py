@@ -14,10 +14,17 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tracekit.characters import visible
-from tracekit.tui.background import in_background
 from tracekit.tui.detail.columns import ListColumn, Rows, no_records
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import ChangeWanted, FirstRowListed, OfRecording, RedrawWanted, Selected, ZoomWanted
+from tracekit.tui.messages import (
+    ChangeWanted,
+    FirstRowListed,
+    OfRecording,
+    RedrawWanted,
+    Selected,
+    ZoomWanted,
+    in_background,
+)
 from tracekit.tui.state import NOTHING, Selection, Sort, State
 
 

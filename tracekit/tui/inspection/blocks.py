@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -51,20 +51,16 @@ def exact(ns: int) -> str:
     return f"{duration(ns)} ({ns:,} ns)"
 
 
-def slices(row: PartsRow) -> Table:
-    """What the stretches of a bar stand for, largest first."""
+def time_blocks(title: str, row: PartsRow, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
+    """A heading, a bar of where time went, and what its stretches stand for, largest first."""
+    yield heading(title)
+    bar = bar_segments(row.bar(BAR), palette, monochrome=monochrome)
+    yield Text.assemble(*((part.text, part.style or "") for part in bar), end="\n")
     ordered = sorted(row.slices, key=lambda part: -part.mean_ns)
-    return facts(((f"{part.group.sign} {part.group.name}", part.words) for part in ordered), _GROUPS)
+    yield facts(((f"{part.group.sign} {part.group.name}", part.words) for part in ordered), _GROUPS)
 
 
 _GROUPS = max(len(group.name) for group in GROUPS) + 2
-
-
-def bar_text(bar: Callable[[int], str], palette: Palette, *, monochrome: bool) -> Text:
-    """A bar on a line of its own."""
-    return Text.assemble(
-        *((part.text, part.style or "") for part in bar_segments(bar(BAR), palette, monochrome=monochrome)), end="\n"
-    )
 
 
 BINS = 12

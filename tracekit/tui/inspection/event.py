@@ -25,7 +25,7 @@ from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.runtimes.phases import PHASES
-from tracekit.tui.inspection.blocks import bar_text, exact, facts, heading, histogram_blocks, section, slices
+from tracekit.tui.inspection.blocks import exact, facts, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
 from tracekit.tui.state import EventRef, Session, State, WaitsRef
@@ -132,9 +132,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     if summary is None or not summary.total_ns:
         return
     row = parts_row("", summary)
-    yield heading("Where its time went")
-    yield bar_text(row.bar, palette, monochrome=monochrome)
-    yield slices(row)
+    yield from time_blocks("Where its time went", row, palette, monochrome=monochrome)
     yield ""
     phase = UNKNOWN if calls.inferred[position] else "first after a load" if calls.first[position] else "warm"
     yield facts([("phase", phase), *_work(summary, parts.handoffs)])

@@ -31,7 +31,7 @@ from tracekit.report.phases import phase_rows
 from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
-from tracekit.tui.inspection.blocks import MEASURES, bar_text, exact, facts, heading, histogram_blocks, section, slices
+from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_of_model, durations_of_row
 from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval
@@ -158,9 +158,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         yield facts(((row.share_words, row.words) for row in phase_rows([model]) if row.calls is calls), SHARES)
     rows = parts_rows([] if model.phases else [model])
     for row in rows:
-        yield heading("Where a prediction's time goes")
-        yield bar_text(row.bar, palette, monochrome=monochrome)
-        yield slices(row)
+        yield from time_blocks("Where a prediction's time goes", row, palette, monochrome=monochrome)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")
 

@@ -21,7 +21,7 @@ from tracekit.tui.detail.texts import CodePane, FactsPane
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import ChangeWanted, RedrawWanted
-from tracekit.tui.screens.modal import SizedScreen
+from tracekit.tui.screens.small import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import finding_here, findings_of, range_end
 from tracekit.tui.state import NOTHING, Area, State

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from tracekit.lanes.categories import FILLINGS, LOOKS, Category
 from tracekit.tui.action import Action
 from tracekit.tui.keys import SHORTCUTS, Scope, Section, key_signs
-from tracekit.tui.screens.modal import Modal
+from tracekit.tui.screens.small import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import Palette, palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE

@@ -21,7 +21,7 @@ from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segme
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
-from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
+from tracekit.tui.timeline.strips import PredictionsOverTime, model_of, predictions_over_time
 from tracekit.tui.timeline.tracks import (
     EXPANDED_LIMIT,
     FilterMask,
@@ -72,7 +72,7 @@ class Renderer:
         self._marks: dict[tuple[object, ...], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
-        self._strips: dict[tuple[object, ...], Strip] = {}
+        self._strips: dict[tuple[object, ...], tuple[tuple[Picture, ...], int]] = {}
         self._pictured: object = None
         """The view of which pictures and strips are kept."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
@@ -230,13 +230,13 @@ class Renderer:
         key = (line.line, line.parts, model)
         if key not in self._strips:
             self._strips[key] = over_time.strip(line.line, line.parts, edges(state.view, self.columns))
-        strip = self._strips[key]
-        words, largest = over_time.title(line, strip.largest, model, self.gutter - 1)
+        strip, value = self._strips[key]
+        words, largest = over_time.title(line, value, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, largest)
         overlay = Overlay(
             range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded_columns(state)
         )
-        return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
+        return [title, *segments(strip[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self.lanes.lanes[lane_index] for lane_index in line.lanes]

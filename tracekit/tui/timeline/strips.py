@@ -20,15 +20,6 @@ from tracekit.tui.timeline.layout import Line, ScreenLine
 from tracekit.units import format_duration, format_estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A strip as it is drawn, and the value that its full height stands for."""
-
-    pictures: tuple[Picture, ...]
-    """Its lines, from the top."""
-    largest: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
     """A number over time that changes at some times only."""
@@ -59,10 +50,11 @@ class PredictionsOverTime:
     resolution_ns: int
     """To how much durations are known."""
 
-    def strip(self, line: Line, parts: int, bounds: IntArray) -> Strip:
-        """A strip of `parts` lines, with a column between each two neighboring edges."""
+    def strip(self, line: Line, parts: int, bounds: IntArray) -> tuple[tuple[Picture, ...], int]:
+        """A strip of `parts` lines, from the top, with a column between each two neighboring edges; and the value that
+        its full height stands for."""
         values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
-        return Strip(blocks(values, parts), int(values.max(initial=0)))
+        return blocks(values, parts), int(values.max(initial=0))
 
     def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
         """What stands in front of a line, and the scale, for the right end, in `room` cells."""

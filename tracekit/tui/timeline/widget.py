@@ -9,9 +9,16 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tracekit.tui import viewport
-from tracekit.tui.background import in_background
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
+from tracekit.tui.messages import (
+    ChangeWanted,
+    CursorMoved,
+    RangeSelected,
+    RecordingChosen,
+    Selected,
+    ViewMoved,
+    in_background,
+)
 from tracekit.tui.state import EventRef, Selection, State
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
