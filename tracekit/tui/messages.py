@@ -1,4 +1,4 @@
-"""What widgets post to the app, which alone changes the state and shows it to all of them again; and work in a thread."""
+"""What widgets post to the app, which alone changes the state and shows it to all of them; and work in a thread."""
 
 from __future__ import annotations
 
