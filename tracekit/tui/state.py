@@ -18,16 +18,17 @@ from tracekit.analysis.comparison import Measure
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
 from tracekit.intervals import Intervals
+from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
 from tracekit.report.report import Report, Result
+from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.request import ALL, Request
 from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
-from tracekit.tui.prediction_table import Calls
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
@@ -140,6 +141,43 @@ class Bookmark:
 
     time_ns: int
     note: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Predictions by start. Arrays have shape (n,), and (groups, n) with the groups of `GROUPS` where it says so."""
+
+    index: IntArray
+    """Rows of `Trace.activity`, ascending."""
+    starts: IntArray
+    durations: IntArray
+    first: BoolArray
+    """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
+    inferred: BoolArray
+    """Put together from hardware rows: whether it is the first is not known."""
+    time_ns: IntArray
+    """Shape (groups, n): time of each group of parts as far as it is known; together the durations."""
+    incomplete: BoolArray
+    """Shape (groups, n): some of the group is not known."""
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def position(self, index: int) -> int | None:
+        """Position of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
+        return position_of(self.index, index)
+
+    def parts(self, position: int) -> PartsRow:
+        """Where the time of one went, without what only many predictions show."""
+        duration_ns = int(self.durations[position])
+        slices = tuple(
+            Slice(group, float(time), float(time) / duration_ns, bool(missing))
+            for group, time, missing in zip(
+                GROUPS, self.time_ns[:, position], self.incomplete[:, position], strict=True
+            )
+            if time
+        )
+        return PartsRow("", float(duration_ns), slices, (), {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

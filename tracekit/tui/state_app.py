@@ -69,11 +69,6 @@ class StateApp(App[None], inherit_bindings=False):
         return next(screen for screen in self.screen_stack if isinstance(screen, BrowseScreen))
 
     @property
-    def columns(self) -> int:
-        """Columns of time on screen."""
-        return self.browse.columns
-
-    @property
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
         return self._lanes[self.state.active]
@@ -92,12 +87,9 @@ class StateApp(App[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Show the state to all widgets."""
-        if self._state is None:
-            return
         # Where the app is being left, what widgets still post finds no screen.
-        for screen in self.screen_stack:
-            if isinstance(screen, BrowseScreen):
-                screen.show(self._state, self._lanes)
+        if self.is_open:
+            self.browse.show(self.state, self._lanes)
 
     def go(self, view: Viewport, *, step: bool = True) -> None:
         """Look at another part. Steps that follow one another count as one for going back."""
@@ -139,7 +131,7 @@ class StateApp(App[None], inherit_bindings=False):
             fields |= {"cursor_ns": span.start_ns, "lane": self._lane_of(selection.event) or self.state.lane}
         self.change(**fields)
         if reveal and span is not None:
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.browse.columns))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -147,13 +139,7 @@ class StateApp(App[None], inherit_bindings=False):
 
     def _lane_of(self, ref: EventRef) -> str | None:
         """The lane that shows a row; the current one where it does."""
-        holding = [
-            lane.id
-            for lane in self.lanes.lanes
-            if lane.events is not None
-            and lane.events.frame == ref.frame
-            and lane.events.position(ref.index) is not None
-        ]
+        holding = [lane.id for lane in self.lanes.lanes if lane.position(ref) is not None]
         return self.state.lane if self.state.lane in holding else next(iter(holding), None)
 
     def regroup(self, grouping: Grouping) -> None:
@@ -192,8 +178,7 @@ class StateApp(App[None], inherit_bindings=False):
     def watch_theme(self, theme: str) -> None:
         """Draw in other colors."""
         del theme
-        if self.is_open:
-            self.redraw()
+        self.redraw()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Textual's last step before the terminal: only what changed goes there."""

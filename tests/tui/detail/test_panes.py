@@ -11,7 +11,7 @@ from tracekit.api import judge, request_of
 from tracekit.trace.filter import everything, narrow, only_range
 from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.statistics import AggregationPane, ModelsPane
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventFilter
 
 

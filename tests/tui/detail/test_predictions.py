@@ -9,7 +9,7 @@ import pytest
 
 from support.lists import column, heading, listed
 from tracekit.tui.detail.events import PredictionsPane
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventRef, Sort
 
 

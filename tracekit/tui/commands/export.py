@@ -26,7 +26,6 @@ from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
 from tracekit.tui.messages import in_background
 from tracekit.tui.screens.small import AskScreen
-from tracekit.tui.state import State
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.text import longest_that_fits
 from tracekit.tui.viewport import Span
@@ -39,7 +38,11 @@ def copy_row(app: StateApp) -> None:
     state, (titles, texts) = app.state, _row(app)
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
-    about = _about_row(state, compared=compared)
+    about = state.session.name if len(state.sessions) > 1 else ""
+    if compared:
+        before, after = state.sessions
+        measure = f"{state.measure}, " if state.measure is not None else ""
+        about = f"{measure}before: {before.name}, after: {after.name}"
     _copy(app, lambda export: export.row_markdown(traces, titles, texts, about), "the row")
 
 
@@ -92,32 +95,13 @@ def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
             app.say("No events start in the range; nothing to copy.")
             return
         app.copy_to_clipboard(text)
-        app.say(longest_that_fits(_words_of_copy(what, text), app.size.width - 2))
+        lines = format_count(len(text.splitlines()), "line")
+        # It goes through the terminal, which does not report whether it took it.
+        hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
+        ways = (f"{what} as Markdown ({lines}, redacted)", f"{what} ({lines}, redacted)", f"{lines}, redacted")
+        app.say(longest_that_fits([f"Copied {way}{hint}." for way in ways], app.size.width - 2))
 
     in_background(app, lambda: make(export), show)
-
-
-def _about_row(state: State, *, compared: bool) -> str:
-    """What a row is about, where two recordings are open; `compared` where it is about both."""
-    if len(state.sessions) < 2:
-        return ""
-    if not compared:
-        return state.session.name
-    before, after = state.sessions
-    measure = f"{state.measure}, " if state.measure is not None else ""
-    return f"{measure}before: {before.name}, after: {after.name}"
-
-
-def _words_of_copy(what: str, text: str) -> list[str]:
-    """Ways to say that it was copied, the longest first."""
-    lines = format_count(len(text.splitlines()), "line")
-    # It goes through the terminal, which does not report whether it took it.
-    hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
-    return [
-        f"Copied {what} as Markdown ({lines}, redacted){hint}.",
-        f"Copied {what} ({lines}, redacted){hint}.",
-        f"Copied {lines}, redacted{hint}.",
-    ]
 
 
 def _save(app: StateApp, span: Span | None) -> None:

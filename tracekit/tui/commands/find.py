@@ -196,7 +196,7 @@ def next_bookmark(app: StateApp) -> None:
 
 def _go(app: StateApp, time_ns: int) -> None:
     app.change(cursor_ns=time_ns)
-    app.go(center_view(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
+    app.go(center_view(app.state.view, time_ns, app.state.bounds, app.browse.columns), step=False)
 
 
 def _go_to_mark(app: StateApp, mark: Bookmark) -> None:

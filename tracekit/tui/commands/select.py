@@ -82,7 +82,7 @@ def mark(app: StateApp) -> None:
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, range_end(app.state, app.lanes.events_of(app.state.lane), app.columns)
+    state, here = app.state, range_end(app.state, app.lanes.events_of(app.state.lane), app.browse.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range start set. Move to the end, v again; esc cancels.")

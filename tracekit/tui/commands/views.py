@@ -30,11 +30,11 @@ def _zoom(app: StateApp, factor: float) -> None:
     state = app.state
     inside = state.view.start_ns <= state.cursor_ns < state.view.end_ns
     at = state.cursor_ns if inside else state.view.start_ns + state.view.span_ns // 2
-    app.go(viewport.zoom(state.view, factor, at, state.bounds, app.columns))
+    app.go(viewport.zoom(state.view, factor, at, state.bounds, app.browse.columns))
 
 
 def _pan(app: StateApp, share: float) -> None:
-    app.go(viewport.pan(app.state.view, share, app.state.bounds, app.columns))
+    app.go(viewport.pan(app.state.view, share, app.state.bounds, app.browse.columns))
 
 
 pan_left = action_of("pan_left", "Pan left by a quarter of the screen.", partial(_pan, share=-viewport.PAN_STEP))
@@ -58,7 +58,7 @@ def fit_selection(app: StateApp) -> None:
     if span is None:
         select = "press n or click an event, or " if app.lanes.hold_events else ""
         raise ActionError(f"Nothing selected; {select}set a range with v.")
-    app.go(viewport.around(span, app.state.bounds, app.columns), step=False)
+    app.go(viewport.around(span, app.state.bounds, app.browse.columns), step=False)
 
 
 @action("back")
@@ -147,7 +147,7 @@ def align(app: StateApp) -> None:
         raise ActionError("One recording has no predictions, so only the starts can be aligned.")
     origins = (0,) * len(state.sessions) if any(state.origins) else first_predictions(state.sessions)
     moved = replace(state, origins=origins)
-    view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.columns)
+    view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.browse.columns)
     app.change(origins=origins, view=view, history=state.history.leaving(state.view))
     app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")
 
@@ -252,7 +252,7 @@ def choose_columns(app: StateApp) -> None:
         # Behind the inspector, a list has no size.
         if not listed.size.width or title not in ticked:
             return ""
-        shown = [column.title for column in listed.columns_without(frozenset(titles) - ticked)]
+        shown = [column.title for column in listed.visible_columns(frozenset(titles) - ticked)]
         return "" if title in shown else "does not fit"
 
     listed = rows.focus_target()

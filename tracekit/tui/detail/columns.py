@@ -146,10 +146,13 @@ def no_records(empty: str) -> Records[Any]:
 
 
 def records_of(
-    records: Sequence[Record], columns: Sequence[ListColumn[Record]], sort: Sort, empty: str
+    records: Sequence[Record], columns: Sequence[ListColumn[Record]], sort: Sort, empty: str, first: Sort | None = None
 ) -> Records[Record]:
-    """Records by a column, those without a value last; each column as wide as its texts. O(n log n)."""
-    column = next(column for column in columns if column.title == sort.column)
+    """Records by a column, those without a value last; each column as wide as its texts. O(n log n). `first`: the order
+    where the wanted column is none of these."""
+    titles = [column.title for column in columns]
+    sort = first if first is not None and sort.column not in titles else sort
+    column = columns[titles.index(sort.column)]
     if column.ordered:
         records = sort_records(records, partial(sort_value, column), descending=sort.descending)
     return Records(records, [_fit_width(column, records) for column in columns], sort, empty)

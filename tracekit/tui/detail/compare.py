@@ -3,8 +3,7 @@ each model changed, as `tracekit compare` answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from textual.message import Message
 
@@ -162,6 +161,7 @@ class ComparePane(ListPane[Compared]):
     TITLE = "Compare"
     SHORT = "Diff"
     RECORDINGS = 2
+    FIRST_SORT = BY_DIFFERENCE
 
     def inputs(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
@@ -174,13 +174,12 @@ class ComparePane(ListPane[Compared]):
         before, after = state.sessions
         if state.comparison is None:
             return None
-        sort = state.sorts.get(self.PANE)
+        sort = self.sort(state)
         if state.measure is None:
-            by = _fitting(sort, FINDING_COLUMNS, BY_STATUS)
-            return records_of(state.comparison.findings, FINDING_COLUMNS, by, "No findings in either recording.")
+            empty = "No findings in either recording."
+            return records_of(state.comparison.findings, FINDING_COLUMNS, sort, empty, BY_STATUS)
         if state.measure == LATENCY:
-            by = _fitting(sort, ANSWER_COLUMNS, BY_MODEL)
-            return records_of(state.comparison.models, ANSWER_COLUMNS, by, "No models.")
+            return records_of(state.comparison.models, ANSWER_COLUMNS, sort, "No models.", BY_MODEL)
         measure = Measure(state.measure)
         models = {model for session in state.sessions for model in session.trace.models["name"]}
         columns = number_columns(measure, one_model=len(models) <= 1)
@@ -191,7 +190,7 @@ class ComparePane(ListPane[Compared]):
         rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         known = any(holds_events(session.trace) for session in state.sessions)
         empty = none_words("event", state.range, state.filter, known=known, source="either recording")
-        return records_of(rows_compared, columns, _fitting(sort, columns, BY_DIFFERENCE), empty)
+        return records_of(rows_compared, columns, sort, empty, BY_DIFFERENCE)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
@@ -266,8 +265,3 @@ def _is_about(line: FindingChange | Difference | ModelComparison, check: Result)
     if not isinstance(line, FindingChange) or line.id != check.id:
         return False
     return check.model is None or check.model in line.models
-
-
-def _fitting(sort: Sort | None, columns: Sequence[ListColumn[Any]], otherwise: Sort) -> Sort:
-    """The sort that the user chose, where the list has its column."""
-    return sort if sort is not None and sort.column in [column.title for column in columns] else otherwise

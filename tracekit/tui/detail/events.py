@@ -21,9 +21,8 @@ from tracekit.tui import viewport
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.prediction_table import Calls
 from tracekit.tui.ranges import REACHES, count_wordings, holds_events, narrowing_wordings, none_words, passing, ranks
-from tracekit.tui.state import EventFilter, EventRef, Selection, Sort, State
+from tracekit.tui.state import Calls, EventFilter, EventRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 

@@ -222,7 +222,7 @@ class ListPane(DetailPane, Generic[Made]):
 
     def sort_next(self) -> bool:
         """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
-        columns = [column for column in self.query_one(RowList).visible_columns if column.ordered]
+        columns = [column for column in self.query_one(RowList).visible_columns() if column.ordered]
         if self._rows is None or not columns:
             return False
         at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)

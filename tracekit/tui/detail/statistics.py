@@ -68,9 +68,7 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
         ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
     ]
     columns += [_column(column) for column in event_columns([line.shown for line in lines])]
-    if sort.column not in [column.title for column in columns]:
-        sort = FIRST_SORT
-    return records_of(lines, columns, sort, empty)
+    return records_of(lines, columns, sort, empty, FIRST_SORT)
 
 
 def short_event(line: Line, room: int) -> str:

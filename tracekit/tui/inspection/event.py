@@ -65,7 +65,9 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
-            known.append(("prediction", _prediction(session, int(row["prediction"]))))
+            call = session.trace.activity.iloc[int(row["prediction"])]
+            when = f"{duration(int(call['duration_ns']))} at {moment(int(call['start_ns']))}"
+            known.append(("prediction", f"{when} (P to jump)"))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if ref.frame == "activity":
             known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
@@ -75,12 +77,6 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield from section(label if isinstance(label, str) else "unnamed event", known)
-
-
-def _prediction(session: Session, index: int) -> str:
-    activity = session.trace.activity
-    length = duration(int(activity["duration_ns"].iloc[index]))
-    return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
 
 
 def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:

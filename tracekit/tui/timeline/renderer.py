@@ -338,10 +338,8 @@ class Renderer:
     def _selected_columns(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event = state.selection.event
-        if event is None or lane.events is None or lane.events.frame != event.frame:
-            return (0, 0)
-        position = lane.events.position(event.index)
-        if position is None or not track.holds(position):
+        position = lane.position(event) if event is not None else None
+        if event is None or position is None or not track.holds(position):
             return (0, 0)
         return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 

@@ -20,7 +20,7 @@ from tracekit.lanes.stacking import stack
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing
-from tracekit.tui.state import EventFilter
+from tracekit.tui.state import EventFilter, EventRef
 from tracekit.tui.viewport import Viewport
 
 
@@ -209,16 +209,13 @@ def step(events: Events, position: int, forward: bool, chosen: BoolArray | None 
 
 def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
     """The start or end of an interval nearest to a time and at most `within_ns` away; None where there is none."""
-    best: int | None = None
-    for times in (events.starts, np.sort(events.ends)):
-        at = int(np.searchsorted(times, time_ns))
-        for position in (at - 1, at):
-            if 0 <= position < len(times):
-                edge_ns = int(times[position])
-                near = abs(edge_ns - time_ns)
-                if near <= within_ns and (best is None or near < abs(best - time_ns)):
-                    best = edge_ns
-    return best
+    if not len(events):
+        return None
+    # Of those equally near, a start comes before an end, and the earlier one first.
+    times = np.concatenate((events.starts, np.sort(events.ends)))
+    away = np.abs(times - time_ns)
+    nearest_of_all = int(away.argmin())
+    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else None
 
 
 DEPTH_LIMIT = 4
@@ -232,6 +229,11 @@ class TimelineLane(LaneRows):
     """One lane as it is drawn."""
 
     tracks: tuple[Track, ...] = ()
+
+    def position(self, ref: EventRef) -> int | None:
+        """Where a row stands in its events; None where it is not on this lane. O(log n)."""
+        events = self.events
+        return events.position(ref.index) if events is not None and events.frame == ref.frame else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
