@@ -22,7 +22,6 @@ from tracekit.tui import opening
 from tracekit.tui.action import Action, ActionError
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
-from tracekit.tui.messages import ZoomWanted
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
@@ -99,9 +98,8 @@ class ViewApp(StateApp, inherit_bindings=False):
             return True
         return action_by_id(str(parameters[0])).early
 
-    def on_zoom_wanted(self, message: ZoomWanted) -> None:
+    def on_zoom_wanted(self) -> None:
         """Zoom to the selection."""
-        del message
         self._do(views.fit_selection)
 
     def get_driver_class(self) -> type[Driver]:

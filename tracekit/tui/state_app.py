@@ -175,9 +175,8 @@ class StateApp(App[None], inherit_bindings=False):
         if self._remember:
             remember_theme("dark" if self.current_theme.dark else "light")
 
-    def watch_theme(self, theme: str) -> None:
+    def watch_theme(self) -> None:
         """Draw in other colors."""
-        del theme
         self.redraw()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
@@ -240,9 +239,8 @@ class StateApp(App[None], inherit_bindings=False):
         if "pane" in message.fields:
             self.browse.focus_pane()
 
-    def on_redraw_wanted(self, message: messages.RedrawWanted) -> None:
+    def on_redraw_wanted(self) -> None:
         """Show the same state again."""
-        del message
         self.redraw()
 
 

@@ -163,8 +163,7 @@ class ComparePane(ListPane[Compared]):
     RECORDINGS = 2
     FIRST_SORT = BY_DIFFERENCE
 
-    def inputs(self, state: State) -> tuple[object, ...]:
-        """Both recordings, the order, and for numbers the range."""
+    def _depends_on(self, state: State) -> tuple[object, ...]:
         is_number = isinstance(state.measure, Measure)
         span = (state.range, state.filter, state.origins, state.active) if is_number else None
         return (state.sessions, state.comparison, state.measure, span, state.sorts.get(self.PANE))
@@ -216,16 +215,14 @@ class ComparePane(ListPane[Compared]):
         lines = [f"u: {listed}{few}{about}" for about in abouts]
         return longest_that_fits([*lines, f"{listed}{abouts[-1]}"], room)
 
-    def row_of(self, rows: Compared, state: State) -> int | None:
-        """What is selected in the active recording."""
+    def _row_of(self, rows: Compared, state: State) -> int | None:
         chosen = state.selection
         check = state.session.check(chosen.finding)
         if check is None:
-            return super().row_of(rows, state) if chosen.row is not None or chosen.model is not None else None
+            return super()._row_of(rows, state) if chosen.row is not None or chosen.model is not None else None
         return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
 
-    def selection_of(self, rows: Compared, row: int) -> Selection | None:
-        """What a row stands for in the active recording."""
+    def _selection_of(self, rows: Compared, row: int) -> Selection | None:
         return _stands_for(rows.records[row], self.state)
 
     def enter_words(self) -> str:

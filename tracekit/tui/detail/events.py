@@ -142,8 +142,7 @@ class EventsPane(ListPane[EventRows]):
         ways = count_wordings(state.range, state.filter, (REACHES,))
         return longest_that_fits([f"{count} · {way}" for way in ways], room)
 
-    def row_of(self, rows: EventRows, state: State) -> int | None:
-        """The event that is selected."""
+    def _row_of(self, rows: EventRows, state: State) -> int | None:
         event = state.selection.event
         here = self.query_one(RowList).cursor
         if event is None:
@@ -151,8 +150,7 @@ class EventsPane(ListPane[EventRows]):
         # Most often it is the row with the cursor, which spares looking through all.
         return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
-    def selection_of(self, rows: EventRows, row: int) -> Selection:
-        """The event of a row."""
+    def _selection_of(self, rows: EventRows, row: int) -> Selection:
         return Selection(event=rows.ref(row))
 
 
@@ -284,11 +282,9 @@ class PredictionsPane(ListPane[CallRows]):
         ways = product((legend, ""), counts, narrowing_wordings(state.range, state.filter))
         return longest_that_fits([" · ".join(filter(None, (count, of, signed))) for signed, count, of in ways], room)
 
-    def row_of(self, rows: CallRows, state: State) -> int | None:
-        """The prediction that is selected."""
+    def _row_of(self, rows: CallRows, state: State) -> int | None:
         event = state.selection.event
         return rows.row(event.index) if event is not None and event.frame == "activity" else None
 
-    def selection_of(self, rows: CallRows, row: int) -> Selection:
-        """A prediction as a whole."""
+    def _selection_of(self, rows: CallRows, row: int) -> Selection:
         return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))

@@ -280,7 +280,7 @@ class FindingsPane(ListPane[CheckRows]):
         text = f"{first}{visible(rows.description(cursor))}{more}"
         return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
 
-    def row_of(self, rows: CheckRows, state: State) -> int | None:
+    def _row_of(self, rows: CheckRows, state: State) -> int | None:
         """The check or interval that is selected; where nothing is, the first finding. An event that is chosen
         elsewhere is the interval of the open finding that was made from it, and takes the cursor off any other."""
         cursor = self.query_one(RowList).cursor
@@ -291,8 +291,7 @@ class FindingsPane(ListPane[CheckRows]):
             chosen = chosen or FindingRef(state.opened)
         return rows.row_of(chosen, cursor) if chosen is not None else None
 
-    def selection_of(self, rows: CheckRows, row: int) -> Selection:
-        """A check, or an interval of its evidence."""
+    def _selection_of(self, rows: CheckRows, row: int) -> Selection:
         return Selection(finding=rows.rows[row].ref)
 
     def open_message(self, rows: CheckRows, row: int) -> Message:

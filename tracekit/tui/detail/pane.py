@@ -89,20 +89,20 @@ class TextPane(DetailPane):
         """The container that scrolls."""
         return self.query_one(VerticalScroll)
 
-    def inputs(self, state: State) -> tuple[object, ...] | None:
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
         """What the text depends on; None while it cannot be written yet."""
         raise NotImplementedError
 
-    def text(self, state: State) -> VisualType:
+    def _text(self, state: State) -> VisualType:
         """The text, once there is what it is made from."""
         raise NotImplementedError
 
     def show(self, state: State) -> None:
         """Write the text again where something that it is made from changed."""
-        inputs = self.inputs(state)
+        inputs = self._depends_on(state)
         if inputs is not None and inputs != self._inputs:
             self._inputs = inputs
-            self.query_one(Static).update(self.text(state))
+            self.query_one(Static).update(self._text(state))
             self.focus_target().scroll_home(animate=False)
 
 
@@ -141,7 +141,7 @@ class ListPane(DetailPane, Generic[Made]):
         """The order that is wanted."""
         return state.sorts.get(self.PANE, self.FIRST_SORT)
 
-    def inputs(self, state: State) -> tuple[object, ...]:
+    def _depends_on(self, state: State) -> tuple[object, ...]:
         """What the rows depend on; they are made again where it is not equal."""
         return (*(attrgetter(name)(state) for name in self.MADE_FROM), self.sort(state))
 
@@ -149,13 +149,13 @@ class ListPane(DetailPane, Generic[Made]):
         """The rows; None where they cannot be made yet. Runs in a thread."""
         raise NotImplementedError
 
-    def row_of(self, rows: Made, state: State) -> int | None:
+    def _row_of(self, rows: Made, state: State) -> int | None:
         """The row of what is selected; None where it is not in the list. O(n)."""
         if state.selection == NOTHING:
             return None
-        return next((row for row in range(len(rows)) if self.selection_of(rows, row) == state.selection), None)
+        return next((row for row in range(len(rows)) if self._selection_of(rows, row) == state.selection), None)
 
-    def selection_of(self, rows: Made, row: int) -> Selection | None:
+    def _selection_of(self, rows: Made, row: int) -> Selection | None:
         """What a row stands for; None where it is nothing that can be selected."""
         raise NotImplementedError
 
@@ -180,7 +180,7 @@ class ListPane(DetailPane, Generic[Made]):
     def show(self, state: State) -> None:
         """List what there is now, and have the rows made again where something that they show changed."""
         self._state = state
-        inputs = self.inputs(state)
+        inputs = self._depends_on(state)
         if inputs == self._inputs:
             self._draw()
             return
@@ -204,9 +204,9 @@ class ListPane(DetailPane, Generic[Made]):
             listed.show(no_records(self.WAITING), final=False)
             return
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
-        listed.show(rows, self.row_of(rows, state), hidden, final=self._fresh)
+        listed.show(rows, self._row_of(rows, state), hidden, final=self._fresh)
         if self._fresh and state.selection == NOTHING:
-            self._post(FirstRowListed(self.PANE, self.selection_of(rows, listed.cursor) if len(rows) else None))
+            self._post(FirstRowListed(self.PANE, self._selection_of(rows, listed.cursor) if len(rows) else None))
         line = self.query_one(Static)
         line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
@@ -253,7 +253,7 @@ class ListPane(DetailPane, Generic[Made]):
 
     def _select(self, row: int) -> None:
         """Select what a row stands for, to which the cursor came."""
-        selection = self.selection_of(self._rows, row) if self._rows is not None else None
+        selection = self._selection_of(self._rows, row) if self._rows is not None else None
         if selection is not None:
             self._post(Selected(selection))
         else:
@@ -263,7 +263,7 @@ class ListPane(DetailPane, Generic[Made]):
         """Do what enter does with a row."""
         if self._rows is None:
             return
-        if self.row_of(self._rows, self.state) != row:
+        if self._row_of(self._rows, self.state) != row:
             # The first row has the cursor before anybody chose it.
             self._select(row)
         self._post(self.open_message(self._rows, row))

@@ -133,8 +133,7 @@ class AggregationPane(ListPane[Records[Line]]):
         words = count_wordings(state.range, state.filter)
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
-    def selection_of(self, rows: Records[Line], row: int) -> Selection:
-        """The row of the report's aggregation that a row shows."""
+    def _selection_of(self, rows: Records[Line], row: int) -> Selection:
         return Selection(row=rows.records[row].ref)
 
     def open_message(self, rows: Records[Line], row: int) -> Message:
@@ -224,8 +223,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
             wordings.append(("unfiltered", "", signs))
         return longest_that_fits([" · ".join(part for part in parts if part) for parts in wordings], room)
 
-    def selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
-        """The model of a row."""
+    def _selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
         return Selection(model=rows.records[row].name)
 
     def open_message(self, rows: Records[ModelSummary], row: int) -> Message:

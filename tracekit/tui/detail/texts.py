@@ -85,12 +85,10 @@ class FactsPane(TextPane):
     TITLE = "Recording"
     SHORT = "Rec."
 
-    def inputs(self, state: State) -> tuple[object, ...] | None:
-        """The active recording."""
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
         return (state.session,) if state.session.report is not None else None
 
-    def text(self, state: State) -> Text:
-        """Its facts."""
+    def _text(self, state: State) -> Text:
         return facts_text(state.session.report) if state.session.report is not None else Text()
 
 
@@ -137,12 +135,10 @@ class CodePane(TextPane):
     PANE = "code"
     TITLE = "Code"
 
-    def inputs(self, state: State) -> tuple[object, ...] | None:
-        """The samples, which the checks read, and the range or the selection."""
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
         if state.session.report is None:
             return None
         return state.session.whole_trace, chosen_span(state), state.frames, state.inverted
 
-    def text(self, state: State) -> Drawn:
-        """The tree."""
+    def _text(self, state: State) -> Drawn:
         return Drawn(code_text(state))
