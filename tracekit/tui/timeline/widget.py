@@ -175,11 +175,22 @@ class Timeline(Widget, can_focus=True):
             self._look(viewport.clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go; without a move in between it was a click."""
+        """Let go; without a move in between it was a click, which puts the cursor there and selects the event."""
         drag, self._drag = self._drag, None
         self.release_mouse()
-        if drag is not None and not drag.moved and drag.line is not Line.MINIMAP:
-            self._click(event)
+        spot = self.renderer.at(event.x, event.y)
+        state = self._state
+        clicked = drag is not None and not drag.moved and drag.line is not Line.MINIMAP
+        if not clicked or state is None or spot.column < 0:
+            return
+        time = time_of(state.view, self.renderer.columns, spot.column)
+        lane = spot.lane.id if spot.lane is not None else state.lane
+        self.post_message(CursorMoved(time, lane, self._session))
+        if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
+            ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
+            selected = Selected(Selection(event=ref), reveal=False)
+            selected.recording = self._session
+            self.post_message(selected)
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title show all rows of the lane."""
@@ -191,21 +202,6 @@ class Timeline(Widget, can_focus=True):
                 self.post_message(ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
             else:
                 self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
-
-    def _click(self, event: events.MouseUp) -> None:
-        """Put the cursor under the pointer, and select the event there."""
-        spot = self.renderer.at(event.x, event.y)
-        state = self._state
-        if state is None or spot.column < 0:
-            return
-        time = time_of(state.view, self.renderer.columns, spot.column)
-        lane = spot.lane.id if spot.lane is not None else state.lane
-        self.post_message(CursorMoved(time, lane, self._session))
-        if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
-            ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            selected = Selected(Selection(event=ref), reveal=False)
-            selected.recording = self._session
-            self.post_message(selected)
 
     def _look(self, view: Viewport) -> None:
         self.post_message(ViewMoved(view, self._session))
