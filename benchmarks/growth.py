@@ -84,7 +84,7 @@ STEPS = {
         "import tracekit.recording.bundle.recording\n"
         "from tracekit.lanes.lanes import Grouping\n"
         "from tracekit.tui.opening import read\n"
-        "from tracekit.tui.timeline.lanes import Lanes, timeline_lanes",
+        "from tracekit.tui.timeline.tracks import Lanes, timeline_lanes",
         LANES,
     ),
 }
