@@ -63,14 +63,6 @@ def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     return runs
 
 
-def empty_run_error(label: str, run: int) -> UnreadableRecording:
-    """The error for a run in which nothing was recorded."""
-    return UnreadableRecording(
-        f"{label}: run {run} is a failed recording, without dates, duration and Instruments version; record it again "
-        "and wait until xctrace or Instruments says that it was saved"
-    )
-
-
 def _parse(source: Source, meter: Meter) -> etree._Element:
     parser = pull_parser(("start",), ROOT)
     size = 0
