@@ -15,7 +15,7 @@ from tracekit.recording.export import limits
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles, load
 from tracekit.recording.export.nodes import Node
 from tracekit.recording.export.toc import TocRun
-from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.export.xml import unusable
 from tracekit.recording.progress import Progress
 from tracekit.recording.quoting import excerpt, export_command
 from tracekit.recording.sources import Inputs
@@ -196,9 +196,8 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
     if toc is None:
         return node.run or 1
     if node.run is None and len(toc) > 1:
-        raise UnreadableRecording(
-            f"{file.source.label}: table {excerpt(node.schema)} does not say which of the {len(toc)} runs it "
-            f"belongs to; {EXPORT_AGAIN}"
+        raise unusable(
+            f"{file.source.label}: table {excerpt(node.schema)} does not say which of the {len(toc)} runs it belongs to"
         )
     number = node.run or 1
     if number > len(toc):

@@ -136,22 +136,18 @@ def _templates(tool: xctrace.Tool) -> Iterator[Check]:
     if TEMPLATE in names:
         yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
     else:
-        fix = "install a current version of Xcode"
-        yield Check("templates", "missing", f"the {TEMPLATE} template is missing", fix)
+        yield Check("templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode")
 
 
 def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
     """Those that `tracekit record` adds to the template, and with `--memory`."""
     names = xctrace.list_names(tool, "instruments")
-    if lacking := [name for name in ADDED if name not in names]:
-        cannot = f"{' and '.join(lacking)} cannot be recorded"
-        yield Check("instruments", "optional", cannot, "record with --only-template")
-    else:
-        yield Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
-    if lacking := [name for name in MEMORY if name not in names]:
-        yield Check("memory", "optional", f"{' and '.join(lacking)} cannot be recorded", "record without --memory")
-    else:
-        yield Check("memory", "ok", f"record --memory adds {' and '.join(MEMORY)}")
+    for check, wanted, can, without in (
+        ("instruments", ADDED, f"{' and '.join(ADDED)} can be added", "record with --only-template"),
+        ("memory", MEMORY, f"record --memory adds {' and '.join(MEMORY)}", "record without --memory"),
+    ):
+        lacking = " and ".join(name for name in wanted if name not in names)
+        yield Check(check, "optional", f"{lacking} cannot be recorded", without) if lacking else Check(check, "ok", can)
 
 
 def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:
@@ -164,14 +160,12 @@ def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Ite
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
-    can_go_online = (
-        f"to record on one that is offline, {xctrace.GO_ONLINE}" if any(each.is_offline for each in devices) else ""
-    )
-    yield Check("devices", "ok", ", ".join(shown) or "none", can_go_online)
+    offline = any(each.is_offline for each in devices)
+    go_online = f"to record on one that is offline, {xctrace.GO_ONLINE}" if offline else ""
+    yield Check("devices", "ok", ", ".join(shown) or "none", go_online)
     if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
-        yield Check(
-            "simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", xctrace.USE_DEVICE
-        )
+        hangs = "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs"
+        yield Check("simulators", "optional", hangs, xctrace.USE_DEVICE)
 
 
 def _target(target: str) -> Iterator[Check]:
