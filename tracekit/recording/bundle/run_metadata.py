@@ -182,11 +182,11 @@ def read_configuration(files: BundleFiles, core: str) -> Configuration:
     root = archive.mapping(archive.top.get("root"))
     modeling = archive.mapping(root["modelingParameters"]) if "modelingParameters" in root else {}
     binding = archive.mapping(root["bindingParameters"]) if "bindingParameters" in root else {}
+    pid = archive.number(modeling.get("target-pid"))
     for key, platform in (("osx-version", "macOS"), ("ios-version", "iOS")):
-        number = archive.number(binding.get(key))
-        if number:
-            return Configuration(archive.number(modeling.get("target-pid")), platform, _version(number))
-    return Configuration(archive.number(modeling.get("target-pid")))
+        if number := archive.number(binding.get(key)):
+            return Configuration(pid, platform, _version(number))
+    return Configuration(pid)
 
 
 def iso_date(since_1970_ns: int | None) -> str | None:

@@ -132,10 +132,7 @@ def _device(target: etree._Element | None, tag: str) -> Device | None:
     element = None if target is None else target.find(tag)
     if element is None:
         return None
-    get = element.get
-    return Device(
-        _text(get("platform")), _text(get("model")), _text(get("os-version")), _text(get("name")), _text(get("uuid"))
-    )
+    return Device(*(_text(element.get(key)) for key in ("platform", "model", "os-version", "name", "uuid")))
 
 
 def _target(label: str, target: etree._Element | None) -> Target:
