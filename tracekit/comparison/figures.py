@@ -9,8 +9,9 @@ import numpy as np
 
 from tracekit.analysis.quantities import MODEL, least
 from tracekit.comparison import words
-from tracekit.comparison.latency import MIN_PREDICTIONS, quantile_interval
-from tracekit.comparison.measurements import EXACT, Measurements, ModelMeasurements, least_exact, of_model
+from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.measurements import EXACT, Measurements, ModelMeasurements, least_exact, names_of, of_model
+from tracekit.comparison.sampling import quantile_interval
 from tracekit.comparison.settings import NAMES, SHARES, TIMES
 from tracekit.detectors.inference import from_stacks
 from tracekit.units import format_count
@@ -58,11 +59,6 @@ class ModelFigures:
     model: str
     figures: Mapping[str, Figure]
     """By the name of their limit, in the order of `tracekit.comparison.settings.NAMES`."""
-
-
-def names_of(recordings: Sequence[Measurements]) -> list[str]:
-    """Models of recordings, each once, in their order."""
-    return list(dict.fromkeys(model.name for recording in recordings for model in recording.models))
 
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
@@ -121,8 +117,7 @@ def missing(name: str) -> str:
 
 def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
     """A value as people read it, a time with the digits that are known."""
-    form = words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number
-    return form(value)
+    return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
 
 
 def with_basis(name: str, measured: Figure) -> str:
@@ -131,17 +126,14 @@ def with_basis(name: str, measured: Figure) -> str:
     def text(value: float) -> str:
         return figure_text(name, value, measured.resolution_ns)
 
-    facts = []
-    if measured.predictions is not None:
-        facts.append(format_count(measured.predictions, "prediction"))
-    if measured.recordings > 1:
-        facts.append(format_count(measured.recordings, "recording"))
-    if not measured.warm:
-        facts.append("each after a load")
-    if measured.error:
-        facts.append(from_stacks(measured.error))
-    if measured.low is not None and measured.high is not None:
-        kind = "" if measured.recordings > 1 else "95% interval "
-        facts.append(f"{kind}{text(measured.low)} to {text(measured.high)}")
-    bound = "at least " if measured.at_least else ""
-    return bound + text(measured.value) + (f" ({', '.join(facts)})" if facts else "")
+    several = measured.recordings > 1
+    ends = [text(end) for end in (measured.low, measured.high) if end is not None]
+    facts = (
+        "" if measured.predictions is None else format_count(measured.predictions, "prediction"),
+        format_count(measured.recordings, "recording") if several else "",
+        "" if measured.warm else "each after a load",
+        from_stacks(measured.error) if measured.error else "",
+        ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
+    )
+    basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
+    return bound + text(measured.value) + (f" ({basis})" if basis else "")

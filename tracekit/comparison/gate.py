@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.against_baseline import (
+from tracekit.comparison.baseline import (
     environment_items,
     held_models,
     method_items,
     model_items,
     new_finding_items,
 )
-from tracekit.comparison.against_settings import finding_items, limit_items, suppression_items
 from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.figures import ModelFigures, figures_of
-from tracekit.comparison.settings import CheckSettings, Floors
+from tracekit.comparison.figures import Figure, ModelFigures, figure_text, figures_of, missing, with_basis
+from tracekit.comparison.latency import Reason
+from tracekit.comparison.settings import SHARES, CheckSettings, Floors, Limit
 from tracekit.comparison.verdict import Item, Verdict
+from tracekit.detectors.options import matches
+from tracekit.grouping import grouped
+from tracekit.report.report import SEVERITIES
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.comparison.baseline import Baseline
-    from tracekit.comparison.measurements import Measurements
+    from tracekit.comparison.measurements import CheckResult, Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,21 @@ def check(
         comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one not in OF_ANSWERS))
         # What makes all the rest doubtful comes first.
         items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
-    items += _inputs(recordings, allowed)
+    for recording in recordings:
+        if not any(model.predictions for model in recording.models):
+            text = f"{recording.source} contains no predictions"
+            items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
+    if allowed.no_baseline:
+        text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
+        items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
+    results = [result for recording in recordings for result in recording.checks]
     if recordings:
         items += limit_items(models, settings)
-        items += finding_items(recordings, settings, today)
-    items += suppression_items(recordings, settings, today)
+        items += _finding_items(results, settings, today)
+    items += _suppression_items(results, settings, today)
     if baseline is not None and comparison is not None:
         items += method_items(baseline)
         held = held_models(baseline.recordings, recordings, comparison, floors)
@@ -110,13 +120,79 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
 
 
-def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
-    items = []
-    for recording in recordings:
-        if not any(model.predictions for model in recording.models):
-            text = f"{recording.source} contains no predictions"
-            items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
-    if allowed.no_baseline:
-        text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
-        items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
-    return items
+def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iterator[Item]:
+    """An item for each limit and model; none without models, which is worth one sentence of its own.
+
+    O(limits · models).
+    """
+    for limit in settings.limits if models else ():
+        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
+        if not matching:
+            text = f"the limit applies to no model: none matches '{limit.pattern}'"
+            yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
+        for entry in matching:
+            verdict, text, value = _held(limit, entry.figures.get(limit.name))
+            yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
+
+
+def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
+    is_minimum = limit.name in SHARES
+    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
+    if measured is None:
+        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
+    value = measured.value
+    is_met = value >= limit.value if is_minimum else value <= limit.value
+    verdict = Verdict.PASSED if is_met else Verdict.FAILED
+    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
+        # More may have happened than was seen, and the limit lies within what calls are known to.
+        verdict = Verdict.INCONCLUSIVE
+    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
+
+
+def _distance(limit: Limit, value: float) -> str:
+    """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
+    if limit.name in SHARES:
+        points = round((value - limit.value) * 100)
+        side = "above" if points >= 0 else "below"
+        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
+    if not limit.value or value == limit.value:
+        return ""
+    percent = (value / limit.value - 1) * 100
+    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"
+
+
+def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
+    """An item for each severity that has a limit. A check that finds something in several models counts once."""
+    if not settings.findings:
+        return
+    ids_by_outcome = grouped((one.outcome, one.id) for one in results)
+    evaluated = {*ids_by_outcome.get("finding", ()), *ids_by_outcome.get("passed", ())}
+    blind = {*ids_by_outcome.get("not_evaluated", ())} - evaluated
+    unknown = f"; {format_count(len(blind), 'check')} not evaluated" if blind else ""
+    counted = [one for one in results if one.outcome == "finding" and not settings.suppresses(one.id, one.model, today)]
+    for severity in SEVERITIES:
+        if (allowed := settings.findings.get(severity)) is not None:
+            ids = dict.fromkeys(result.id for result in counted if result.severity == severity)
+            listed = f" ({', '.join(ids)})" if ids else ""
+            text = f"{format_count(len(ids), f'{severity} finding')}{listed}, allowed: {allowed}{unknown}"
+            verdict = Verdict.FAILED if len(ids) > allowed else Verdict.PASSED
+            yield Item(verdict, "findings", None, text, severity, ("findings", severity), len(ids), allowed)
+    if failed := dict.fromkeys(ids_by_outcome.get("error", ())):
+        text = f"{format_count(len(failed), 'check')} failed, so what they would find is unknown: {', '.join(failed)}"
+        yield Item(Verdict.ERROR, "findings", None, text, "failed checks", ("findings",))
+    if not evaluated:
+        text = "no check could be evaluated"
+        yield Item(Verdict.INCONCLUSIVE, "findings", None, text, "evaluated", ("findings",))
+
+
+def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
+    """An item for each suppression that has expired, and for each that hides a finding."""
+    findings = [result for result in results if result.outcome == "finding"]
+    for number, entry in enumerate(settings.suppressions):
+        setting = ("suppress", number)
+        if entry.expires < today:
+            text = f"the suppression of {entry.finding} expired on {entry.expires} ({entry.reason})"
+            yield Item(Verdict.FAILED, "suppression", None, text, entry.finding, setting)
+        elif any(entry.covers(result.id, result.model) for result in findings):
+            text = f"{entry.finding} does not count until {entry.expires} ({entry.reason})"
+            yield Item(Verdict.NOT_COUNTED, "suppression", None, text, entry.finding, setting)

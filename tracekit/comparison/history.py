@@ -18,6 +18,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import FloatArray
 from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.grouping import grouped
 from tracekit.report.report import DRAWN
 from tracekit.units import format_count
 
@@ -110,14 +111,9 @@ class Trend:
     """In order; none where fewer than 8 builds have a value."""
 
     @property
-    def known(self) -> list[float]:
-        """Values that were recorded."""
-        return [value for value in self.values if value is not None]
-
-    @property
     def judged(self) -> bool:
         """Whether there are enough builds to find a change."""
-        return len(self.known) >= MIN_BUILDS
+        return sum(value is not None for value in self.values) >= MIN_BUILDS
 
     def size(self, before: float, after: float) -> float:
         """How far one level is from another: of times and rates as a share of the first, else the difference."""
@@ -216,13 +212,12 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     latest = max((one.time for one in (*earlier, *newest)), default="")
     given = [*earlier, *(replace(one, time=latest, commit="newest") for one in newest)]
     known = {one.identity or id(one): one for one in given}
-    grouped: dict[tuple[str, str | None, str | None], dict[object, list[Recorded]]] = {}
-    for one in known.values():
-        for model in one.models:
-            grouped.setdefault((model, one.device, one.system), {}).setdefault(one.commit or id(one), []).append(one)
-    parts: dict[tuple[str, str | None], list[Series]] = {}
-    for key, builds in grouped.items():
-        parts.setdefault(key[:2], []).extend(_parts(*key, builds))
+    series = grouped(((model, one.device, one.system), one) for one in known.values() for model in one.models)
+    parts = grouped(
+        ((model, device), part)
+        for (model, device, system), of_one in series.items()
+        for part in _parts(model, device, system, of_one)
+    )
     linked = (one for of_device in parts.values() for one in _linked(of_device))
     ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
     if repeated := len(given) - len(known):
@@ -230,11 +225,9 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     return History(tuple(ordered), tuple(notes))
 
 
-def _parts(
-    model: str, device: str | None, system: str | None, builds: Mapping[object, Sequence[Recorded]]
-) -> Iterator[Series]:
+def _parts(model: str, device: str | None, system: str | None, recorded: Iterable[Recorded]) -> Iterator[Series]:
     """A series for each stretch without a long gap."""
-    ordered = sorted(builds.values(), key=_began)
+    ordered = sorted(grouped((one.commit or id(one), one) for one in recorded).values(), key=_began)
     steps = np.diff([datetime.fromisoformat(_began(each)).timestamp() / 86_400 for each in ordered])
     gap = max(GAP_DAYS, 10 * float(np.median(steps)) if len(steps) else 0)
     edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(ordered)]

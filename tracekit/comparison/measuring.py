@@ -31,7 +31,7 @@ from tracekit.comparison.measurements import (
     PartMean,
     Parts,
 )
-from tracekit.comparison.resampling import block_length, mean_errors
+from tracekit.comparison.sampling import block_length, mean_errors
 from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.report.choice import LEFT_OUT
@@ -43,8 +43,8 @@ from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.report.report import Report, Result, TableInfo
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.report.report import Report, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -73,7 +73,13 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
             *_operation(trace, shown),
             *_language_models(trace, shown),
         ),
-        checks=tuple(map(_check, report.results)),
+        checks=tuple(
+            CheckResult(
+                *(each.id, each.title, each.model, each.outcome, each.severity, each.own_savings_ns),
+                margin=margin_of(each.metrics),
+            )
+            for each in report.results
+        ),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
         identity=identity_of(trace),
@@ -130,11 +136,6 @@ def check_models_known(tables: Sequence[TableInfo]) -> None:
     run all the same, and what is measured of another is not all of it."""
     if lost := unreadable_tables(tables, coreml.INSTRUMENT.schemas):
         raise UnreadableRecording("; ".join(lost))
-
-
-def _check(check: Result) -> CheckResult:
-    margin = margin_of(check.metrics)
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
 
 
 def margin_of(metrics: Iterable[Metric]) -> float | None:
@@ -196,27 +197,16 @@ def _model(
 
 
 def _inexact(timed: pd.DataFrame, predictions: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
-    """Of calls that are inferred; `timed` are the predictions with a latency. Signposts show every load."""
+    """Of calls that are inferred; `timed` are the predictions with a latency, whose median is off by as much as that of
+    the shortest or of the longest calls that fit. Signposts show every load."""
+    shortest, given, longest = (float(np.median(values)) if len(values) else 0.0 for values in _durations(timed))
+    least, likely, most = _durations(loads)
     return Inexact(
         resolution_of(loads, predictions),
-        _median_error(timed),
-        _longest_error(loads),
+        round(max(given - shortest, longest - given)),
+        int(np.maximum(likely - least, most - likely).max(initial=0)),
         not is_any(top["origin"], Origin.SIGNPOSTS).any(),
     )
-
-
-def _median_error(calls: pd.DataFrame) -> int:
-    """How far the median duration may be off: that of the shortest and of the longest calls that fit."""
-    if calls.empty:
-        return 0
-    shortest, given, longest = (float(np.median(values)) for values in _durations(calls))
-    return round(max(given - shortest, longest - given))
-
-
-def _longest_error(calls: pd.DataFrame) -> int:
-    """How far the duration of any of these calls may be off."""
-    shortest, given, longest = _durations(calls)
-    return int(np.maximum(given - shortest, longest - given).max(initial=0))
 
 
 def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
@@ -229,8 +219,11 @@ def _parts(times_of_model: Breakdown) -> Parts | None:
     count = len(times_of_model.frame)
     if count < MIN_PREDICTIONS:
         return None
-    times = np.column_stack([_time(times_of_model, group.parts) for group in GROUPS])
-    block = block_length(times_of_model.frame["duration_ns"].to_numpy(dtype=np.float64))
+    frame = times_of_model.frame
+    # What is not known is left out.
+    known = {part: frame[f"{part}_ns"].to_numpy(np.float64, na_value=0.0) for group in GROUPS for part in group.parts}
+    times = np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS])
+    block = block_length(frame["duration_ns"].to_numpy(np.float64))
     errors = mean_errors(times, block)
     means = (
         PartMean(
@@ -242,9 +235,3 @@ def _parts(times_of_model: Breakdown) -> Parts | None:
         for index, group in enumerate(GROUPS)
     )
     return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
-
-
-def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
-    """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
-    columns = [breakdown.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
-    return np.asarray(np.sum(columns, axis=0), dtype=np.float64)

@@ -11,16 +11,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.doubts import Reason, doubt_of
-from tracekit.comparison.latency import MIN_EFFECTIVE, Floor, estimate_of
+from tracekit.comparison.latency import MIN_EFFECTIVE, Reason, doubt_of
 from tracekit.comparison.models import LARGEST_ERROR
-from tracekit.comparison.resampling import effective_size, logs_of
-from tracekit.comparison.student import joint_error, t_quantile
+from tracekit.comparison.sampling import effective_size, estimate_of, joint_error, logs_of, t_quantile
+
+if TYPE_CHECKING:
+    from tracekit.comparison.settings import Floor
 
 LEVEL: Final = 0.05
 """How often a model passes that is slower by just what is allowed; how often a build fails that is not slower."""
@@ -81,8 +82,8 @@ def hold(models: Sequence[Compared]) -> list[Held | None]:
             free = float(shared[1][place])
         if not degrees[place]:
             # What its predictions say of it is the least that recordings of it differ by.
-            ends = [estimate_of(logs_of(side[0])) for side in models[index].sides]
-            error, free = max((error, free), joint_error([end.error for end in ends], [end.degrees for end in ends]))
+            _, *ends = zip(*(estimate_of(logs_of(side[0])) for side in models[index].sides), strict=True)
+            error, free = max((error, free), joint_error(*ends))
         result[index] = _held(models[index], sides, error, free, len(known))
     return result
 
@@ -97,7 +98,8 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
     if passed is not None and not model.is_fair:
         reason = Reason.UNEQUAL
     elif passed is False and (doubt := doubt_of(model.sides, change)):
-        reason, low, high = doubt.reason, min(low, change - doubt.width), max(high, change + doubt.width)
+        reason, width = doubt
+        low, high = min(low, change - width), max(high, change + width)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
     elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
