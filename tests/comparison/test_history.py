@@ -10,8 +10,8 @@ import pytest
 from support.made_histories import SYSTEM, commit, latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
 from support.synthetic_measurements import model, of_models
+from tracekit.comparison.gate import history_items
 from tracekit.comparison.history import FIGURES, history_of, recorded_of
-from tracekit.comparison.history_words import history_items
 from tracekit.comparison.measurements import CheckResult, Inexact
 from tracekit.comparison.settings import Floors
 from tracekit.comparison.verdict import Verdict

@@ -165,17 +165,9 @@ def _change(
     status, check, reason, rates = key
     findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
     severities = [result.severity for side in findings for result in side if result.severity is not None]
-    return FindingChange(
-        status,
-        check,
-        (findings[1] or findings[0])[0].title,
-        min(severities, key=SEVERITIES.index),
-        tuple(models),
-        _savings(sides[0], check, models),
-        _savings(sides[1], check, models),
-        reason,
-        rates,
-    )
+    title, severity = (findings[1] or findings[0])[0].title, min(severities, key=SEVERITIES.index)
+    before, after = (_savings(side, check, models) for side in sides)
+    return FindingChange(status, check, title, severity, tuple(models), before, after, reason, rates)
 
 
 def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:

@@ -14,15 +14,26 @@ from tracekit.comparison.baseline import (
     model_items,
     new_finding_items,
 )
+from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
-from tracekit.comparison.figures import Figure, ModelFigures, figure_text, figures_of, missing, with_basis
+from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
 from tracekit.comparison.latency import Reason
 from tracekit.comparison.settings import SHARES, CheckSettings, Floors, Limit
-from tracekit.comparison.verdict import Item, Verdict
+from tracekit.comparison.verdict import (
+    Figure,
+    Item,
+    ModelFigures,
+    Verdict,
+    figure_text,
+    figures_of,
+    missing,
+    with_basis,
+)
 from tracekit.detectors.options import matches
 from tracekit.grouping import grouped
+from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
-from tracekit.units import format_count
+from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     from tracekit.comparison.baseline import Baseline
@@ -196,3 +207,37 @@ def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, 
         elif any(entry.covers(result.id, result.model) for result in findings):
             text = f"{entry.finding} does not count until {entry.expires} ({entry.reason})"
             yield Item(Verdict.NOT_COUNTED, "suppression", None, text, entry.finding, setting)
+
+
+def history_items(history: History, newest: Sequence[Recorded], floors: Floors) -> Iterator[Item]:
+    """An item for each figure that became worse by more than is allowed, and one for the others of each model."""
+    latest = sorted(history.series, key=lambda one: one.builds[-1].time)
+    series_of = {(one.model, one.device, one.system): one for one in latest}
+    for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
+        yield from _series_items(series_of[key], floors.of(key[0]).allow)
+
+
+def _series_items(series: Series, allow: float) -> Iterator[Item]:
+    setting = ("history",)
+    bound, said, steady = f", allowed: at most {format_share(allow)}", [], []
+    for trend in series.trends:
+        worse, figure = trend.worsening(), FIGURES[trend.figure]
+        changes = "; ".join(change_words(series, trend, change) for change in trend.news())
+        text = f"{figure.title} {moved_words(trend)}: {changes}{bound}"
+        if not trend.judged or not figure.worse or figure.unit == "count":
+            continue
+        if worse > allow:
+            about = f"{trend.figure}:{series.model}"
+            yield Item(Verdict.FAILED, "history", series.model, text, about, setting, worse, allow)
+        elif worse:
+            said.append(text)
+        else:
+            steady.append(figure.title)
+    builds = format_count(len(series.builds), "build")
+    said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
+    if said:
+        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, setting)
+    if not series.judged:
+        because = f" ({series.begins})" if series.begins else ""
+        text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"
+        yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, setting)

@@ -185,7 +185,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
 
 
 def _noise(model: ModelMeasurements) -> dict[str, float]:
-    noise = {}
+    noise: dict[str, float] = {}
     for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
         if len(values) >= MIN_PREDICTIONS:
             noise |= {f"{prefix}p50_ns": _half_width(values), f"{prefix}p95_ns": _half_width(values, 0.95)}
@@ -208,26 +208,16 @@ def source_of_report(report: PerformanceReport) -> Source:
     report without operations states no compute units. O(operations)."""
     prediction, load, counts = report.prediction, report.load, report.counts
     latency_ns = prediction.median_ns if prediction else None
-    return Source(
-        report.source,
-        PERFORMANCE_REPORT,
-        report.device,
-        report.system,
-        (
-            Figures(
-                report.name,
-                {
-                    "predictions": (prediction.count or None) if prediction else None,
-                    "p50_ns": latency_ns,
-                    "fps": fast_enough(latency_ns),
-                    "load_ns": load.median_ns if load else None,
-                    "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
-                    PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
-                },
-                tuple(map(str, counts)),
-            ),
-        ),
-    )
+    quantities = {
+        "predictions": (prediction.count or None) if prediction else None,
+        "p50_ns": latency_ns,
+        "fps": fast_enough(latency_ns),
+        "load_ns": load.median_ns if load else None,
+        "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
+        PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
+    }
+    figures = Figures(report.name, quantities, tuple(map(str, counts)))
+    return Source(report.source, PERFORMANCE_REPORT, report.device, report.system, (figures,))
 
 
 def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str] = ()) -> Matrix:

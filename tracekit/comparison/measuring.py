@@ -5,7 +5,6 @@ that both give the same digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,8 +42,9 @@ from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.report.report import Report, TableInfo
+    from tracekit.report.report import Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -57,29 +57,17 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     called = top[is_any(top["kind"], Kind.PREDICTION)]
     warm = warm_mask(trace.activity, called)
     times = breakdown(in_order(trace))
+    models = (
+        _model(each, top, called, warm, copies, times)
+        for each in report.models
+        if each.level == Level.TOP and (each.predictions or each.loads)
+    )
     return Measurements(
         source=report.recording.source,
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
-        models=(
-            *(
-                replace(
-                    _model(entry.name, top, called, warm, copies, times),
-                    per_second=entry.quantities.get("predictions_per_second"),
-                )
-                for entry in report.models
-                if entry.level == Level.TOP and (entry.predictions or entry.loads)
-            ),
-            *_operation(trace, shown),
-            *_language_models(trace, shown),
-        ),
-        checks=tuple(
-            CheckResult(
-                *(each.id, each.title, each.model, each.outcome, each.severity, each.own_savings_ns),
-                margin=margin_of(each.metrics),
-            )
-            for each in report.results
-        ),
+        models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
+        checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
         identity=identity_of(trace),
@@ -138,6 +126,11 @@ def check_models_known(tables: Sequence[TableInfo]) -> None:
         raise UnreadableRecording("; ".join(lost))
 
 
+def _check(check: Result) -> CheckResult:
+    margin = margin_of(check.metrics)
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+
+
 def margin_of(metrics: Iterable[Metric]) -> float | None:
     """`CheckResult.margin` of the metrics of an answer: all conditions must hold, so that the least decides."""
     margins = [
@@ -165,11 +158,11 @@ def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Env
 
 
 def _model(
-    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
+    told: ModelSummary, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
 ) -> ModelMeasurements:
-    of_model = (called["model"] == name).to_numpy(dtype=bool)
+    of_model = (called["model"] == told.name).to_numpy(dtype=bool)
     predictions = called[of_model]
-    loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+    loads = top[(top["model"] == told.name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
@@ -180,7 +173,7 @@ def _model(
     of_timed = times.of(timed.index)
     parts = _parts(of_timed)
     return ModelMeasurements(
-        name=name,
+        name=told.name,
         predictions=len(predictions),
         latencies_ns=latencies(timed),
         warm=is_warm,
@@ -193,6 +186,7 @@ def _model(
         parts=parts,
         units=tuple(compute_shares(times).items()),
         inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
+        per_second=told.quantities.get("predictions_per_second"),
     )
 
 

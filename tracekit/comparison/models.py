@@ -165,6 +165,9 @@ def compare_model(
         values = ([value for entry in side if (value := of(entry)) is not None] for side in sides)
         return Pair(*(float(np.mean(known)) if known else None for known in values))
 
+    def share(unit: str) -> Pair:
+        return pair(lambda entry: dict(entry.units).get(unit))
+
     parts = _parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else ()
     return ModelComparison(
         name=(after or before)[0].name,
@@ -185,7 +188,7 @@ def compare_model(
         cached_load=loads(lambda entry: entry.cached_loads_ns),
         copies=pair(lambda entry: entry.copies_per_prediction),
         in_flight=pair(lambda entry: entry.max_in_flight),
-        units=tuple((name, pair(lambda entry, name=name: dict(entry.units).get(name))) for name in units),
+        units=tuple((name, share(name)) for name in units),
         inexact=inexact,
         left_out=(_left_out(values[0], counts[0]), _left_out(values[1], counts[1])),
     )

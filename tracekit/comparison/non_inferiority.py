@@ -39,11 +39,6 @@ class Compared:
     error_ns: int = 0
     """How far both sides together may be off."""
 
-    @property
-    def is_pair(self) -> bool:
-        """One recording a side, which is judged by its own predictions."""
-        return max(map(len, self.sides)) == 1
-
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -102,8 +97,10 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
         low, high = min(low, change - width), max(high, change + width)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
-    elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
-        reason = Reason.FEW
+    elif passed and max(map(len, model.sides)) == 1:
+        # One recording a side is judged by its own predictions.
+        worth = min(effective_size(logs_of(one)) for (one,) in model.sides)
+        reason = Reason.FEW if worth < MIN_EFFECTIVE else None
     return Held(
         passed=passed if reason is None else None,
         reason=reason,

@@ -90,8 +90,8 @@ def query(recordings: Recordings, call: Call, path: str, sql: str, limit: int) -
     database = recordings.open(path, call).database
     call.stopped_by(database.interrupt)
     told = json.loads(answer_json(database.answer(sql, limit + 1)))
-    rows, said = told["rows"], {"columns": [f"{each['name']} {each['type']}" for each in told["columns"]]}
-    said["coverage"] = [_known(each) for each in told["coverage"]]
+    rows, columns = told["rows"], [f"{each['name']} {each['type']}" for each in told["columns"]]
+    said: dict[str, Any] = {"columns": columns, "coverage": [_known(each) for each in told["coverage"]]}
     if len(rows) > limit:
         said["more_rows"] = f"only the first {limit} are here; aggregate, filter, or raise limit (at most 200)"
     return brief.capped(said | {"rows": rows[:limit]})

@@ -37,8 +37,8 @@ def render_junit(gate: Gate, name: str) -> str:
     """
     tags = [_TAGS.get(item.verdict) for item in gate.items]
     suite = ET.Element("testsuite", name=_text(name), tests=str(len(gate.items)))
-    for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(count, str(tags.count(tag)))
+    for count, counted in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(count, str(tags.count(counted)))
     figures = {f"{each.model} {name}": figure.value for each in gate.models for name, figure in each.figures.items()}
     properties = ET.SubElement(suite, "properties") if figures else suite
     for figure, value in figures.items():
