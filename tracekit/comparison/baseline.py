@@ -76,13 +76,9 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
         if any(same_recording(recording, other) for other in all_recordings):
             raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
         all_recordings.append(recording)
-    differences = environment_differences(all_recordings[:1], all_recordings[1:])
-    if differences:
-        first = differences[0]
-        raise UsageError(
-            f"recordings of different environments ({first.what}: {first.before}, {first.after}); "
-            "keep a baseline for each"
-        )
+    if differences := environment_differences(all_recordings[:1], all_recordings[1:]):
+        differs = f"{differences[0].what}: {differences[0].before}, {differences[0].after}"
+        raise UsageError(f"recordings of different environments ({differs}); keep a baseline for each")
     nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(all_recordings, 1))
     checks = frozenset(result.id for recording in all_recordings for result in recording.checks)
     anchored = min(len(recordings) if earlier is None else earlier.anchored, _MOST_ANCHORED)
@@ -96,17 +92,14 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
 
 def to_text(baseline: Baseline) -> str:
     """The file: sorted keys and a line for each value, so that a review shows what moved."""
+    spreads = {name: baseline.spread(name) for name in names_of(baseline.recordings)}
     plain = {
         "schema_version": SCHEMA_VERSION,
         "tracekit": baseline.tracekit,
         "method": baseline.method,
         "anchored": baseline.anchored,
         "checks": sorted(baseline.checks),
-        "spread": {
-            name: round(spread, 4)
-            for name in names_of(baseline.recordings)
-            if (spread := baseline.spread(name)) is not None
-        },
+        "spread": {name: round(spread, 4) for name, spread in spreads.items() if spread is not None},
         "recordings": [to_plain(recording) for recording in baseline.recordings],
     }
     text = json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1, sort_keys=True)

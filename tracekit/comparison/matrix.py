@@ -145,17 +145,12 @@ FIGURES: dict[str, Quantity] = {name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLA
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
     every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
-    return [
-        Source(
-            recording.source,
-            "recording",
-            recording.environment.device,
-            recording.environment.system,
-            tuple(_figures(model, WARM if model.name in every else ALL) for model in recording.models),
-            tuple(_notes(recording)),
-        )
-        for recording in recordings
-    ]
+    sources = []
+    for one in recordings:
+        device, system = one.environment.device, one.environment.system
+        figures = tuple(_figures(model, WARM if model.name in every else ALL) for model in one.models)
+        sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one))))
+    return sources
 
 
 def _notes(recording: Measurements) -> Iterator[str]:

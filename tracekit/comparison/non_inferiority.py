@@ -126,17 +126,16 @@ class Outlook:
 def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recordings: int) -> Outlook | None:
     """What a baseline can show, of which each model has the medians of its recordings, to so many recordings of a
     build. None where no model has two. O(models)."""
-    logs = [np.log(np.maximum(each, 1.0)) for each in medians_ns]
-    several = [index for index, each in enumerate(logs) if len(each) > 1]
+    known = zip(medians_ns, floors, strict=True)
+    several = [(np.log(np.maximum(each, 1.0)), floor) for each, floor in known if len(each) > 1]
     if not several:
         return None
-    squares = np.array([float(((logs[index] - logs[index].mean()) ** 2).sum()) for index in several])
-    variances, degrees = moderated_variances(squares, np.array([len(logs[index]) - 1.0 for index in several]))
+    squares = np.array([float(((logs - logs.mean()) ** 2).sum()) for logs, _ in several])
+    variances, degrees = moderated_variances(squares, np.array([len(logs) - 1.0 for logs, _ in several]))
     smallest, told = 0.0, 1.0
-    for index, variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
-        error = math.sqrt(variance * (1 / len(logs[index]) + 1 / recordings))
-        width = t_quantile(1 - LEVEL, free) * error
-        limit = floors[index].log_allowed(math.exp(float(logs[index].mean())))
+    for (logs, floor), variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
+        error = math.sqrt(variance * (1 / len(logs) + 1 / recordings))
+        width, limit = t_quantile(1 - LEVEL, free) * error, floor.log_allowed(math.exp(float(logs.mean())))
         smallest = max(smallest, t_quantile(1 - LEVEL / len(several), free) * error, limit)
         told *= NormalDist().cdf((limit - width) / error)
     return Outlook(math.expm1(smallest), 1 - told)

@@ -26,7 +26,6 @@ MAX_DRAWN = 5_000
 BATCHES = 100
 """Batches of such a series. Their spread is then settled to 7% of itself."""
 
-
 MAX_PICKED = 100_000
 """Sums of blocks that are held at once: what a processor has at hand."""
 
@@ -45,12 +44,8 @@ def block_length(values: FloatArray) -> int:
     count = len(values)
     if count < 4:
         return 1
-    wanted = max(
-        math.ceil(count ** (1 / 3)),
-        _politis_white(ranks(values)),
-        _politis_white(np.sign(values - np.median(values))),
-    )
-    return int(np.clip(wanted, 1, count // 4))
+    dependence = max(map(_politis_white, (ranks(values), np.sign(values - np.median(values)))))
+    return int(np.clip(max(math.ceil(count ** (1 / 3)), dependence), 1, count // 4))
 
 
 def _politis_white(values: FloatArray) -> int:

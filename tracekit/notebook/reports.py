@@ -90,16 +90,13 @@ class NotebookReport(Page, Report):
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
         where they are unknown), `intervals` (rows of evidence), `summary`."""
-        rows = [
-            (
-                *(check.id, check.outcome, check.severity, check.model, check.own_savings_ns),
-                check.cost.share if check.cost and check.own_savings_ns is not None else None,
-                *(check.evidence_total, check.summary),
-            )
-            for check in self.results
-        ]
-        names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
-        return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
+        taken = attrgetter("id", "outcome", "severity", "model", "own_savings_ns", "evidence_total", "summary")
+        rows = [taken(check) for check in self.results]
+        names = ["check", "outcome", "severity", "model", "savings_ns", "intervals", "summary"]
+        shares = [one.cost.share if one.cost and one.own_savings_ns is not None else None for one in self.results]
+        frame = pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64"})
+        frame.insert(5, "savings_share", pd.Series(shares, dtype="float64"))
+        return frame
 
     _said_by = "report:report_document"
     __repr__ = Report.__repr__
@@ -142,19 +139,11 @@ class NotebookWhatIf(Page, WhatIf):
     def to_frame(self) -> pd.DataFrame:
         """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,
         and the fields of `Figures` before and after, as `median_ns_before` and `median_ns_after`."""
-        names, sides = [field.name for field in fields(Figures)], attrgetter("before", "after")
-        rows = [
-            (
-                replay.findings,
-                each.model,
-                each.saved_ns,
-                *(getattr(side, name) for name in names for side in sides(each)),
-            )
-            for replay in self.replays
-            for each in replay.models
-        ]
-        figures = [f"{name}_{side}" for name in names for side in ("before", "after")]
-        return pd.DataFrame(rows, columns=["findings", "model", "saved_ns", *figures])
+        figures = [(field.name, side) for field in fields(Figures) for side in ("before", "after")]
+        taken = attrgetter("model", "saved_ns", *(f"{side}.{name}" for name, side in figures))
+        rows = [(replay.findings, *taken(each)) for replay in self.replays for each in replay.models]
+        columns = ["findings", "model", "saved_ns", *(f"{name}_{side}" for name, side in figures)]
+        return pd.DataFrame(rows, columns=columns)
 
 
 def as_notebook_report(analysis: Analysis) -> NotebookReport:

@@ -83,15 +83,12 @@ class NotebookHistory(Page, following.History):
     def to_frame(self) -> pd.DataFrame:
         """One row per series and build: `model`, `device`, `system`, `time`, `commit`, `recordings`, and the figures
         (`p50_ns`, `findings`, ...). Null: not recorded, or too few values."""
+        missing = dict.fromkeys(following.FIGURES, float("nan"))
         rows = [
-            {
-                **{name: getattr(series, name) for name in ("model", "device", "system")},
-                "time": build.day,
-                "commit": build.commit,
-                "recordings": build.recordings,
-                **dict.fromkeys(following.FIGURES, float("nan")),
-                **{trend.figure: trend.values[at] for trend in series.trends},
-            }
+            {"model": series.model, "device": series.device, "system": series.system, "time": build.day}
+            | {"commit": build.commit, "recordings": build.recordings}
+            | missing
+            | {trend.figure: trend.values[at] for trend in series.trends}
             for series in self.series
             for at, build in enumerate(series.builds)
         ]
@@ -158,12 +155,12 @@ def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = No
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if is_history(str(path)):
             lines, broken = read_history(str(path))
-            recorded += lines
-            problems += broken
         else:
-            (measured,) = _measured(path, request)
-            problems += _notes([measured])
-            recorded.append(following.recorded_of(measured, Path(path).stat().st_mtime, commit))
+            measured = _measured(path, request)
+            broken, modified = _notes(measured), Path(path).stat().st_mtime
+            lines = [following.recorded_of(one, modified, commit) for one in measured]
+        recorded += lines
+        problems += broken
     said = following.history_of(recorded, notes=problems)
     if request.models:
         names = sorted({series.model for series in said.series})

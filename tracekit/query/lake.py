@@ -169,8 +169,8 @@ class LakeViews:
 
     def __init__(self, lake: Path) -> None:
         _check_version(lake)
-        self.folder: Path | None = lake.resolve()
         self._lake = lake.resolve()
+        self.folder: Path | None = self._lake
 
     def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
         """Make views that read files when they are queried, and only those of the folders that a query asks for."""
