@@ -1,4 +1,5 @@
-"""A baseline: measurements of up to ten recordings of one kind of device, in a small JSON file for a repository."""
+"""A baseline: measurements of up to ten recordings of one kind of device, in a small JSON file for a repository; and
+what recordings of a build say against it."""
 
 from __future__ import annotations
 

@@ -210,7 +210,8 @@ def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, 
 
 
 def history_items(history: History, newest: Sequence[Recorded], floors: Floors) -> Iterator[Item]:
-    """An item for each figure that became worse by more than is allowed, and one for the others of each model."""
+    """An item for each figure that became worse by more than is allowed, and one for the others of each model. Steps
+    that each pass a check add up there."""
     latest = sorted(history.series, key=lambda one: one.builds[-1].time)
     series_of = {(one.model, one.device, one.system): one for one in latest}
     for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):

@@ -1,4 +1,7 @@
-"""A history as a file: JSON lines, one for each recording, only ever added to, so that branches merge line by line."""
+"""A history as a file: JSON lines, one for each recording, only ever added to, so that branches merge line by line; or
+as git notes: those of a ref hold such lines, each on the commit that was recorded. Notes travel apart from the
+branches, so no build changes a file of the repository.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from tracekit.comparison.history import FIGURES, Recorded, utc
 from tracekit.errors import TracekitError, UsageError
 
 ENDING = ".jsonl"
+REF = "refs/notes/"
+"""How the name of notes begins."""
 LINE_VERSION = 1
 _TEXTS = ("commit", "identity", "device", "system", "report")
 
@@ -136,10 +141,6 @@ def _number(value: Any) -> float | None:
     if number is not None and not (type(number) in (int, float) and 0 <= number < 1e18):
         raise TypeError
     return number
-
-
-REF = "refs/notes/"
-"""How the name of notes begins."""
 
 
 def noted(ref: str) -> list[tuple[str, str]]:

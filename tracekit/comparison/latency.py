@@ -1,7 +1,7 @@
 """Whether the latency of one model changed between two recordings, or between two sets of recordings.
 
-A latency is compared by the logarithm of its median, so that a change is a ratio. The method is described in
-docs/compare.md, with its measured error rates.
+A latency is compared by the logarithm of its median, so that a change is a ratio. A change may be doubtful although
+its interval excludes 0. The method is described in docs/compare.md, with its measured error rates.
 """
 
 from __future__ import annotations

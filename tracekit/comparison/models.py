@@ -143,23 +143,22 @@ def compare_model(
     load_error_ns = sum(side.load_ns for side in inexact)
     floor_of_latency = raised(floor, latency_error_ns)
 
-    def known(change: LatencyChange, error_ns: int) -> LatencyChange:
+    def told(change: LatencyChange, error_ns: int, *, fits: bool = True) -> LatencyChange:
         """Not unchanged where calls are known to so little that most changes would go unnoticed."""
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
-        if change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times):
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
-        if change.answer is not Answer.INCONCLUSIVE and not is_fair:
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.HOT)
+        doubts = {
+            Reason.UNEQUAL: not fits,
+            Reason.INEXACT: change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times),
+            Reason.HOT: not is_fair,
+        }
+        if change.answer is not Answer.INCONCLUSIVE and any(doubts.values()):
+            reason = next(each for each, holds in doubts.items() if holds)
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason)
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
-
-    def fair(change: LatencyChange) -> LatencyChange:
-        if change.answer is not Answer.INCONCLUSIVE and not window.fits:
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.UNEQUAL)
-        return known(change, latency_error_ns)
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
         durations = ([of(entry) for entry in side] for side in sides)
-        return known(compare_latency(*durations, floor=raised(floor, load_error_ns)), load_error_ns)
+        return told(compare_latency(*durations, floor=raised(floor, load_error_ns)), load_error_ns)
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         values = ([value for entry in side if (value := of(entry)) is not None] for side in sides)
@@ -175,8 +174,8 @@ def compare_model(
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         window=window.length,
-        latency=fair(compare_latency(*values, floor=floor_of_latency)),
-        p95=fair(compare_p95(*values, floor=floor_of_latency)),
+        latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
+        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=parts if is_fair else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),

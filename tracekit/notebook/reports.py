@@ -1,4 +1,4 @@
-"""How what tracekit says shows itself in a notebook: as its page, in a frame from which nothing gets out."""
+"""Reports in a notebook: with their forms at hand, as frames of pandas, and as pages from which nothing gets out."""
 
 from __future__ import annotations
 
