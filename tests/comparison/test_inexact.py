@@ -16,14 +16,14 @@ from tracekit.api import judge
 from tracekit.comparison.baseline import baseline_of
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.findings import FindingStatus
-from tracekit.comparison.gate import check, limit_items
+from tracekit.comparison.gate import check
 from tracekit.comparison.latency import Answer, Reason
 from tracekit.comparison.matrix import matrix, sources_of
 from tracekit.comparison.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements
 from tracekit.comparison.measuring import measure
 from tracekit.comparison.reports import from_plain, to_plain
 from tracekit.comparison.settings import CheckSettings, Limit
-from tracekit.comparison.verdict import Verdict, figures_of
+from tracekit.comparison.verdict import Verdict, figures_of, limit_items
 from tracekit.documents.compared_figures import exact_figures
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document

@@ -7,29 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.baseline import (
-    environment_items,
-    held_models,
-    method_items,
-    model_items,
-    new_finding_items,
-)
+from tracekit.comparison.baseline import environment_items, held_models, method_items, model_items, new_finding_items
 from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
 from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
 from tracekit.comparison.latency import Reason
-from tracekit.comparison.settings import SHARES, CheckSettings, Floors, Limit
-from tracekit.comparison.verdict import (
-    Figure,
-    Item,
-    ModelFigures,
-    Verdict,
-    figure_text,
-    figures_of,
-    missing,
-    with_basis,
-)
-from tracekit.detectors.options import matches
+from tracekit.comparison.settings import CheckSettings, Floors
+from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of, limit_items
 from tracekit.grouping import grouped
 from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
@@ -129,47 +113,6 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     ordered = tuple(sorted(items, key=lambda item: order.index(item.verdict)))
     verdict = ordered[0].verdict if ordered else Verdict.ERROR
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
-
-
-def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iterator[Item]:
-    """An item for each limit and model; none without models, which is worth one sentence of its own.
-
-    O(limits · models).
-    """
-    for limit in settings.limits if models else ():
-        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
-        if not matching:
-            text = f"the limit applies to no model: none matches '{limit.pattern}'"
-            yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
-        for entry in matching:
-            verdict, text, value = _held(limit, entry.figures.get(limit.name))
-            yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
-
-
-def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
-    is_minimum = limit.name in SHARES
-    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
-    if measured is None:
-        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
-    value = measured.value
-    is_met = value >= limit.value if is_minimum else value <= limit.value
-    verdict = Verdict.PASSED if is_met else Verdict.FAILED
-    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
-        # More may have happened than was seen, and the limit lies within what calls are known to.
-        verdict = Verdict.INCONCLUSIVE
-    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
-
-
-def _distance(limit: Limit, value: float) -> str:
-    """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
-    if limit.name in SHARES:
-        points = round((value - limit.value) * 100)
-        side = "above" if points >= 0 else "below"
-        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
-    if not limit.value or value == limit.value:
-        return ""
-    percent = (value / limit.value - 1) * 100
-    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"
 
 
 def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:

@@ -16,13 +16,7 @@ import numpy as np
 from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.sampling import (
-    effective_size,
-    estimate_of,
-    half_width,
-    logs_of,
-    welch,
-)
+from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, welch
 from tracekit.comparison.settings import Floor
 
 METHOD_VERSION = 2

@@ -3,7 +3,7 @@ have a limit: how each is taken from a recording, and how it is said."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,8 +14,9 @@ from tracekit.comparison import words
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import EXACT, Measurements, ModelMeasurements, least_exact, names_of, of_model
 from tracekit.comparison.sampling import quantile_interval
-from tracekit.comparison.settings import NAMES, SHARES, TIMES
+from tracekit.comparison.settings import NAMES, SHARES, TIMES, CheckSettings, Limit
 from tracekit.detectors.inference import from_stacks
+from tracekit.detectors.options import matches
 from tracekit.units import format_count
 
 
@@ -181,3 +182,44 @@ def with_basis(name: str, measured: Figure) -> str:
     )
     basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
     return bound + text(measured.value) + (f" ({basis})" if basis else "")
+
+
+def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iterator[Item]:
+    """An item for each limit and model; none without models, which is worth one sentence of its own.
+
+    O(limits · models).
+    """
+    for limit in settings.limits if models else ():
+        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
+        if not matching:
+            text = f"the limit applies to no model: none matches '{limit.pattern}'"
+            yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
+        for entry in matching:
+            verdict, text, value = _held(limit, entry.figures.get(limit.name))
+            yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
+
+
+def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
+    is_minimum = limit.name in SHARES
+    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
+    if measured is None:
+        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
+    value = measured.value
+    is_met = value >= limit.value if is_minimum else value <= limit.value
+    verdict = Verdict.PASSED if is_met else Verdict.FAILED
+    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
+        # More may have happened than was seen, and the limit lies within what calls are known to.
+        verdict = Verdict.INCONCLUSIVE
+    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
+
+
+def _distance(limit: Limit, value: float) -> str:
+    """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
+    if limit.name in SHARES:
+        points = round((value - limit.value) * 100)
+        side = "above" if points >= 0 else "below"
+        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
+    if not limit.value or value == limit.value:
+        return ""
+    percent = (value / limit.value - 1) * 100
+    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"
