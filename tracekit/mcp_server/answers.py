@@ -43,8 +43,8 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
+    from tracekit.mcp_server.call import Call
     from tracekit.mcp_server.kept import Recordings
-    from tracekit.mcp_server.server import Call
 
 TEXT_WIDTH = 120
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.comparison.measurements import Measurements
-    from tracekit.mcp_server.server import Call
+    from tracekit.mcp_server.call import Call
     from tracekit.report.report import Report
     from tracekit.trace.trace import Trace
 

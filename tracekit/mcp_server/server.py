@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
@@ -17,10 +17,10 @@ from pydantic import Field
 
 from tracekit._version import __version__
 from tracekit.errors import TracekitError
+from tracekit.mcp_server.call import Call
 
 if TYPE_CHECKING:
     from tracekit.mcp_server.kept import Recordings
-    from tracekit.recording import Progress
 
 INSTRUCTIONS = """\
 Finds performance problems in Instruments recordings of Core ML apps (.trace bundles, xctrace exports, JSON reports).
@@ -164,41 +164,3 @@ def server_of(make: Callable[[], Recordings]) -> MCPServer:
             raise ResourceError(str(error)) from error
 
     return server
-
-
-Tell = Callable[[float, float | None, str], None]
-"""Says how far the work has come: done, of how much, and what is being done."""
-
-
-class NoLongerWantedError(Exception):
-    """The question was taken back."""
-
-
-class Call:
-    """One question: it says how far its answer has come, and hears when it is taken back."""
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._gone = Event()
-        self._stop: Callable[[], None] | None = None
-
-    def cancel(self) -> None:
-        """Take it back, from another thread."""
-        self._gone.set()
-        if self._stop is not None:
-            self._stop()
-
-    def tell(self, words: str, done: float = 0, total: float | None = None) -> None:
-        """Say what is being done. Raises `NoLongerWantedError` where nobody waits for it."""
-        if self._gone.is_set():
-            raise NoLongerWantedError
-        self._tell(done, total, words)
-
-    def stopped_by(self, stop: Callable[[], None]) -> None:
-        """What ends the work that comes now, from another thread."""
-        self._stop = stop
-        self.tell("answering")
-
-    def reading(self, progress: Progress) -> None:
-        """Say how far reading has come."""
-        self.tell(f"reading {progress.source}", progress.done_bytes, progress.total_bytes)
