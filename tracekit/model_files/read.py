@@ -10,9 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracekit.errors import suggest_path
-from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
+from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled
+from tracekit.model_files.compiler_json import read_json
 from tracekit.model_files.facts import Form, ModelFile
-from tracekit.model_files.failures import (
+from tracekit.model_files.from_specification import model_of
+from tracekit.model_files.specification import parse_specification
+from tracekit.model_files.untrusted import (
     MAX_FILES,
     MAX_SPECIFICATION_BYTES,
     MAX_TEXT_BYTES,
@@ -21,8 +24,6 @@ from tracekit.model_files.failures import (
     quote,
     read_bytes,
 )
-from tracekit.model_files.from_specification import model_of
-from tracekit.model_files.specification import parse_specification
 
 if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import PerformanceReport

@@ -25,7 +25,7 @@ from tracekit.model_files.facts import (
     WeightState,
     is_constant,
 )
-from tracekit.model_files.failures import POINTER, check_inside, quote
+from tracekit.model_files.untrusted import POINTER, check_inside, quote
 
 TECHNIQUES = {
     "constexpr_lut_to_dense": ("palettized",),

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from tracekit.model_files.failures import UnreadableModel
-from tracekit.model_files.json_values import mapping, words
 from tracekit.model_files.performance.facts import ALL_UNITS, PerformanceReport, PlannedOperation, ReportForm
 from tracekit.model_files.performance.values import CHOICES, check_count, is_constant, planned_operation, units_of
+from tracekit.model_files.untrusted import UnreadableModel, mapping, words
 
 _LISTS = ("operations", "ops", "rows", "layers")
 _AROUND = ("mlcomputeplan", "computeplan", "plan", "structure")

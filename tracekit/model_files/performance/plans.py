@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned_operation
+from tracekit.model_files.untrusted import entries, mapping, words
 
 _MS = 1e6
 _WORKED_OUT = "The median prediction is worked out from the estimated time and cost of an operation."

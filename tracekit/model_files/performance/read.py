@@ -7,13 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
-from tracekit.model_files.json_values import entries, mapping, parse_json, words
 from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
 from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
 from tracekit.model_files.performance.values import amount, check_count, planned_operation, samples, unit_of, units_of
 from tracekit.model_files.performance.xcode import is_xcode, xcode_report
+from tracekit.model_files.untrusted import (
+    MAX_TEXT_BYTES,
+    UnreadableModel,
+    entries,
+    mapping,
+    parse_json,
+    quote,
+    read_bytes,
+    words,
+)
 
 EXPECTED = (
     "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler, coremltools or an app, or JSON "

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracekit.model_files.facts import COMPRESSED, CONSTANTS
-from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
-from tracekit.model_files.json_values import entries, words
 from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PlannedOperation
+from tracekit.model_files.untrusted import MAX_OPERATIONS, UnreadableModel, entries, words
 
 UNIT_SPELLINGS = {
     "cpu": ComputeUnit.CPU,

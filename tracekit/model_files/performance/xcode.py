@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tracekit.model_files.failures import UnreadableModel
-from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import (
     ComputeUnit,
     PerformanceReport,
@@ -30,6 +28,7 @@ from tracekit.model_files.performance.values import (
     samples,
     unit_of,
 )
+from tracekit.model_files.untrusted import UnreadableModel, entries, mapping, words
 
 _SECOND = 1e9
 _CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.arrays import AnyArray
 from tracekit.model_files.facts import Feature, FeatureKind
-from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.untrusted import UnreadableModel
 
 MakeImage = Callable[[AnyArray, str], object]
 
