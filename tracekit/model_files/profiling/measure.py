@@ -14,7 +14,7 @@ from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing, timing_of
 from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
-from tracekit.model_files.profiling.inputs import inputs_for
+from tracekit.model_files.profiling.predictions import inputs_for
 from tracekit.model_files.read import read_model
 from tracekit.model_files.untrusted import UnreadableModel, quote
 
