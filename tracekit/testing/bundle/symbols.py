@@ -21,21 +21,12 @@ _DYLD = (0x1F, 5)
 """Class and subclass of the loader's events."""
 _FIRST_PATH_ID = 0x40
 _KDEBUG = columns_from("""
-    time | Timestamp | event-time
-    thread | Thread | thread
-    class | Class | kdebug-class
-    subclass | Subclass | kdebug-subclass
-    code | Code | kdebug-code
-    function | Function | kdebug-func
-    arg1 | Argument 1 | kdebug-arg
-    arg2 | Argument 2 | kdebug-arg
-    arg3 | Argument 3 | kdebug-arg
-    arg4 | Argument 4 | kdebug-arg
+    time: event-time | Timestamp; thread; class: kdebug-class; subclass: kdebug-subclass; code: kdebug-code;
+    function: kdebug-func; arg1: kdebug-arg | Argument 1; arg2: kdebug-arg | Argument 2; arg3: kdebug-arg | Argument 3;
+    arg4: kdebug-arg | Argument 4
 """)
 _STRINGS = columns_from("""
-    time | Timestamp | event-time
-    raw-string | String | raw-string
-    raw-string-id | String ID | kdebug-string
+    time: event-time | Timestamp; raw-string | String; raw-string-id: kdebug-string | String ID
 """)
 
 
