@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from xml.sax import saxutils
 
 from tracekit.testing.cells import Cell, Column, Label, TableContent
+from tracekit.testing.contents import escape, toc_document
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
-from tracekit.testing.toc_xml import toc_document
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""
@@ -195,11 +194,6 @@ def write_single_export(scenario: Scenario | Sequence[Scenario], path: Path | st
     """
     runs = _runs(scenario)
     Path(path).write_text(_document(runs, _tables_by_position(runs), restart_ids), encoding="utf-8", newline="\n")
-
-
-def escape(text: str) -> str:
-    """Text with the characters replaced that XML keeps for itself."""
-    return saxutils.escape(text, {'"': "&quot;"})
 
 
 def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:

@@ -66,38 +66,19 @@ def symbol_files(samples: Iterable[SampleRow], images: dict[str, Placed]) -> dic
 
 
 def _archive(image: Placed, frames: list[Frame]) -> Written:
-    symbols = {
-        image.starts[frame.name, frame.symbol]: Symbol(
-            image.starts[frame.name, frame.symbol], FUNCTION_BYTES, frame.symbol, _display(frame)
-        )
-        for frame in frames
-    }
-    lines = {
-        image.offset(frame): Line(image.offset(frame), LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
-        for frame in frames
-        if frame.line
-    }
+    symbols, lines = {}, {}
+    for frame in frames:
+        start = image.starts[frame.name, frame.symbol]
+        # Names of C and Objective-C are displayed; mangled ones have no such name.
+        shown = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
+        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, shown)
+        if frame.line:
+            at = image.offset(frame)
+            lines[at] = Line(at, LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
     return Written(image.identity, [symbols[at] for at in sorted(symbols)], [lines[at] for at in sorted(lines)])
 
 
-def _display(frame: Frame) -> str:
-    """Names of C and Objective-C are displayed; mangled ones have no such name."""
-    return "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
-
-
 NOTHING = -1
-
-
-@dataclass
-class Call:
-    """An inlined call; `at` is where it was called: file, line, column."""
-
-    start: int
-    size: int
-    name: str
-    at: tuple[str, int, int] = ("", 0, 0)
-    display: str = ""
-    calls: list[Call] = field(default_factory=list)
 
 
 @dataclass
@@ -109,6 +90,14 @@ class Symbol:
     name: str
     display: str = ""
     calls: list[Call] = field(default_factory=list)
+
+
+@dataclass
+class Call(Symbol):
+    """An inlined call."""
+
+    at: tuple[str, int, int] = ("", 0, 0)
+    """Where it was called: file, line, column."""
 
 
 @dataclass
@@ -156,7 +145,7 @@ class Written:
         return header + struct.pack("<3I", len(strings.data), 4 * len(displayed), 0) + body + bytes(strings.data)
 
     @staticmethod
-    def _call(each: Symbol | Call, child: int, strings: _Strings) -> bytes:
+    def _call(each: Symbol, child: int, strings: _Strings) -> bytes:
         return struct.pack("<5Ii", each.start, each.size, 0, strings.add(each.display), strings.add(each.name), child)
 
 
@@ -179,15 +168,12 @@ def _number_records(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], li
     """Records with the first of their children, level by level: children ascend in the order of their parents."""
     inlined: list[Call] = []
     first: dict[int, int] = {}
-    level: list[Symbol | Call] = list(symbols)
-    while level:
-        after: list[Symbol | Call] = []
-        for parent in level:
-            if parent.calls:
-                first[id(parent)] = len(inlined)
-                inlined += parent.calls
-                after += parent.calls
-        level = after
+    parents = list(symbols)
+    for parent in parents:
+        if parent.calls:
+            first[id(parent)] = len(inlined)
+            inlined += parent.calls
+            parents += parent.calls
     return (
         [(each, first.get(id(each), NOTHING)) for each in symbols],
         [(each, first.get(id(each), NOTHING)) for each in inlined],
