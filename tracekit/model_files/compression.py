@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tracekit.model_files.facts import BITS, FLOATS, Weight
@@ -20,6 +20,8 @@ class Technique:
     """Specification version that it needs in an ML program."""
     network_version: int | None
     """The same in an old network; None where these cannot do it."""
+    size: Callable[[int, int], int]
+    """Bytes of a tensor with it, from its number of elements and bits of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,17 @@ class Saving:
     """Specification version."""
 
 
-HALF = Technique("Float16 storage", 6, 2)
-QUANTIZED = Technique("8-bit quantization", 7, 3)
-PALETTES_6 = Technique("6-bit palettes", 7, 3)
-PALETTES_4 = Technique("4-bit palettes", 7, 3)
-PRUNED = Technique("pruning of half", 7, None)
+def _palettized(count: int, width: int) -> int:
+    """Indices of `width` bits, and a palette of Float16."""
+    return (count * width + 7) // 8 + 2 * (1 << width)
+
+
+HALF = Technique("Float16 storage", 6, 2, lambda count, bits: count * min(bits, 16) // 8)
+QUANTIZED = Technique("8-bit quantization", 7, 3, lambda count, _: count)
+PALETTES_6 = Technique("6-bit palettes", 7, 3, lambda count, _: _palettized(count, 6))
+PALETTES_4 = Technique("4-bit palettes", 7, 3, lambda count, _: _palettized(count, 4))
+# With the mask of what is kept.
+PRUNED = Technique("pruning of half", 7, None, lambda count, bits: count // 2 * bits // 8 + count // 8)
 TECHNIQUES = (HALF, QUANTIZED, PALETTES_6, PALETTES_4, PRUNED)
 
 
@@ -57,20 +65,7 @@ def savings_of(weights: Sequence[Weight], *, network: bool = False) -> tuple[Sav
     savings = []
     for technique in TECHNIQUES:
         needs = technique.network_version if network else technique.version
-        saved = sum(weight.bytes - _bytes_with(technique, weight) for weight in open_)
+        saved = sum(each.bytes - technique.size(each.count, BITS[each.stored or "Float32"]) for each in open_)
         if saved > 0 and needs is not None:
             savings.append(Saving(technique.name, saved, total - saved, needs))
     return tuple(savings)
-
-
-def _bytes_with(technique: Technique, weight: Weight) -> int:
-    """Bytes of a tensor with a technique: its values, and a palette of Float16 or the mask of what is kept."""
-    bits = BITS[weight.stored or "Float32"]
-    if technique is HALF:
-        return weight.count * min(bits, 16) // 8
-    if technique is QUANTIZED:
-        return weight.count
-    if technique is PRUNED:
-        return weight.count // 2 * bits // 8 + weight.count // 8
-    width = 6 if technique is PALETTES_6 else 4
-    return (weight.count * width + 7) // 8 + 2 * (1 << width)

@@ -72,14 +72,8 @@ def _read_folder(folder: Path) -> ModelFile:
     if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
         size = _checked_size(folder)
         path = specification_in(folder)
-        model = model_of(
-            parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path),
-            folder.stem,
-            folder.name,
-            Form.PACKAGE,
-            path.parent,
-        )
-        return replace(model, bytes=size)
+        message = parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path)
+        return replace(model_of(message, folder.stem, folder.name, Form.PACKAGE, path.parent), bytes=size)
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
         size = _checked_size(folder)
         return replace(read_compiled(folder), bytes=size)

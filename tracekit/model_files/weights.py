@@ -198,8 +198,6 @@ def _vector(named: Mapping[str, Stored]) -> int:
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:
     """What became of a weight file, and what is wrong with it."""
     path = None if folder is None else _place(name, folder)
-    if path is not None and folder is not None:
-        check_inside(path, folder)
     if path is None or not path.is_file():
         return WeightState.MISSING, f"{quote(PurePosixPath(name))} is missing; the specification refers to it"
     problem = _problem(path, needed)
@@ -210,9 +208,12 @@ def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tup
 
 def _place(name: str, folder: Path) -> Path | None:
     """Where a weight file lies: `@model_path/weights/weight.bin` is relative to the folder of the specification. None
-    for a path that leads out of it."""
+    for a path that leads out of it; raises `UnreadableModel` for a link that does."""
     parts = [part for part in PurePosixPath(name.removeprefix("@model_path")).parts if part != "/"]
-    return folder.joinpath(*parts) if parts and ".." not in parts and "\0" not in name else None
+    if not parts or ".." in parts or "\0" in name:
+        return None
+    check_inside(folder.joinpath(*parts), folder)
+    return folder.joinpath(*parts)
 
 
 def _problem(path: Path, needed: Iterable[Stored]) -> str:
