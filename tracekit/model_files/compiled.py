@@ -170,14 +170,11 @@ def _values(text: str) -> Iterator[Value]:
     """Declarations such as `tensor<fp16, [1, 10]> x`, separated by commas."""
     for element, sizes, scalar, name in _TYPE.findall(text):
         if element:
-            yield Value(name, TYPES.get(element), _dimensions(sizes))
+            parts = (part.strip() for part in sizes.split(",") if part.strip())
+            dimensions = tuple(int(part) if part.isdecimal() and len(part) < 19 else None for part in parts)
+            yield Value(name, TYPES.get(element), dimensions)
         else:
             yield Value(name, TYPES.get(scalar), () if scalar in TYPES else None)
-
-
-def _dimensions(text: str) -> tuple[int | None, ...]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    return tuple(int(part) if part.isdecimal() and len(part) < 19 else None for part in parts)
 
 
 def _large_constants(text: str) -> Iterator[Stored]:

@@ -29,20 +29,12 @@ def data_type(message: Any) -> str | None:
 
 def function_parts(function: Any) -> tuple[tuple[Value, ...], tuple[Operation, ...]]:
     """Parameters and operations of a `Function` message. Raises `UnreadableModel`."""
-    block = _block(function)
-    operations: list[Operation] = []
-    if block is not None:
-        _collect(block, 0, operations)
-    parameters = tuple(_value(entry) for entry in function.inputs)
-    return parameters, tuple(operations)
-
-
-def _block(function: Any) -> Any:
-    """The block for the function's opset; of others the first by name. None where there is none."""
     blocks = function.block_specializations
-    if function.opset in blocks:
-        return blocks[function.opset]
-    return blocks[min(blocks)] if len(blocks) else None
+    operations: list[Operation] = []
+    if len(blocks):
+        # The block for the function's opset; of others the first by name.
+        _collect(blocks[function.opset if function.opset in blocks else min(blocks)], 0, operations)
+    return tuple(map(_value, function.inputs)), tuple(operations)
 
 
 def _collect(block: Any, depth: int, operations: list[Operation]) -> None:

@@ -110,6 +110,7 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
     # Two constants may refer to the same place.
     sizes = {number if part.offset is None else (part.offset,): part.bytes for number, part in enumerate(parts)}
     main = next((named[name] for name in _MAIN if name in named), None)
+    palette = named.get("lut")
     techniques = [name for entry in chain for name in TECHNIQUES.get(entry.type, ())]
     return Weight(
         name=value.name,
@@ -118,9 +119,10 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
         count=math.prod(size or 0 for size in value.dimensions or ()),
         bytes=sum(sizes.values()),
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
-        bits=_bits(named, main),
+        bits=_bits(palette, main),
         granularity=_granularity(chain, named, value),
-        vector=_vector(named),
+        # Of iOS 18, the last size of a palette.
+        vector=max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1,
         offset=main.offset if main else None,
     )
 
@@ -160,9 +162,8 @@ def _constants_by_parameter(operation: Operation, makers: Mapping[str, Operation
     return named
 
 
-def _bits(named: Mapping[str, Stored], main: Stored | None) -> int | None:
+def _bits(palette: Stored | None, main: Stored | None) -> int | None:
     """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette gives their bits."""
-    palette = named.get("lut")
     if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
         return max((palette.count - 1).bit_length(), 1)
     return BITS.get(main.element or "") if main else None
@@ -187,12 +188,6 @@ def _sharing_scope(sizes: Sequence[int], value: Value, several: str) -> str:
     if not divided:
         return "per tensor"
     return "per channel" if divided == [True] else several
-
-
-def _vector(named: Mapping[str, Stored]) -> int:
-    """Elements that one index stands for: the last size of a palette of iOS 18."""
-    palette = named.get("lut")
-    return max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1
 
 
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:

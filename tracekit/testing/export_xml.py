@@ -26,7 +26,7 @@ NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n
 
 _UNITS = ((60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
-_EXCLUSIVE_SIGNPOST = 0xEEEEB0B5B2B2EEEE
+_NAMED_SIGNPOSTS = {0xEEEEB0B5B2B2EEEE: "OS_SIGNPOST_ID_EXCLUSIVE"}
 
 
 def integer_text(kind: str, value: int) -> str:
@@ -51,10 +51,6 @@ def duration_text(duration_ns: int) -> str:
     return f"{duration_ns} ns"
 
 
-def _identifier(value: int) -> str:
-    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else f"0x{value:x}"
-
-
 _SHOW: dict[str, Callable[[int], str]] = {
     "start-time": time_text,
     "event-time": time_text,
@@ -69,7 +65,7 @@ _SHOW: dict[str, Callable[[int], str]] = {
     "uint64-hex-lowercase": "{:x}".format,
     "metal-command-buffer-id": "0x{:x}".format,
     "metal-encoder-id": "0x{:x}".format,
-    "os-signpost-identifier": _identifier,
+    "os-signpost-identifier": lambda value: _NAMED_SIGNPOSTS.get(value, f"0x{value:x}"),
     "tid": "0x{:x}".format,
 }
 

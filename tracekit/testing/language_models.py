@@ -126,9 +126,9 @@ class Session:
     def _add(self, schema: str, *cells: int | str | None) -> None:
         self.scenario.language_models.setdefault(schema, []).append(cells)
 
-    def loads(self, start_ns: int, duration_ns: int, asset: str = "", *, to: str = "loaded", since: str = "") -> int:
+    def loads(self, start_ns: int, duration_ns: int, asset: str = "", *, to: str = "loaded") -> int:
         """An asset changes its state. Returns the end in ns."""
-        before = since or ("unloaded" if to == "loaded" else "loaded")
+        before = "unloaded" if to == "loaded" else "loaded"
         asset = asset or "com.apple.fm.language.instruct_3b.base?variant=a"
         color = "Blue" if to == "loaded" else "Brown"
         self._add("ModelLoadingTable", start_ns, duration_ns, None, asset, before, to, f"{before} → {to}", color)
@@ -162,7 +162,7 @@ class Session:
         now, first = start_ns, 0
         for number in range(len(tools) + 1):
             run = f"inference-{self.index}-{self._count}-{number}"
-            counts = [None if count is None else count for count in (consumed, generated, cached)]
+            counts = (consumed, generated, cached)
             first = first or now + prompt_ns
             self._event(now, "REQ", run, request, event="request_start")
             self._event(now, "PMT", run, request, entries=self._transcript, version="1.1")

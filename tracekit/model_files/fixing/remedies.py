@@ -214,23 +214,15 @@ def _facts(model: ModelFile, may_change: Collection[str]) -> dict[str, object]:
     }
     without: dict[str, Any] = dict.fromkeys(may_change)
     for function in model.functions:
+        values = {value.name for operation in function.operations or () for value in operation.outputs}
+        values |= {value.name for value in function.parameters}
         for role in ("inputs", "outputs", "states"):
             described = getattr(function, role)
             # An app asks by the name in the description, which the program must have too.
-            known = [each.name in _values(function) for each in described]
+            known = [each.name in values for each in described]
             facts[f"{role} of {function.name}"] = [known, *(replace(each, **without) for each in described)]
         facts[f"compute units that {function.name} asks for"] = {each.backend for each in function.operations or ()}
-        # Where a shape becomes fixed, operations that worked sizes out go.
-        facts[f"operations of {function.name}"] = None if "shape" in may_change else _computing(function)
+        # Conversions may go, and where a shape becomes fixed, operations that worked sizes out.
+        computing = {name: count for name, count in function.counts if name not in ("cast", "identity")}
+        facts[f"operations of {function.name}"] = None if "shape" in may_change else computing
     return facts
-
-
-def _values(function: Function) -> set[str]:
-    """Names of what the program is given and computes."""
-    results = {value.name for operation in function.operations or () for value in operation.outputs}
-    return results | {value.name for value in function.parameters}
-
-
-def _computing(function: Function) -> dict[str, int]:
-    """Operations by type, without conversions."""
-    return {name: count for name, count in function.counts if name not in ("cast", "identity")}

@@ -188,7 +188,9 @@ def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
     operations = tuple(_dumped_operation(entry, number) for number, entry in enumerate(named))
     if not any(operation.unit for operation in operations):
         raise UnreadableModel(f"the compute plan names no compute unit that is known{_unknown(named)}; {_EXPECTED}")
-    model = _stem(words(_first(around, _MODEL)))
+    # It may be a path, which may be private.
+    file = PurePosixPath(words(_first(around, _MODEL)))
+    model = file.stem if file.suffix in _SUFFIXES else file.name
     asked = _CHOICES.get(_squeeze(words(_first(around, _ASKED))))
     absent = [*([] if model else ["the model"]), "the device", "the system"]
     absent += [] if asked else ["the compute units that were asked for"]
@@ -256,9 +258,3 @@ def _plain(value: object) -> Mapping[str, Any]:
 
 def _squeeze(text: str) -> str:
     return text.replace("_", "").replace("-", "").lower()
-
-
-def _stem(name: str) -> str:
-    """Name of a model from a path, which may be private."""
-    path = PurePosixPath(name)
-    return path.stem if path.suffix in _SUFFIXES else path.name

@@ -83,7 +83,9 @@ class _Run:
         """Times and plan. Raises `TracekitError` where compiling, loading or predicting fails."""
         compiled, compile_timing = self._compile()
         loaded, load = self._load(compiled)
-        prediction = self._predict(loaded, inputs, predictions)
+        state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
+        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
+        prediction = timing_of(times[1:], times[:1])
         operations, notes = self._plan(compiled, prediction)
         functions = len(self.model.functions)
         remarks = [f"Of {functions} functions only the default one was run."] if functions > 1 else []
@@ -116,11 +118,6 @@ class _Run:
             # Nobody knows whether the system had it in its cache.
             return loaded, timing_of([first, *rest])
         return loaded, timing_of(rest, [first])
-
-    def _predict(self, loaded: Loaded, inputs: dict[str, Any], predictions: int) -> Timing | None:
-        state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
-        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
-        return timing_of(times[1:], times[:1])
 
     def _plan(
         self, compiled: Path, prediction: Timing | None

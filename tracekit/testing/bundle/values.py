@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import chain
 
 from tracekit.testing.cells import Cell, Label, Part
 from tracekit.testing.machines import Process, Thread
@@ -169,7 +170,9 @@ class Values:
     def number(self, native: NativeType, cell: Cell) -> int:
         """What a field holds for a cell. Raises TypeError for a cell that its column cannot hold."""
         if cell is None:
-            return self._nothing(native)
+            if native.nothing is None:
+                raise TypeError(f"{native.id} has no way to say that there is no value")
+            return native.nothing
         match native.kind, cell:
             case Kind.STRING, str():
                 return self.string(cell)
@@ -216,13 +219,5 @@ class Values:
     def _label(self, label: Label) -> int:
         # Real bundles hold no array without numbers: an empty label is one empty text.
         parts = label.parts or (Part("string", ""),)
-        return self.labels.reference(tuple(number for part in parts for number in self._part(part)))
-
-    def _part(self, part: Part) -> tuple[int, int]:
-        return TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)
-
-    @staticmethod
-    def _nothing(native: NativeType) -> int:
-        if native.nothing is None:
-            raise TypeError(f"{native.id} has no way to say that there is no value")
-        return native.nothing
+        numbers = ((TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)) for part in parts)
+        return self.labels.reference(tuple(chain.from_iterable(numbers)))
