@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -101,12 +102,10 @@ def _large_constant(parameter: str, value: Any) -> list[Stored]:
     sizes = _dimensions(tensor)
     if sizes is None or any(size is None for size in sizes):
         return []
-    dimensions = tuple(size for size in sizes if size is not None)
-    element = data_type(tensor)
+    stored = Stored(parameter, data_type(tensor), tuple(size for size in sizes if size is not None))
     if value.WhichOneof("value") == "blobFileValue":
-        blob = value.blobFileValue
-        return [Stored(parameter, element, dimensions, int(blob.offset), blob.fileName)]
-    return [Stored(parameter, element, dimensions)]
+        stored = replace(stored, offset=value.blobFileValue.offset, file=value.blobFileValue.fileName)
+    return [stored]
 
 
 def _text(attributes: Any, key: str) -> str | None:
@@ -182,9 +181,7 @@ def _weight(layer: str, name: str, message: Any) -> Weight | None:
     if not raw or quantization is None:
         return None
     bits = int(quantization.numberOfBits) or 8
-    kind = quantization.WhichOneof("QuantizationType")
-    table = quantization.lookupTableQuantization.floatValue if kind == "lookupTableQuantization" else ()
-    scales = quantization.linearQuantization.scale if kind == "linearQuantization" else ()
+    table, scales = quantization.lookupTableQuantization.floatValue, quantization.linearQuantization.scale
     return Weight(
         name=f"{layer} {name}",
         element="Float32",
