@@ -69,8 +69,10 @@ _BEFORE_OWN_SCHEMA = {
     "hang-risks": frozenset({"target-pid"}),
 }
 """The same of tables where it is otherwise."""
+_MACHINE = ("platform", "model", "name", "os-version", "uuid")
+"""Attributes of a device in order."""
 _OLD_MACHINE = ("uuid", "model", "name", "os-version", "platform")
-"""Attributes of a device in order, before Xcode 27."""
+"""The same before Xcode 27."""
 
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
@@ -124,6 +126,8 @@ def toc_document(runs: Sequence[Scenario]) -> str:
 
 
 def _run(number: int, run: Scenario) -> list[str]:
+    variables = [_empty("item", {"key": key, "value": value}) for key, value in run.environment.items()]
+    environment = _block("environment", variables) if variables else []
     processes = [
         _empty("process", {"name": process.name, "pid": str(process.pid), "path": process.path})
         for process in [run.target, *run.processes]
@@ -131,7 +135,7 @@ def _run(number: int, run: Scenario) -> list[str]:
     return _block(
         f'run number="{number}"',
         [
-            *_block("info", [*_block("target", _target(run)), *_environment(run), *_block("summary", _summary(run))]),
+            *_block("info", [*_block("target", _target(run)), *environment, *_block("summary", _summary(run))]),
             *_block("processes", processes),
             *_block("data", [_table(run, schema, dict(attributes)) for schema, attributes in table_list(run)]),
             "<tracks/>",
@@ -155,12 +159,6 @@ def _target(run: Scenario) -> list[str]:
         **({"termination-reason": "exit(0)"} if run.launched else {}),
     }
     return [*lines, _empty("process", process)]
-
-
-def _environment(run: Scenario) -> list[str]:
-    """Variables of the target."""
-    items = [_empty("item", {"key": key, "value": value}) for key, value in run.environment.items()]
-    return _block("environment", items) if items else []
 
 
 def _summary(run: Scenario) -> list[str]:
@@ -191,15 +189,8 @@ def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
 
 
 def _machine(tag: str, machine: Machine, run: Scenario) -> str:
-    attributes = {
-        "platform": machine.platform,
-        "model": machine.model,
-        "name": machine.name,
-        "os-version": machine.os_version,
-        "uuid": machine.uuid,
-    }
-    order = attributes if run.xcode.family >= 27 else _OLD_MACHINE
-    return _empty(tag, {name: attributes[name] for name in order})
+    order = _MACHINE if run.xcode.family >= 27 else _OLD_MACHINE
+    return _empty(tag, {name: getattr(machine, name.replace("-", "_")) for name in order})
 
 
 def escape(text: str) -> str:
