@@ -19,10 +19,10 @@ from typing import Any
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import precision_conversions
 from tracekit.model_files.facts import FeatureKind
-from tracekit.model_files.from_specification import MAIN, kind_words
+from tracekit.model_files.from_specification import MAIN
 from tracekit.model_files.untrusted import UnreadableModel, entries, mapping, parse_json, quote, whole_number, words
 from tracekit.model_files.versions import opset_name
-from tracekit.model_files.words import snake
+from tracekit.model_files.words import kind_words, snake
 
 _KIND = re.compile(r"MLModelType_(\w+)")
 _WORDS = re.compile(r"\w+")

@@ -11,7 +11,7 @@ from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
 from tracekit.model_files.operations import data_type, function_parts, layers_of
 from tracekit.model_files.weights import inner_weights, weights_of_all
-from tracekit.model_files.words import words_of_identifier
+from tracekit.model_files.words import kind_words
 
 _NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
 _PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
@@ -66,13 +66,6 @@ def _elsewhere(kind: str) -> str:
     """Why the parameters of a model that is neither program, network nor pipeline are not counted."""
     where = "the model that it names" if kind == "linkedModel" else "the specification"
     return f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
-
-
-def kind_words(kind: str) -> str:
-    """Kind of a model: `treeEnsembleClassifier` as `tree ensemble classifier`."""
-    if kind == "mlProgram":
-        return facts.Kind.ML_PROGRAM
-    return words_of_identifier(kind)
 
 
 def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
