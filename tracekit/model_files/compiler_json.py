@@ -151,9 +151,7 @@ def _function(document: Mapping[str, Any], name: str) -> facts.Function:
         opset=max((opset_name(opset) for opset in opsets if opset.startswith("Ios")), default=None),
         counts=facts.by_count(computed),
         precision=floats,
-        conversions=(*precision_conversions(inputs, "input", floats), *precision_conversions(outputs, "output", floats))
-        if floats
-        else None,
+        conversions=precision_conversions(inputs, outputs, floats) if floats else None,
     )
 
 
