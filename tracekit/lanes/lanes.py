@@ -13,8 +13,7 @@ import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
-from tracekit.lanes.layout import LaneRows, rows_by
+from tracekit.lanes.events import Events, LaneRows, by_code, category_codes, frame_events, rows_by, state_events
 from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
 from tracekit.lanes.memory import memory_lanes
 from tracekit.lanes.phases import phase_lanes

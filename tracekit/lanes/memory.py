@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events
-from tracekit.lanes.layout import LaneRows
+from tracekit.lanes.events import Events, LaneRows
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.trace import Trace
 from tracekit.units import format_bytes

@@ -10,8 +10,7 @@ import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, category_codes
-from tracekit.lanes.layout import LaneRows, rows_by
+from tracekit.lanes.events import Events, LaneRows, category_codes, rows_by
 from tracekit.trace.collect import group_ids
 from tracekit.trace.context import ends_of
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target

@@ -1,20 +1,24 @@
-"""Calls that Core ML did not record, in words: how many there were at least, and what they did."""
+"""Calls that Core ML did not record, in words: how many there were at least, what shows them, between which times they
+began and ended, and what they did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import pandas as pd
+
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.quantities import phase_id
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import exact_moment, word_list
 from tracekit.report.time_breakdown import is_inferred
-from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
+from tracekit.units import format_count, format_error, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
+
 
 TITLE: Final = "Phases of inferred calls"
 LEAST_SHARE, LEAST_INNER_SHARE = 0.02, 0.1
@@ -149,3 +153,33 @@ NOTES: Final = (
     f"{OTHER}: the thread ran, in no function that is known by name",
     f"{WAITING}: the thread did not run, or no sample of it was taken",
 )
+
+
+INFERRED_FROM = {Origin.CALL_STACKS: "call stacks", Origin.HARDWARE: "hardware rows"}
+RECORDED_AS = ("recorded as", "Core ML's signpost")
+
+
+def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Names and words for each of these rows of the Activity lane; none for one that Core ML recorded. O(rows)."""
+    columns = (calls[name].tolist() for name in ("origin", "resolution_ns", "single", *BOUNDS))
+    for origin, resolution, single, start_min, start_max, end_min, end_max in zip(*columns, strict=True):
+        if origin == Origin.CORE_ML:
+            yield ()
+            continue
+        if origin == Origin.SIGNPOSTS:
+            yield (RECORDED_AS,)
+            continue
+        facts = [("inferred from", INFERRED_FROM[Origin(origin)])]
+        if origin == Origin.HARDWARE:
+            facts += [("started", f"at {_time(start_max)} or before"), ("ended", f"at {_time(end_min)} or later")]
+        else:
+            facts += [("resolution", format_error(resolution))]
+            facts += [("started", f"{_time(start_min)} to {_time(start_max)}")]
+            facts += [("ended", f"{_time(end_min)} to {_time(end_max)}")]
+        if not single:
+            facts += [("calls", "one or more")]
+        yield tuple(facts)
+
+
+def _time(ns: int) -> str:
+    return exact_moment(ns, 1_000)

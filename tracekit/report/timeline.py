@@ -34,8 +34,7 @@ from tracekit.trace.instruments.memory import MEMORY, Memory
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
-    from tracekit.lanes.events import Events
-    from tracekit.lanes.layout import LaneRows
+    from tracekit.lanes.events import Events, LaneRows
     from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, BinaryIO
 
-from tracekit.report.viewers.timed import CHUNK, SliceRows, slice_rows
-from tracekit.report.viewers.tracks import SliceTrack, Tracks
+from tracekit.report.viewers.tracks import CHUNK, SliceRows, SliceTrack, Tracks, slice_rows
 
 _CATEGORY = "tracekit"
 

@@ -19,7 +19,7 @@ import pandas as pd
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.report.call_sites import caller_words
-from tracekit.report.call_tree import MAX_LEVELS
+from tracekit.report.flame import MAX_LEVELS
 from tracekit.report.formatting import visible
 from tracekit.report.groups import INCONCLUSIVE, Group, explains
 from tracekit.trace.events import BOUNDS, Lane, Origin

@@ -12,8 +12,7 @@ from itertools import count
 from typing import Any, BinaryIO
 
 from tracekit.errors import TracekitError
-from tracekit.report.viewers.timed import events_of, slice_rows
-from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks
+from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks, events_of, slice_rows
 
 _SEQUENCE = 1
 """Number of the one writer of packets."""

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
-from tracekit.trace.calls.hardware import prepares, reconstruct_predictions
+from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
-from tracekit.trace.calls.order import call_order, keep_in_order
 from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import busy_stacks, place_of
-from tracekit.trace.calls.work import FEW, Work
-from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, or_minus_one, sort_order
+from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IndexArray, IntArray
+    from tracekit.arrays import IndexArray
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.instruments.hardware import CommandBuffers
 
@@ -225,3 +224,49 @@ def _device(shown: pd.DataFrame, call: Joined) -> str | None:
     devices = {shown["device"].iloc[each] for each in call.work}
     device = devices.pop() if len(devices) == 1 else None
     return device if isinstance(device, str) else None
+
+
+class Follows(NamedTuple):
+    """Calls of which the second begins when the first one has ended: shape (pairs,) each."""
+
+    first: IntArray
+    second: IntArray
+
+
+def call_order(activity: pd.DataFrame, sites: pd.DataFrame | None) -> tuple[Follows, ...]:
+    """Calls of one thread; loads and what their models do next. Rows are in order of time. O(n log n)."""
+    model = activity["model"].cat.codes.to_numpy().astype(np.int64)
+    by_thread, by_model = next_of(threads_of(activity, sites)), next_of(model)
+    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
+    loads &= late[by_model.second] >= early[by_model.first]
+    return by_thread, Follows(by_model.first[loads], by_model.second[loads])
+
+
+def next_of(group: IntArray) -> Follows:
+    """Each member of a group, and the next one; -1 is no group."""
+    order = np.argsort(group, kind="stable")
+    same = (group[order[:-1]] == group[order[1:]]) & (group[order[1:]] >= 0)
+    return Follows(order[:-1][same], order[1:][same])
+
+
+def threads_of(activity: pd.DataFrame, sites: pd.DataFrame | None) -> IntArray:
+    """Shape (calls,): a number for the thread of each call; of one that was not sampled that of its model's other
+    calls, where it is one. -1 where it is not known."""
+    thread = np.full(len(activity), -1)
+    if sites is None or sites.empty:
+        return thread
+    thread[sites.index.to_numpy()] = categorical(sites["thread"]).codes
+    by_model = pd.Series(thread).mask(thread < 0).groupby(activity["model"].cat.codes.to_numpy())
+    lowest, highest = (by_model.transform(name).to_numpy(np.float64) for name in ("min", "max"))
+    alone = (thread < 0) & is_any(activity["origin"], Origin.CALL_STACKS) & (lowest == highest)
+    return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
+
+
+def keep_in_order(activity: pd.DataFrame, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> None:
+    """Change starts and ends of calls so that none begins before the one that it follows has ended, as far as their
+    bounds allow. O(pairs)."""
+    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    for first, second in follows:
+        end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
+        start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))

@@ -21,7 +21,7 @@ from tracekit.trace.calls.stacks import BEGUN
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.work import Work
+    from tracekit.trace.calls.hardware import Work
 
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""

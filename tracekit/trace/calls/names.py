@@ -21,10 +21,10 @@ from tracekit.trace.calls.patterns import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
 
 if TYPE_CHECKING:
+    from tracekit.trace.calls.hardware import Work
     from tracekit.trace.calls.join import Joined
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.calls.pieces import Pieces, Timeline
-    from tracekit.trace.calls.work import Work
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1

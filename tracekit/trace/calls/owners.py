@@ -19,8 +19,8 @@ from tracekit.trace.calls.pieces import APART
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.calls.hardware import Work
     from tracekit.trace.calls.pieces import Pieces, Timeline
-    from tracekit.trace.calls.work import Work
 
 OUTLIVES_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""

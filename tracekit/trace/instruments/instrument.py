@@ -9,11 +9,22 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import Process
 from tracekit.trace.collect import Rows
 from tracekit.trace.context import Field
-from tracekit.trace.instruments.hardware import CommandBuffers
 from tracekit.trace.labels import KnownModels
+
+
+@dataclass(frozen=True, slots=True)
+class CommandBuffers:
+    """Command buffers of hardware rows; shape (rows,) each."""
+
+    id: IntArray
+    """`cmdbuffer-id` of the Metal tables; 0 where the row has none."""
+    first: BoolArray
+    """Whether the label says that it is the first one of its operation."""
+
 
 Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
 

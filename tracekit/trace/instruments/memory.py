@@ -67,7 +67,6 @@ GPU_MEMORY = Instrument(
     tuple(schema for schema, (kind, _) in SOURCES.items() if kind is Memory.GPU),
     added_as="Metal Resource Events",
 )
-INSTRUMENT_OF: Final = {Memory.FOOTPRINT: ACTIVITY_MONITOR, Memory.GPU: GPU_MEMORY}
 
 
 def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | None:

@@ -21,9 +21,20 @@ from tracekit.intervals import CoveredTime, Intervals, containing
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
-from tracekit.trace.requests.errors import NONE, OTHER, error_kind, window_named
 from tracekit.trace.requests.frame import FOUNDATION_MODELS, RECORDED, requests_frame
-from tracekit.trace.requests.pairing import GENERATION, PROMPT, Event, Owners, event_of, is_id, phases_of
+from tracekit.trace.requests.pairing import (
+    GENERATION,
+    NONE,
+    OTHER,
+    PROMPT,
+    Event,
+    Owners,
+    error_kind,
+    event_of,
+    is_id,
+    phases_of,
+    window_named,
+)
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 

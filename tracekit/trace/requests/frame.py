@@ -24,7 +24,7 @@
 | outside_ns          | Int64    | these and the preparation of steps, without forward passes meanwhile               |
 | tool_ns, tools      | Int64    | elapsed time of tool calls, and how many                                           |
 | load_ns             | Int64    | loads and warm-ups between its start and its first token                           |
-| error               | category | one of `errors.KINDS`; `none` where it is known that there was none                |
+| error               | category | one of `pairing.KINDS`; `none` where it is known that there was none                |
 | instructions        | Int64    | equal where texts of instructions are; the text is not kept. `instructions_form`:  |
 |                     |          | the same, of texts without digits                                                  |
 | instructions_region | Int64    | number of the region of the Instructions lane that it began in                     |
@@ -59,7 +59,6 @@ CORE_AI: Final = ("ODIEProfile", "CoreAIProfile")
 REQUESTS: Final = "requests"
 """Name of the frame in the context."""
 LOGGED, RECORDED = "signposts", "foundation-models"
-ORIGINS: Final = (LOGGED, RECORDED)
 FIRST_TOKEN: Final = ("token", "detokenization", "token interval", "sampling", "response event", "prompt")
 """What shows the first token: a token that was logged, the end of its detokenization, the begin of the interval to the
 next one, the end of its sampling, the event of a response, or only the end of the prompt phase."""

@@ -1,4 +1,4 @@
-"""Which rows of Foundation Models' tables belong together.
+"""Which rows of Foundation Models' tables belong together, and which errors their texts name.
 
 Rows name each other by ids. The order of the ids in an event is disputed, so that what counts is whether one is among
 them, never where. Where ids leave it open or name several requests, nothing is paired.
@@ -7,6 +7,7 @@ them, never where. Where ids leave it open or name several requests, nothing is 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -107,3 +108,40 @@ class Owners:
             next(iter(found)) for name in names if name is not None and len(found := self._of.get(name, set())) == 1
         }
         return sure.pop() if len(sure) == 1 else None
+
+
+NONE, OTHER = "none", "other"
+_ERRORS: Final = {
+    "context window": ("contextSizeExceeded", "exceededContextWindowSize", "contextWindow"),
+    "guardrail": ("guardrailViolation",),
+    "refusal": ("refusal",),
+    "rate limit": ("rateLimited", "quotaLimitReached"),
+    "concurrent requests": ("concurrentRequests",),
+    "assets unavailable": ("assetsUnavailable",),
+    "unsupported": ("unsupported",),
+    "decoding failure": ("decodingFailure",),
+    "timeout": ("timeout", "timed out"),
+    "canceled": ("cancel",),
+}
+"""Names of `LanguageModelError` and `GenerationError`. How tables spell them was never seen, so they count without
+case, anywhere in a text."""
+KINDS: Final = (NONE, *_ERRORS, OTHER)
+_WITHOUT: Final = ("", "n/a")
+"""What stands for no error."""
+_WINDOW: Final = re.compile(r"context\s?size\D{0,12}(\d{3,9})", re.IGNORECASE)
+
+
+def error_kind(text: str | None) -> str | None:
+    """One of `KINDS`; None where there is no text to go by."""
+    if text is None:
+        return None
+    words = text.strip().casefold()
+    if words in _WITHOUT:
+        return NONE
+    return next((kind for kind, names in _ERRORS.items() if any(name.casefold() in words for name in names)), OTHER)
+
+
+def window_named(text: str | None) -> int | None:
+    """The size of the context window that an error names."""
+    found = _WINDOW.search(text or "")
+    return None if found is None else int(found[1])

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tracekit.analysis.code.tree import Frames, call_tree
-from tracekit.report.call_tree import branches
+from tracekit.report.flame import branches
 from tracekit.report.formatting import moment
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.tui.detail.pane import TextPane

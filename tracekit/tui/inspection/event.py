@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.code.sites import site_of
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, exact_moment, moment
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.phases import inferred_facts
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.runtimes.phases import PHASES

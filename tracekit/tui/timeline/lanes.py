@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from tracekit.lanes.events import LaneRows
 from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
-from tracekit.lanes.layout import LaneRows
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.ranges import passing
 from tracekit.tui.timeline.tracks import Track, passing_tracks, tracks
