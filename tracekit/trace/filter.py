@@ -7,7 +7,7 @@ note that says what it did and what it could not decide.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -18,7 +18,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.context import ends_of
-from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
+from tracekit.trace.frames import categorical, concat_frames, or_minus_one, or_null, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
@@ -63,8 +63,9 @@ def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
     def of_model(frame: pd.DataFrame) -> BoolArray:
         return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
 
+    words = f"model{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
     note = (
-        f"Only rows of {_name_list('model', sorted(names))} are counted, without rows that do not name a model. Checks "
+        f"Only rows of {words} are counted, without rows that do not name a model. Checks "
         "ran on the whole recording; results for other models are hidden."
     )
     rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
@@ -153,24 +154,21 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at. O(rows) per
     frame.
     """
-    kept = shown.rows["activity"]
+    kept, sites = shown.rows["activity"], trace.sites
+    if sites is not None:
+        sites = sites[kept[sites.index]]
+        sites = sites.set_axis((np.cumsum(kept) - 1)[sites.index]).rename_axis("event")
     frames: dict[str, Any] = {
         name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
     }
     return replace(
         trace,
         **frames,
-        sites=None if trace.sites is None else _kept_sites(trace.sites, kept),
+        sites=sites,
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
         notes=(*trace.notes, *shown.notes),
     )
-
-
-def _kept_sites(sites: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
-    """Those of rows that are kept, by their new index."""
-    chosen = sites[kept[sites.index]]
-    return chosen.set_axis((np.cumsum(kept) - 1)[chosen.index]).rename_axis("event")
 
 
 def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
@@ -278,12 +276,5 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
 def _relink(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
     new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
-    old = or_minus_one(frame["prediction"])
-    new = np.full(len(old), -1, dtype=np.int64)
-    new[old >= 0] = new_index[old[old >= 0]]
-    return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))
-
-
-def _name_list(what: str, names: Sequence[str]) -> str:
-    """`model A`, or `models A, B`."""
-    return f"{what}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    # The entry behind the last stands for none.
+    return frame.assign(prediction=or_null(np.append(new_index, -1)[or_minus_one(frame["prediction"])]))

@@ -107,6 +107,11 @@ def or_minus_one(column: pd.Series) -> IntArray:
     return numbers
 
 
+def or_null(numbers: IntArray) -> pd.arrays.IntegerArray:
+    """A nullable column of numbers, shape (rows,), of which -1 is none: what `or_minus_one` takes apart."""
+    return pd.arrays.IntegerArray(np.maximum(numbers, 0), numbers < 0)
+
+
 def hardware_only(calls: pd.DataFrame) -> BoolArray:
     """Shape (rows,): a row of the Activity lane whose call only hardware shows, so that it was longer. O(rows)."""
     return is_any(calls["origin"], Origin.HARDWARE)

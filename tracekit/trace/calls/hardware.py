@@ -29,7 +29,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, reorder, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, or_null, reorder, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -62,7 +62,10 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     recording began in the midst of it. O(n log n).
     """
     hardware = _without_models_of_others(hardware)
-    rows = _of_models(hardware)
+    # Those whose label says that they executed a model that may be the target's.
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
+    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
+    rows = np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
     who = _who(hardware, rows)
     order = np.lexsort((rows, who))
     rows, who = rows[order], who[order]
@@ -73,8 +76,7 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     activity, frame_row = _activity(hardware, rows, call)
     prediction = np.full(len(hardware), -1, np.int64)
     prediction[rows] = frame_row[call]
-    column = pd.arrays.IntegerArray(np.maximum(prediction, 0), prediction < 0)
-    return activity, hardware.assign(prediction=column)
+    return activity, hardware.assign(prediction=or_null(prediction))
 
 
 def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
@@ -89,13 +91,6 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     attribution = hardware["attribution"].copy()
     attribution[unattributed] = Attribution.FOREIGN.value
     return hardware.assign(attribution=attribution)
-
-
-def _of_models(hardware: pd.DataFrame) -> IndexArray:
-    """Positions of the rows whose label says that they executed a model that may be the target's."""
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
-    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
-    return np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
 
 
 def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
@@ -216,26 +211,23 @@ class Work:
         inside = times[slice(*np.searchsorted(times, (end, start)).tolist())].tolist()
         return any(self.reach.latest_end(one) < other for one, other in pairwise([end, *inside, start]))
 
+    def own(self, index: int) -> Intervals:
+        """When units work for a prediction."""
+        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
+        return Intervals(self.pieces.starts[own], self.pieces.ends[own])
+
     def busy_at(self, index: int, times: IntArray) -> int:
         """At how many of these times a prediction has a unit at work. O(rows of the prediction)."""
-        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
-        begun = np.searchsorted(self.pieces.starts[own], times, "right") - 1
-        ends = np.maximum.accumulate(self.pieces.ends[own])
+        own = self.own(index)
+        begun = np.searchsorted(own.starts, times, "right") - 1
+        ends = np.maximum.accumulate(own.ends)
         return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
-
-    def busy_ns(self, index: int) -> int:
-        """How long a unit works for a prediction. O(rows of the prediction)."""
-        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
-        return Intervals(self.pieces.starts[own], self.pieces.ends[own]).covered_ns
 
     @classmethod
     def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
         """From the frame of `reconstruct_predictions` and the rows of all hardware, of which all that a prediction
         waits for was recorded where it is `watched`."""
-        starts = activity["start_ns"].to_numpy()
-        ends = starts + activity["duration_ns"].to_numpy()
-        model = categorical(activity["model"]).codes.astype(np.int64)
-        on_gpu = is_any(activity["device"], Device.GPU)
+        times = Intervals.from_rows(activity)
         units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
         loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
         reach = Reach.of(units, slack_ns) if watched else None
@@ -243,12 +235,12 @@ class Work:
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
         return cls(
-            starts,
-            ends,
-            model,
-            on_gpu,
+            times.starts,
+            times.ends,
+            categorical(activity["model"]).codes.astype(np.int64),
+            is_any(activity["device"], Device.GPU),
             reach,
             Reach.of(loading, slack_ns),
             Intervals.from_rows(hardware).where(order),
-            np.searchsorted(prediction[order], np.arange(len(starts) + 1)),
+            np.searchsorted(prediction[order], np.arange(len(times) + 1)),
         )

@@ -20,7 +20,7 @@ from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
@@ -57,13 +57,10 @@ def infer_calls(
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
-    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
-    calls, owners = joined_calls(line, pieces, work)
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
-    stacked = [call for call in calls if call.chain >= 0]
-    names, notes = names_of(line, pieces, work, stacked, owners, shown)
-    return _framed(line, pieces, work, calls, owners, shown, hardware, names, notes, end_ns)
+    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
+    return _framed(line, pieces, work, shown, hardware, end_ns)
 
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
@@ -93,18 +90,11 @@ def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
 
 
 def _framed(
-    line: Timeline,
-    pieces: Pieces,
-    work: Work,
-    calls: Sequence[Joined],
-    owners: Owners,
-    shown: pd.DataFrame,
-    hardware: pd.DataFrame,
-    names: Sequence[str],
-    notes: tuple[str, ...],
-    end_ns: int,
+    line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
 ) -> Inferred:
+    calls, owners = joined_calls(line, pieces, work)
     stacked = [call for call in calls if call.chain >= 0]
+    names, notes = names_of(line, pieces, work, stacked, owners, shown)
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
@@ -121,7 +111,9 @@ def _framed(
     rows, count = line.rows.iloc[first], len(stacked)
     api = line.kinds["api"].array[line.stack[first]]
     samples = _samples(line, stacked)
-    device = [_device(shown, call) for call in stacked]
+    device = categorical(shown["device"])
+    devices = [set(device.codes[call.work].tolist()) for call in stacked]
+    names_of_devices = [*device.categories, None]
     frame = pd.DataFrame(empty_events()).reindex(range(count))
     frame = frame.assign(
         start_ns=start,
@@ -129,7 +121,7 @@ def _framed(
         guessed=False,
         label=recode(np.arange(count), [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
         model=recode(np.arange(count), names),
-        device=_fixed("device", device),
+        device=_fixed("device", [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices]),
         process=rows["process"].array,
         pid=rows["pid"].array,
         lane=_fixed("lane", [Lane.ACTIVITY] * count),
@@ -163,17 +155,14 @@ def _framed(
     linked = call_of[or_minus_one(hardware["prediction"])]
     foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
     attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
-    prediction = pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)
-    hardware = hardware.assign(prediction=prediction, attribution=attribution)
-    return Inferred(_in_order(frame.take(order).reset_index(drop=True), sites), hardware, sites, notes)
-
-
-def _in_order(activity: pd.DataFrame, sites: pd.DataFrame) -> pd.DataFrame:
-    """Calls of one thread do not overlap, nor does one begin before its model is loaded."""
+    hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
+    # Calls of one thread do not overlap, nor does one begin before its model is loaded.
+    activity = frame.take(order).reset_index(drop=True)
     spans = Intervals.from_rows(activity)
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
-    return activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    return Inferred(activity, hardware, sites, notes)
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
@@ -218,12 +207,6 @@ def _kinds(
     loads = np.select([compiles, gets & ~prepared], [Kind.LOAD_UNCACHED, Kind.LOAD_CACHED], Kind.LOAD)
     others = {Api.PREDICTION: Kind.PREDICTION, Api.COMPILE: Kind.COMPILE}
     return [others.get(each) or Kind(load) for each, load in zip(api, loads, strict=True)]
-
-
-def _device(shown: pd.DataFrame, call: Joined) -> str | None:
-    devices = {shown["device"].iloc[each] for each in call.work}
-    device = devices.pop() if len(devices) == 1 else None
-    return device if isinstance(device, str) else None
 
 
 class Follows(NamedTuple):

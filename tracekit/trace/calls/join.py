@@ -128,8 +128,8 @@ def _calls_of(
     own = np.flatnonzero(owners.chain == chain[0])
     later = owners.sites.later.get(key, set())
     nested = line.kinds["nested"].to_numpy()
-    call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
     low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
+    call = Joined(int(pieces.first[chain[0]]), int(pieces.last[chain[0]]) + 1, chain[0], low, 0)
     for piece in chain[1:]:
         edge = int(pieces.starts[piece])
         if pieces.follows[piece] == BEGINS:
@@ -143,13 +143,9 @@ def _calls_of(
             yield from done
             own = np.setdiff1d(own, [each for one in done for each in one.work])
             low = int(pieces.ends[piece - 1])
-            call = _begun(pieces, chain, piece, low)
+            call = Joined(int(pieces.first[piece]), int(pieces.last[piece]) + 1, chain[0], low, 0)
         call.after = int(pieces.last[piece]) + 1
     yield from _cut(line, work, later, own, call, low, high, threads)
-
-
-def _begun(pieces: Pieces, chain: range, piece: int, low_ns: int) -> Joined:
-    return Joined(int(pieces.first[piece]), int(pieces.last[piece]) + 1, chain[0], low_ns, 0)
 
 
 def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: Joined, piece: int) -> bool:

@@ -59,16 +59,15 @@ def names_of(
     stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
     named = _site_names(site_of)
-    names = []
+    names: list[str] = []
+    called: dict[int, Counter[str]] = defaultdict(Counter)
     for key, call in zip(keys, calls, strict=True):
         models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
         if not call.work and key in sites.all_have:
             models = sites.named[key] - sites.later.get(key, set())
         one_label = len(models) == 1 and not sites.later.get(key)
         names.append(str(labels[models.pop()]) if one_label else named[key])
-    called: dict[int, Counter[str]] = defaultdict(Counter)
-    for name, key in zip(names, keys, strict=True):
-        called[key][name] += 1
+        called[key][names[-1]] += 1
     # A name that few calls of a place have is a mistake.
     names = [
         named[key] if called[key][name] < _SOME * called[key].total() else name
@@ -85,7 +84,9 @@ def names_of(
     if not loading or not predicted.keys() | unseen:
         return names, ()
     model_of: dict[int, str] = {}
-    in_turn = _in_turn(calls, keys, site_of)
+    in_time = sorted(zip(calls, keys, strict=True), key=lambda each: each[0].low_ns)
+    loads = [site_of[key].api is not Api.PREDICTION for _, key in in_time]
+    in_turn = not any(one and other for one, other in pairwise(loads))
     # What compiles a model and what loads it may lie on one line.
     for api in (Api.LOAD, Api.COMPILE):
         of_api = [key for key in loading if site_of[key].api is api]
@@ -132,13 +133,6 @@ def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
     return names
 
 
-def _in_turn(calls: Sequence[Joined], keys: Sequence[int], site_of: Mapping[int, _Site]) -> bool:
-    """Whether no load follows another one."""
-    order = sorted(range(len(calls)), key=lambda number: calls[number].low_ns)
-    loads = [site_of[keys[number]].api is not Api.PREDICTION for number in order]
-    return not any(one and other for one, other in pairwise(loads))
-
-
 def _models_of_loads(
     site_of: Mapping[int, _Site],
     loading: Sequence[int],
@@ -146,7 +140,7 @@ def _models_of_loads(
     unseen: set[str],
     in_turn: bool,
 ) -> dict[int, str]:
-    """The model of each site that loads, as far as it is known."""
+    """The model of each site that loads, as far as it is known. `in_turn`: no load follows another one."""
     names = predicted.keys() | unseen
     if len(loading) == len(names) == 1 and in_turn:
         return dict.fromkeys(loading, next(iter(names)))

@@ -8,12 +8,13 @@ another process's, or of calls whose threads were not sampled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tracekit.grouping import grouped
 from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART
 
@@ -90,14 +91,12 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken = set(owner.tolist())
-    threads: dict[int, set[int]] = {}
-    for key, thread in zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True):
-        threads.setdefault(key, set()).add(thread)
+    threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for index, options in far.items():
         free = {
             int(chain_of[piece])
             for piece in options
-            if (chain_of[piece] not in taken or len(threads[int(pieces.key[piece])]) == 1)
+            if (chain_of[piece] not in taken or threads[int(pieces.key[piece])] == 1)
             and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
         }
         if index in near or not free:
@@ -114,10 +113,7 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
 def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
     """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: the
     places that call the model call no other, and each of their calls has work."""
-    keys: dict[int, list[int]] = {}
-    for key, models in sites.named.items():
-        for model in models:
-            keys.setdefault(model, []).append(key)
+    keys = grouped((model, key) for key, models in sites.named.items() for model in models)
     alike = [
         model for model, own in keys.items() if all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
     ]
@@ -140,8 +136,7 @@ def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> Bo
 
 
 def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
-    """The candidates of the sites that fit each model best: whose samples are nearest to its work, and whose threads
-    rather wait than run meanwhile."""
+    """The candidates of the sites that fit each model best."""
     likely = _likely_sites(line, pieces, work, near, chain_of)
     kept = {
         index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
@@ -228,7 +223,7 @@ def _least(usual: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]
     return least
 
 
-def _keys(pieces: Pieces, options: Sequence[int]) -> set[int]:
+def _keys(pieces: Pieces, options: Collection[int]) -> set[int]:
     return {int(pieces.key[piece]) for piece in options}
 
 
@@ -242,7 +237,7 @@ def _sole_chains(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArra
             owner[index] = next(iter(own))
     served = {(int(owner[index]), int(work.model[index])) for index in np.flatnonzero(owner >= 0)}
     for index, own in chains.items():
-        if len(own) > 1 and len({int(pieces.key[chain]) for chain in own}) == 1:
+        if len(own) > 1 and len(_keys(pieces, own)) == 1:
             free = {chain for chain in own if (chain, int(work.model[index])) not in served}
             if len(free) == 1:
                 owner[index] = free.pop()
@@ -291,7 +286,7 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index:
     while the Neural Engine works, for which it would wait."""
     inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
     runs = line.time[inside][line.on_cpu[inside] | (line.ran[inside] & ~work.on_gpu[index])]
-    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.busy_ns(index)
+    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.own(index).covered_ns
 
 
 def _sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, owner: IntArray, chain_of: IntArray) -> Sites:

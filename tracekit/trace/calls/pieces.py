@@ -155,8 +155,8 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     """The pieces of a timeline; `end_ns` is the end of the recording. O(samples + frames of stacks at gaps)."""
     count = len(line.time)
     progress = line.kinds["progress"].to_numpy()[line.stack]
-    other = np.append(True, (line.key[1:] != line.key[:-1]) | (line.thread[1:] != line.thread[:-1]))[:count]
     other_thread = np.append(True, line.thread[1:] != line.thread[:-1])[:count]
+    other = other_thread | np.append(True, line.key[1:] != line.key[:-1])[:count]
     apart_ns = np.diff(line.time, prepend=line.time[:1])
     gap = ~other & (apart_ns > line.gap_ns)
     # What a call did last in these samples, and whether it begins again.
@@ -204,12 +204,9 @@ def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntA
     opening = line.key[first[opens[progress[first[opens]] == BEGUN]]]
     goes_on &= np.array([(own[goes_on] == key).sum() >= 0.5 * (opening == key).sum() for key in own], np.bool_)
     for index in np.flatnonzero(~predicts):
-        goes_on[index] = _resumes(line, int(begin[index]), int(first[waits[index]]))
+        # The stack behind the gap resembles the one before more than that with which the call began.
+        after = first[waits[index]]
+        start, before, now = (int(line.stack[place]) for place in (begin[index], after - 1, after))
+        goes_on[index] = same_depth(line.samples, now, before) > same_depth(line.samples, now, start)
     chosen: IntArray = waits[goes_on]
     return chosen
-
-
-def _resumes(line: Timeline, first: int, after: int) -> bool:
-    """Whether the stack behind a gap resembles the one before more than that with which the call began."""
-    begin, before, now = (int(line.stack[place]) for place in (first, after - 1, after))
-    return begin != before and same_depth(line.samples, now, before) > same_depth(line.samples, now, begin)

@@ -16,12 +16,11 @@ import pandas as pd
 
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, sort_order, texts_in
+from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.arrays import IntArray
     from tracekit.recording.table import Process
     from tracekit.trace.calls.infer import Inferred
 
@@ -40,11 +39,11 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     if calls.empty:
         return inferred
     activity = inferred.activity
-    same = [_same(inferred, call) for call in calls.itertuples()]
+    same: list[list[int]] = []
     taken: set[int] = set()
-    for number, rows in enumerate(same):
-        same[number] = [row for row in rows if row not in taken]
-        taken.update(same[number])
+    for call in calls.itertuples():
+        same.append([row for row in _same(inferred, call) if row not in taken])
+        taken.update(same[-1])
     kinds = [_kind(activity, rows, Kind(str(kind))) for rows, kind in zip(same, calls["kind"], strict=True)]
     calls = calls.assign(kind=_fixed("kind", kinds))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
@@ -58,22 +57,18 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     moved[kept] = place[: len(kept)]
     first = {rows[0]: int(place[len(kept) + number]) for number, rows in enumerate(same) if rows}
     moved[list(first)] = list(first.values())
+    sites = inferred.sites
+    if sites is not None:
+        # By the new rows of their calls. Of several pieces of one load, the site is that of the first.
+        index = moved[sites.index.to_numpy()]
+        sites = sites.set_axis(pd.Index(index, name="event"))[index >= 0].sort_index()
     linked = moved[or_minus_one(inferred.hardware["prediction"])]
     return replace(
         inferred,
         activity=both.take(order).reset_index(drop=True),
-        hardware=inferred.hardware.assign(prediction=pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)),
-        sites=_moved(inferred.sites, moved),
+        hardware=inferred.hardware.assign(prediction=or_null(linked)),
+        sites=sites,
     )
-
-
-def _moved(sites: pd.DataFrame | None, moved: IntArray) -> pd.DataFrame | None:
-    """Call sites by the new rows of their calls. Of several pieces of one load, that of the first."""
-    if sites is None:
-        return None
-    index = moved[sites.index.to_numpy()]
-    known: pd.DataFrame = sites.set_axis(pd.Index(index, name="event"))[index >= 0]
-    return known.sort_index()
 
 
 def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -49,14 +48,11 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
     """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
     Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
     it; -1 where there is none). O(frames)."""
-    # Without samples there is nothing to tell images by.
     in_core_ml = _in_core_ml(sampled)
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
-    for code, pattern in enumerate(API.values()):
-        entry_of_kind = (
-            outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
-        )
+    for code, pattern in enumerate(API.values() if len(entry) else ()):
+        entry_of_kind = outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml)
         farther = entry_of_kind > entry
         entry[farther], api[farther] = entry_of_kind[farther], code
     caller = callers(sampled, entry) if len(entry) else entry
@@ -118,6 +114,7 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
 
 
 def _in_core_ml(sampled: Samples) -> BoolArray:
+    # Without samples there is nothing to tell images by.
     return is_any(sampled.stacks["image"], CORE_ML) if len(sampled.stacks) else np.zeros(0, np.bool_)
 
 
@@ -147,23 +144,16 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
 def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
     """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
     columns = {"caller": "function", "image": "image", "file": "file", "line": "line"}
-    location: dict[str, object] = {
-        name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()
-    }
-    return location | {"frame": rows}
+    location = {name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()}
+    return {**location, "frame": rows}
 
 
 def same_depth(sampled: Samples, one: int, other: int) -> int:
     """How many frames two stacks share, from the outermost on. O(frames of a stack)."""
-    sides: Sequence[IntArray] = [_path(sampled, stack) for stack in (one, other)]
+    # Function and image of their frames, from the outermost on: shape (frames, 2) each.
+    names = [categorical(sampled.stacks[name]).codes for name in ("function", "image")]
+    spans = [slice(int(sampled.starts[stack]), int(sampled.starts[stack + 1])) for stack in (one, other)]
+    sides = [np.stack([codes[rows] for codes in names], axis=1)[::-1] for rows in spans]
     count = min(map(len, sides))
     differs = np.flatnonzero((sides[0][:count] != sides[1][:count]).any(axis=1))
     return int(differs[0]) if len(differs) else count
-
-
-def _path(sampled: Samples, stack: int) -> IntArray:
-    """Function and offset of the frames of a stack, from the outermost on: shape (frames, 2)."""
-    rows = slice(int(sampled.starts[stack]), int(sampled.starts[stack + 1]))
-    function = categorical(sampled.stacks["function"]).codes[rows]
-    image = categorical(sampled.stacks["image"]).codes[rows]
-    return np.stack([function, image], axis=1)[::-1].astype(np.int64)

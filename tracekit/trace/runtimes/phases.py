@@ -39,7 +39,7 @@ from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
 from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null
 from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.trace.runtimes.units import Units
@@ -117,9 +117,7 @@ def no_phases() -> pd.DataFrame:
 def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
     """Phases of signposts with their requests, shape (phases,) (-1: none), and those that tables of instruments name.
     O(n log n)."""
-    phases = (no_phases() if phases.empty else phases).assign(
-        request=pd.arrays.IntegerArray(np.maximum(request, 0), request < 0)
-    )
+    phases = (no_phases() if phases.empty else phases).assign(request=or_null(request))
     parts = [phases, *(part for part in parts if len(part))]
     if len(parts) == 1:
         return phases
