@@ -19,7 +19,7 @@ from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.patterns import Api
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import FIXED_CATEGORIES, empty_events
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.instruments.instrument import CommandBuffers
 
 MS = 1_000_000
 APP = Process("App", 7)

@@ -21,7 +21,7 @@ from tracekit.query.lake import add_to_lake, holds, make_lake, runs_in
 from tracekit.query.views import Source
 from tracekit.report.choice import plain
 from tracekit.request import read_trace
-from tracekit.trace.identity import identity_of
+from tracekit.trace.trace import identity_of
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

@@ -37,12 +37,9 @@ def phase_lanes(trace: Trace) -> Iterator[LaneRows]:
     for runtime, members in sorted(rows_by(frame, "runtime"), key=lambda each: each[0]):
         section = runtime or OPERATIONS
         lanes = {name: members[at] for name, at in rows_by(frame.take(members), "lane")}
-        for name, positions in _fixed_order(lanes) if runtime else _longest(lanes, events):
+        in_order = ((name, lanes[name]) for name in LANES if name in lanes)
+        for name, positions in in_order if runtime else _longest(lanes, events):
             yield LaneRows(f"{PHASES}/{section}/{name}", name, section, events.at(positions))
-
-
-def _fixed_order(lanes: dict[str, IntArray]) -> Iterator[tuple[str, IntArray]]:
-    return ((name, lanes[name]) for name in LANES if name in lanes)
 
 
 def _longest(lanes: dict[str, IntArray], events: Events) -> Iterator[tuple[str, IntArray]]:

@@ -25,7 +25,8 @@ from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
-from tracekit.trace.instruments.hardware import CommandBuffers, in_order
+from tracekit.trace.instruments.hardware import in_order
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import pandas as pd
 
-from tracekit.arrays import BoolArray
 from tracekit.recording.contents import Contents, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
@@ -54,7 +53,9 @@ def coverage(
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from, _instead(phases, run))
     for name, of in HARDWARE.items():
-        shares = _shares(hardware["attribution"], is_any(hardware["lane"], of.lane))
+        here = is_any(hardware["lane"], of.lane)
+        rows_of = {str(kind): int((is_any(hardware["attribution"], kind) & here).sum()) for kind in Attribution}
+        shares = {kind: rows / int(here.sum()) for kind, rows in rows_of.items() if rows}
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
@@ -68,7 +69,8 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
     tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:
         conclusion, advice = _missing(contents, run, instrument)
-        return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
+        schemas, state = instrument.schemas, TableState.MISSING
+        return Coverage(instrument.name, state, schemas, None, _sentence(conclusion), _sentence(advice))
     readable = [table for table in tables if table.state is not TableState.UNREADABLE]
     unreadable = [table for table in tables if table.state is TableState.UNREADABLE]
     rows = sum(table.rows or 0 for table in readable)
@@ -88,13 +90,8 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
             conclusion = f"{instrument.were} recorded, but cannot be read: {why}"
         advice = f"export them: {_export_command(run, dict.fromkeys(table.schema for table in unreadable))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
-    return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
-
-
-def _entry(
-    instrument: Instrument, state: TableState, schemas: tuple[str, ...], rows: int | None, conclusion: str, advice: str
-) -> Coverage:
-    return Coverage(instrument.name, state, schemas, rows, _sentence(conclusion), _sentence(advice))
+    known = None if state is TableState.UNREADABLE else rows
+    return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))
 
 
 def _reason(table: Listed) -> str:
@@ -105,12 +102,10 @@ def _reason(table: Listed) -> str:
 def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
     if contents.has_table_of_contents:
         return f"{instrument.were} not recorded", instrument.record_with
-    conclusion = (
-        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents"
-    )
-    return conclusion, (
+    return (
+        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents",
         f"if it was recorded, export it: {_export_command(run, instrument.schemas)}; also export the table of "
-        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`"
+        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`",
     )
 
 
@@ -129,11 +124,8 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
         ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
     # Graphs add nothing where execution shows a model.
-    signs = (
-        work
-        if any(count for _, count in work)
-        else (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
-    )
+    graphs = (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
+    signs = work if any(count for _, count in work) else graphs
     return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
 
 
@@ -161,12 +153,6 @@ def _empty_core_ml(
         ran = f"The Core ML instrument recorded no events; {format_names(instead)} ran, which does not need Core ML"
         return replace(entry, conclusion=_sentence(ran), advice=_sentence(_IF_CORE_ML_TOO))
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
-
-
-def _shares(attribution: pd.Series, chosen: BoolArray) -> dict[str, float]:
-    count = int(chosen.sum())
-    rows_of = {kind: int((is_any(attribution, kind) & chosen).sum()) for kind in Attribution} if count else {}
-    return {str(kind): rows / count for kind, rows in rows_of.items() if rows}
 
 
 def _sentence(text: str) -> str:

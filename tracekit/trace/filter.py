@@ -90,6 +90,12 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
     # A range without length, as of no time at all, shows nothing and stays one.
     ranges = ranges.union() if len(ranges) > 1 else ranges
     within = rows_in_ranges(trace, ranges)
+
+    def reaching(frame: pd.DataFrame) -> BoolArray:
+        """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
+        starts = frame["start_ns"].to_numpy()
+        return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
+
     note = (
         f"Only events starting {where} are counted; predictions include their children, and earlier predictions do not "
         f"count as in flight. Checks ran on the whole recording: findings that overlap {name} are shown, with their "
@@ -99,7 +105,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         shown,
         rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            frame: mask if frame in TIMELESS else mask & _reaching(trace.context[frame], ranges)
+            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame])
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
@@ -117,9 +123,8 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     wanted = str(process)
     target = trace.run.target.process
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
-    by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
     rows = dict(shown.rows)
-    for name in by_process:
+    for name in ("hardware", "activity") if trace.inferred else ("hardware",):
         rows[name] = rows[name] & _of_process(getattr(trace, name), wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
@@ -144,8 +149,7 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     elif foreign:
         notes.append("Core ML rows do not name a process; they belong to the target, so none are counted")
     notes.append("checks ran on the whole recording")
-    note = f"{'; '.join(notes)}."
-    return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, note))
+    return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, f"{'; '.join(notes)}."))
 
 
 def narrow(trace: Trace, shown: Shown) -> Trace:
@@ -197,14 +201,15 @@ def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArr
 def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
-    def starts_within(frame: pd.DataFrame) -> BoolArray:
-        return in_ranges(ranges, frame["start_ns"].to_numpy())
+    def within(frame: pd.DataFrame, called: BoolArray) -> BoolArray:
+        """Rows that start in the ranges, and those whose prediction is among the chosen rows of the Activity lane."""
+        starting = in_ranges(ranges, frame["start_ns"].to_numpy())
+        return starting | np.append(called, False)[or_minus_one(frame["prediction"])]
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
-    called = starts_within(trace.activity)
-    called |= _belonging(trace.activity, called)
-    frames = {name: getattr(trace, name) for name in EVENT_FRAMES}
-    return {name: starts_within(frame) | _belonging(frame, called) for name, frame in frames.items()}
+    called = in_ranges(ranges, trace.activity["start_ns"].to_numpy())
+    called = within(trace.activity, called)
+    return {name: within(getattr(trace, name), called) for name in EVENT_FRAMES}
 
 
 def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
@@ -217,18 +222,6 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
     first = np.searchsorted(ranges.ends, starts_ns, side="right")
     begins = np.append(ranges.starts, np.iinfo(np.int64).max)
     return np.asarray(begins[first] < ends_ns)
-
-
-def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
-    """Rows whose prediction is among the chosen rows of the Activity lane."""
-    prediction = or_minus_one(frame["prediction"])
-    return np.append(activity, False)[prediction]
-
-
-def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:
-    """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
-    starts = frame["start_ns"].to_numpy()
-    return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
 
 
 def model_names(trace: Trace) -> list[str]:

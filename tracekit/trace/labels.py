@@ -95,9 +95,7 @@ def neural_engine_label(label: str, known: KnownModels) -> HardwareLabel:
         kind = _VERBS.get((match[3] or "").strip().casefold(), Kind.OTHER)
         return HardwareLabel(kind, known.find(head), int(match[1]))
     folded = " ".join(label.split()).casefold()
-    return next(
-        (HardwareLabel(kind) for start, kind in _GENERIC if folded.startswith(start)), HardwareLabel(Kind.OTHER)
-    )
+    return HardwareLabel(next((kind for start, kind in _GENERIC if folded.startswith(start)), Kind.OTHER))
 
 
 def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
@@ -125,17 +123,12 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
         first = text.partition(" ")[0]
         code = told.get(first)
         if code is None:
-            code = code_of[_telling(text)]
+            head, mark, tail = text.partition(_GPU_MARK)
+            code = code_of[head + mark + tail.partition(" ")[0] if mark else ""]
             if _GPU_MARK in first:
                 told[first] = code
         codes.append(code)
     return codes, [gpu_label(head, known) for head in code_of]
-
-
-def _telling(label: str) -> str:
-    """The label of a GPU row up to the first blank behind the mark; empty without a mark."""
-    head, mark, tail = label.partition(_GPU_MARK)
-    return head + mark + tail.partition(" ")[0] if mark else ""
 
 
 def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:

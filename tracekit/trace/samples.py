@@ -128,7 +128,10 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
         },
         copy=False,
     )
-    ran = _ran(table)
+    # Whether the thread of each sample ran, as far as its table says.
+    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
+    for weight in (table.weight_ns, table.weight_count):
+        ran &= ~weight.valid | (weight.values > 0)
     return Samples(
         samples if ran.all() else samples[ran].reset_index(drop=True),
         _stack_frame(table),
@@ -138,14 +141,6 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
         failures,
         unit,
     )
-
-
-def _ran(table: CallStacks) -> BoolArray:
-    """Whether the thread of each sample ran, as far as its table says."""
-    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
-    for weight in (table.weight_ns, table.weight_count):
-        ran &= ~weight.valid | (weight.values > 0)
-    return ran
 
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:
@@ -180,7 +175,12 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
 
 def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     """Whether each sample is of the main thread of its process: null where no thread of the process is known to be."""
-    entry = _begins_at_entry(table)
+    # Whether the outermost frame of each stack is the one in which main threads begin.
+    images = [image.name for image in table.images]
+    function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
+    filled = np.diff(table.starts) > 0
+    entry = np.zeros(len(filled), np.bool_)
+    entry[filled] = flags(table.frames.function, function)[table.order[table.starts[1:][filled] - 1]]
     on_main = np.zeros(len(table.thread.values) + 1, np.bool_)
     caught = table.stack >= 0
     on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True
@@ -191,17 +191,6 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     known = np.zeros(len(table.process.values) + 1, np.bool_)
     known[process[main]] = True
     return pd.arrays.BooleanArray(main, ~known[process])
-
-
-def _begins_at_entry(table: CallStacks) -> BoolArray:
-    """Whether the outermost frame of each stack is the one in which main threads begin."""
-    images = [image.name for image in table.images]
-    function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
-    begins = flags(table.frames.function, function)
-    filled = np.diff(table.starts) > 0
-    result = np.zeros(len(filled), np.bool_)
-    result[filled] = begins[table.order[table.starts[1:][filled] - 1]]
-    return result
 
 
 def _where(values: IntArray, valid: BoolArray) -> pd.arrays.IntegerArray:

@@ -1,15 +1,19 @@
-"""`Trace`: what one run of a recording means, and what is worked out from it once."""
+"""`Trace`: what one run of a recording means, which recording it is of, and what is worked out from it once."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from tracekit.arrays import IntArray
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import Attribution
+from tracekit.trace.events import Attribution, Origin
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import Contents, Run
+
 
 Facts = TypeVar("Facts")
 
@@ -199,3 +204,39 @@ class Trace:
 
 cached_by_trace = cached
 """The function, called once for each trace; its answer is kept as long as the trace is."""
+
+
+def identity_of(trace: Trace) -> str | None:
+    """A hash that copies of a run and complete exports of it share, and no other recording: of when it began, its
+    number, the target's process id, and the times of its rows. None where neither its beginning nor any row is known.
+
+    Names nothing, so that it may leave the machine. O(rows), without reading a file again.
+    """
+    run = trace.run
+    began, process = _utc(run.start_date), run.target.process
+    times = [array for array in _times(trace) if len(array)]
+    if began is None and not times:
+        return None
+    digest = hashlib.sha256(repr((began, run.number, None if process is None else process.pid)).encode())
+    for array in times:
+        digest.update(array.astype("<i8", copy=False).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _times(trace: Trace) -> Iterator[IntArray]:
+    """Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording."""
+    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
+    frame = trace.activity if is_core_ml else trace.hardware
+    yield frame["start_ns"].to_numpy()
+    yield frame["duration_ns"].to_numpy()
+    if not is_core_ml and trace.sampled is not None:
+        yield trace.sampled.samples["time_ns"].to_numpy()
+
+
+def _utc(date: str | None) -> str | None:
+    """A date of any offset in UTC, to the ms: bundles and exports write it with different ones."""
+    try:
+        moment = datetime.fromisoformat(date or "")
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        return None

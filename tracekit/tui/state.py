@@ -17,7 +17,7 @@ from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
 from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
-from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.lanes.process import FRAME, main_thread_frame
 from tracekit.request import ALL, Request
 from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind

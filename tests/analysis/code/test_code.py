@@ -18,7 +18,7 @@ from tracekit.recording.table import IntegerCells
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
 from tracekit.trace.frames import empty_events
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
 

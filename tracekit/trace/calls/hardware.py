@@ -34,7 +34,7 @@ from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minu
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.calls.pieces import Timeline
-    from tracekit.trace.instruments.hardware import CommandBuffers
+    from tracekit.trace.instruments.instrument import CommandBuffers
 
 
 INFERRED_LABEL = "Prediction (inferred from hardware)"

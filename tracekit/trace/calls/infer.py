@@ -26,7 +26,7 @@ from tracekit.trace.samples import TIMED, Samples
 if TYPE_CHECKING:
     from tracekit.arrays import IndexArray
     from tracekit.trace.calls.owners import Owners
-    from tracekit.trace.instruments.hardware import CommandBuffers
+    from tracekit.trace.instruments.instrument import CommandBuffers
 
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}

@@ -1,27 +1,31 @@
-"""When the main thread of the target ran, and which calls of Core ML held it up, from samples of call stacks."""
+"""Lanes of the target's process: when its main thread ran and which calls of Core ML held it up, from samples of call
+stacks; and its memory, from sample to sample: its footprint, and what it has allocated of Metal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.lanes.categories import Category
+from tracekit.lanes.events import Events, LaneRows
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import or_minus_one
+from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
+from tracekit.units import format_bytes
 
 FRAME = "main thread"
 """Its name, beside those of a trace."""
 _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
-
-
 RUNNING = "running"
 IN_CALLS = tuple(f"in a {noun.lower()}" for noun in NOUNS.values())
 """What the main thread is in during a call, in the order of `NOUNS`."""
@@ -48,8 +52,10 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
     for code, state in enumerate((*IN_CALLS, RUNNING)):
         own = Intervals(times, times + usual).where(outside & (seen == code))
         others = calls.where(apis != code).joined(*stretches.values()).union()
-        joined = _without_breaks(calls.where(apis == code).joined(own), usual)
-        stretches[state] = joined.intersection(_outside(others))
+        # No break of up to half a sample interrupts a stretch.
+        mine, slack = calls.where(apis == code).joined(own), int(usual * _APART) - usual
+        joined = Intervals(mine.starts, mine.ends + slack).union()
+        stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(_outside(others))
     return _frame(stretches)
 
 
@@ -100,14 +106,52 @@ def _positions(apis: pd.Series) -> IntArray:
     return np.where(found < 0, len(IN_CALLS), found).astype(np.int64)
 
 
-def _without_breaks(spans: Intervals, usual_ns: int) -> Intervals:
-    """The spans as stretches that no break of up to half a sample interrupts."""
-    slack = int(usual_ns * _APART) - usual_ns
-    joined = Intervals(spans.starts, spans.ends + slack).union()
-    return Intervals(joined.starts, joined.ends - slack)
-
-
 def _outside(spans: Intervals) -> Intervals:
     """All time that sorted spans leave, none of which touches another."""
     bounds = np.iinfo(np.int64)
     return Intervals(np.append(bounds.min, spans.ends), np.append(spans.starts, bounds.max))
+
+
+TITLES: Final = {Memory.FOOTPRINT: "Memory · footprint", Memory.GPU: "Memory · GPU"}
+_MEDIUM, _HIGH = 0.5, 0.9
+"""Shares of the peak from which on a level is drawn as medium and as high."""
+
+
+_ALIKE = 0.02
+"""Share of the peak up to which neighboring samples are drawn as one level."""
+
+
+def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
+    """A lane of each kind of memory that was sampled of the target; none where it was not. Samples that are nearly
+    alike are one level, which holds until the next one begins. O(n)."""
+    for kind, title in TITLES.items():
+        frame = of_process(trace.memory, kind, trace.run.target.process)
+        if len(frame):
+            yield LaneRows(f"{MEMORY}/{kind}", title, "System", _levels(trace, frame), pinned=True, strip=True)
+
+
+def _levels(trace: Trace, frame: pd.DataFrame) -> Events:
+    times, held = frame["start_ns"].to_numpy(), frame["bytes"].to_numpy()
+    peak = max(int(held.max()), 1)
+    # Another level begins with the first sample, and with each that differs from the first of its level.
+    begins = [0]
+    for at, size in enumerate(held.tolist()):
+        if abs(size - held[begins[-1]]) > _ALIKE * peak:
+            begins.append(at)
+    starts, sizes = times[begins], np.maximum.reduceat(held, begins)
+    usual = int(np.median(np.diff(times))) if len(times) > 1 else 0
+    end = max(min(int(times[-1]) + usual, trace.run.duration_ns or 0), int(times[-1]))
+    texts, labels = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
+    share = sizes / peak
+    colors = np.where(share >= _HIGH, Category.HIGH, np.where(share >= _MEDIUM, Category.MEDIUM, Category.LOW))
+    return Events(
+        MEMORY,
+        frame.index.to_numpy(np.int64)[begins],
+        starts,
+        np.append(starts[1:], end),
+        colors.astype(np.int8),
+        labels.astype(np.int32),
+        tuple(map(str, texts)),
+        np.full(len(starts), -1, np.int32),
+        (),
+    )
