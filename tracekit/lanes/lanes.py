@@ -78,14 +78,10 @@ class Grouping(StrEnum):
 
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    makers = {
-        Grouping.LANES: _frame_lanes,
-        Grouping.EVENTS: partial(_frame_lanes, by_event=True),
-        Grouping.MODELS: _by_model,
-    }
+    by_event = grouping is Grouping.EVENTS
     return (
         *phase_lanes(trace),
-        *makers[grouping](trace),
+        *(_by_model(trace) if grouping is Grouping.MODELS else _frame_lanes(trace, by_event=by_event)),
         *_hardware(trace, grouping),
         *_pipelines(trace),
         *memory_lanes(trace),
