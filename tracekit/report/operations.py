@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.analysis.operations import Operation, Part
-from tracekit.analysis.requests import REQUEST
+from tracekit.analysis.operations import Operation, OperationPart, Part
+from tracekit.analysis.requests import REQUEST, RequestSummary
 from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
@@ -16,8 +16,6 @@ from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.operations import OperationPart
-    from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
 
 UNCHECKED: Final = "No check evaluates these phases and operations yet."

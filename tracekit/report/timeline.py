@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.memory import Sizes, sizes
 from tracekit.analysis.why.choice import MOST, Choice
-from tracekit.analysis.why.explain import compiled_for, waited_for, why
+from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
 from tracekit.characters import visible
 from tracekit.grouping import grouped
@@ -24,7 +24,7 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
 from tracekit.lanes.phases import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
-from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts, redact_values
+from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
@@ -32,10 +32,8 @@ from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.lanes.events import Events, LaneRows
-    from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
-from tracekit.analysis.why.parts import LEAST, Cause
+from tracekit.analysis.why.parts import LEAST, Cause, Differences
 from tracekit.report.formatting import fix_line, moment
-from tracekit.report.redact import redact_values
+from tracekit.report.redact import PrivateFacts, redact_values
 from tracekit.units import format_count, format_duration, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.why.choice import Choice
-    from tracekit.analysis.why.parts import Differences
-    from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
 SCHEMA_VERSION = 1

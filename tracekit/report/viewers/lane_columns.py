@@ -19,7 +19,7 @@ import pandas as pd
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.report.call_sites import caller_words
-from tracekit.report.flame import MAX_LEVELS
+from tracekit.report.flame import MAX_LEVELS, Flame
 from tracekit.report.formatting import visible
 from tracekit.report.groups import INCONCLUSIVE, Group, explains
 from tracekit.trace.events import BOUNDS, Lane, Origin
@@ -29,7 +29,6 @@ from tracekit.units import format_error, format_time
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import IntArray
-    from tracekit.report.flame import Flame
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Marked, Slow, Timeline
 

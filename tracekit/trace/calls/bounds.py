@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.trace.calls.hardware import FEW
-from tracekit.trace.calls.join import SHORT
+from tracekit.trace.calls.hardware import FEW, Work
+from tracekit.trace.calls.join import SHORT, Joined
 from tracekit.trace.calls.names import keys_of
 from tracekit.trace.calls.owners import OUTLIVES_NS
 from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART, LOST, usual_spans
+from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.hardware import Work
-    from tracekit.trace.calls.join import Joined
-    from tracekit.trace.calls.pieces import Pieces, Timeline
 
 _VISIBLE: Final = 2
 """Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
@@ -24,7 +24,6 @@ from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, i
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IndexArray
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.instruments.instrument import CommandBuffers
 

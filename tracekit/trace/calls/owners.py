@@ -16,12 +16,11 @@ import numpy as np
 
 from tracekit.grouping import grouped
 from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART
+from tracekit.trace.calls.pieces import APART, Pieces, Timeline
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.calls.hardware import Work
-    from tracekit.trace.calls.pieces import Pieces, Timeline
 
 OUTLIVES_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""
