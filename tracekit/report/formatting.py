@@ -165,9 +165,10 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
         return format_bytes(round(value))
     if unit == "fps":
         return f"{frames(value)} fps"
+    number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
     if unit == "count":
-        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
-    number = f"{value:,.2f}".rstrip("0").rstrip(".") if not float(value).is_integer() else f"{value:,.0f}"
+        return number
+    number = number.rstrip("0").rstrip(".") if "." in number else number
     return number if unit == "ratio" else f"{number} {unit}"
 
 

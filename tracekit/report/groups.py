@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tracekit.detectors.pages import Pattern
 from tracekit.grouping import grouped
-from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
+from tracekit.report.report import SEVERITIES, Answer, Report, Result, Summary, Totals
 from tracekit.units import format_count
+
+Given = TypeVar("Given", bound=Answer)
 
 INCONCLUSIVE = "inconclusive"
 """Word for a recording of which no check could be evaluated, and for what is wrong with it."""
@@ -196,7 +198,7 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
     )
 
 
-def with_outcome(checks: Iterable[Result], outcome: str) -> tuple[Result, ...]:
+def with_outcome(checks: Iterable[Given], outcome: str) -> tuple[Given, ...]:
     """The checks with one outcome."""
     return tuple(check for check in checks if check.outcome == outcome)
 

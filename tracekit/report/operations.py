@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -48,13 +48,11 @@ def without_tools(runtimes: Sequence[RuntimeSummary]) -> tuple[RuntimeSummary, .
     """The runtimes with `tool A`, `tool B`, ... in place of the names of the app's tools."""
     of_tools = [phase.signpost for each in runtimes for phase in each.phases if phase.phase == "tool call"]
     aliases = alias_names(of_tools, "tool")
-    return tuple(
-        replace(each, phases=tuple(_without_tool(phase, aliases) for phase in each.phases)) for each in runtimes
-    )
 
+    def without(phase: PhaseSummary) -> PhaseSummary:
+        return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
 
-def _without_tool(phase: PhaseSummary, aliases: Mapping[str, str]) -> PhaseSummary:
-    return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
+    return tuple(replace(each, phases=tuple(map(without, each.phases))) for each in runtimes)
 
 
 def what_ran(

@@ -83,7 +83,11 @@ class TextRedactor:
         self._aliases = aliases or {}
         rules = [("quote", _any_of(quotes)), *((name, pattern) for name, pattern, _ in _RULES)]
         if self._aliases:
-            rules += _process_rules(self._aliases, target)
+            # The target takes part so that a shorter name inside its own does not match.
+            names = {*self._aliases, target or ""} - {""}
+            telling = {name for name in names if len(name) >= 3 and name.casefold() not in OWN_WORDS}
+            rules += [("quoted", _QUOTED), ("numbered", _ALONE_BEFORE + _any_of(names) + _PID)]
+            rules += [("process", standing_alone(_any_of(telling)))]
         self._pattern = _pattern_of(rules)
         # Most model names hold nothing private; only the others need protection in running text.
         protected = [name for name in models if self(name) != name]
@@ -108,17 +112,6 @@ class TextRedactor:
 def _replaced(pattern: re.Pattern[str], text: str) -> str:
     """The text without what is private by its form. Most are sentences of checks, the same in each report."""
     return pattern.sub(lambda match: _REPLACEMENTS.get(match.lastgroup or "", match.group()), text)
-
-
-def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:
-    """Rules for names of processes. The target takes part so that a shorter name inside its own does not match."""
-    names = {*aliases, target} - {None, ""}
-    telling = {name for name in names if name and len(name) >= 3 and name.casefold() not in OWN_WORDS}
-    return [
-        ("quoted", _QUOTED),
-        ("numbered", _ALONE_BEFORE + _any_of(name for name in names if name) + _PID),
-        ("process", standing_alone(_any_of(telling))),
-    ]
 
 
 def processes_in(texts: Iterable[str]) -> set[str]:

@@ -224,7 +224,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
     is_activity = events.frame == "activity"
-    inferred = is_activity and trace.inferred
+    calls = trace.activity[[*CALL_DTYPES]] if is_activity and trace.inferred else None
     return DrawnLane(
         id=lane.id,
         title=lane.title,
@@ -240,8 +240,8 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
-        sizes=_sizes(lane, events.starts[kept], events.ends[kept], trace) if events.frame == MEMORY else None,
-        calls_inferred=trace.activity[[*CALL_DTYPES]].iloc[events.index[kept]] if inferred else None,
+        sizes=_sizes(lane, starts, ends, trace) if events.frame == MEMORY else None,
+        calls_inferred=None if calls is None else calls.iloc[events.index[kept]],
     )
 
 
@@ -255,10 +255,8 @@ def _sizes(lane: LaneRows, starts: IntArray, ends: IntArray, trace: Trace) -> Si
 def _flags(trace: Trace) -> IntArray:
     """Flags of the rows of the Activity lane."""
     activity = trace.activity
-    timed = ~hardware_only(activity)
-    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & timed
-    cold: BoolArray = first_after_load(activity)
-    return np.where(called, CALL + COLD * cold, 0)
+    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & ~hardware_only(activity)
+    return np.where(called, CALL + COLD * first_after_load(activity), 0)
 
 
 def _predictions(trace: Trace, events: Events) -> IntArray:

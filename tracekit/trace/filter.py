@@ -203,8 +203,9 @@ def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
 
     def within(frame: pd.DataFrame, called: BoolArray) -> BoolArray:
         """Rows that start in the ranges, and those whose prediction is among the chosen rows of the Activity lane."""
-        starting = in_ranges(ranges, frame["start_ns"].to_numpy())
-        return starting | np.append(called, False)[or_minus_one(frame["prediction"])]
+        starting: BoolArray = in_ranges(ranges, frame["start_ns"].to_numpy())
+        starting |= np.append(called, False)[or_minus_one(frame["prediction"])]
+        return starting
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
     called = in_ranges(ranges, trace.activity["start_ns"].to_numpy())
