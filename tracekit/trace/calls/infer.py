@@ -64,27 +64,23 @@ def infer_calls(
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
     """Rows of the Activity lane that Core ML recorded, with the columns that all calls have. O(n)."""
-    spans, count = Intervals.from_rows(activity), len(activity)
-    return activity.assign(
-        origin=constant(Origin.CORE_ML, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        **dict.fromkeys(BOUNDS[:2], spans.starts),
-        **dict.fromkeys(BOUNDS[2:], spans.ends),
-        single=np.ones(count, np.bool_),
-    )
+    times = Intervals.from_rows(activity)
+    return with_bounds(activity, Origin.CORE_ML, times.starts, times.starts, times.ends, times.ends)
 
 
 def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
     """Predictions of the hardware alone: nothing tells when their calls began and ended."""
-    count, starts = len(shown), shown["start_ns"].to_numpy()
-    return shown.assign(
-        origin=constant(Origin.HARDWARE, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        start_min_ns=np.zeros(count, np.int64),
-        start_max_ns=starts,
-        end_min_ns=starts + shown["duration_ns"].to_numpy(),
-        end_max_ns=np.full(count, end_ns, np.int64),
-        single=np.ones(count, np.bool_),
+    times = Intervals.from_rows(shown)
+    return with_bounds(shown, Origin.HARDWARE, 0, times.starts, times.ends, end_ns)
+
+
+def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int) -> pd.DataFrame:
+    """Rows of single calls with what else calls have: `bounds` are the values of `BOUNDS`. O(n)."""
+    return activity.assign(
+        origin=constant(origin, len(activity), FIXED_CATEGORIES["origin"]),
+        resolution_ns=0,
+        **dict(zip(BOUNDS, bounds, strict=True)),
+        single=True,
     )
 
 

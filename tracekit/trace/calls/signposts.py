@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.binding import constant, recode
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.binding import recode
+from tracekit.trace.calls.infer import Inferred, with_bounds
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.recording.table import Process
-    from tracekit.trace.calls.infer import Inferred
 
 _SUBSYSTEM: Final = "com.apple.coreml"
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
@@ -81,29 +81,28 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     end = start + rows["duration_ns"].to_numpy(np.int64)
     names = [_names(message) for message in rows["start_message"].astype(object)]
     kinds = [_KINDS[str(name)] for name in rows["name"]]
-    frame = pd.DataFrame(empty_events()).reindex(range(count))
-    return frame.assign(
-        start_ns=start,
-        duration_ns=end - start,
-        guessed=False,
-        lane=_fixed("lane", [Lane.ACTIVITY] * count),
-        kind=_fixed("kind", kinds),
-        label=recode(np.arange(count), [_LABELS[kind] for kind in kinds]),
-        model=recode(np.arange(count), [model for model, _ in names]),
-        parent_model=recode(np.arange(count), [parent for _, parent in names]),
-        level=_fixed("level", [Level.TOP if parent is None else Level.SUB for _, parent in names]),
-        attribution=_fixed("attribution", [Attribution.INFERRED] * count),
-        process=rows["process"].array,
-        pid=rows["pid"].array,
-        table=rows["table"].array,
-        row=rows["row"].to_numpy(np.int64),
-        origin=constant(Origin.SIGNPOSTS, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        **dict.fromkeys(BOUNDS[:2], start),
-        **dict.fromkeys(BOUNDS[2:], end),
-        single=np.ones(count, np.bool_),
-        tid=or_minus_one(rows["tid"]),
+    frame = (
+        empty_events()
+        .reindex(range(count))
+        .assign(
+            start_ns=start,
+            duration_ns=end - start,
+            guessed=False,
+            lane=_fixed("lane", [Lane.ACTIVITY] * count),
+            kind=_fixed("kind", kinds),
+            label=recode(np.arange(count), [_LABELS[kind] for kind in kinds]),
+            model=recode(np.arange(count), [model for model, _ in names]),
+            parent_model=recode(np.arange(count), [parent for _, parent in names]),
+            level=_fixed("level", [Level.TOP if parent is None else Level.SUB for _, parent in names]),
+            attribution=_fixed("attribution", [Attribution.INFERRED] * count),
+            process=rows["process"].array,
+            pid=rows["pid"].array,
+            table=rows["table"].array,
+            row=rows["row"].to_numpy(np.int64),
+            tid=or_minus_one(rows["tid"]),
+        )
     )
+    return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end)
 
 
 def _names(message: object) -> tuple[str, str | None]:

@@ -127,21 +127,10 @@ def event_type_lane(value: str) -> Lane | None:
     return EVENT_TYPE_LANES.get(value.strip().casefold())
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Core ML rows with the names that linking needs."""
-
-    events: pd.DataFrame
-    """Shared columns, sorted by start; `prediction` and `attribution` are null."""
-    model: CodeArray
-    """Shape (rows,): index of the row's model in `names`, -1 where it names none."""
-    parent: CodeArray
-    """Shape (rows,): index of the enclosing pipeline in `names`, -1 where there is none."""
-    names: tuple[ModelName, ...]
-
-
-def bind(rows: Rows) -> Named:
-    """The rows of the Core ML table. Raises `MissingColumn` where a required column is absent."""
+def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelName, ...]]:
+    """The rows of the Core ML table, sorted by start, with null `prediction` and `attribution`; the model of each and
+    the pipeline around it, shape (rows,) each: index in the names, which are last, -1 where there is none. Raises
+    `MissingColumn` where a required column is absent."""
     table = rows.table
     label = required_values(table, "event-label")
     meanings = [event_meaning(str(value)) for value in label.values] + [event_meaning("")]
@@ -167,7 +156,7 @@ def bind(rows: Rows) -> Named:
         },
     )
     order = sort_order(events)
-    return Named(reorder(events, order), model[order], parent[order], names)
+    return reorder(events, order), model[order], parent[order], names
 
 
 def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:

@@ -7,7 +7,6 @@ are chosen by apps and may be private.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -41,22 +40,11 @@ _PAIR_COLUMNS = ("process", "subsystem", "category", "name", "identifier")
 """What a beginning and its end share. A log, that is a subsystem and category, has identifiers of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signposts:
-    """What the `os-signpost` tables hold."""
-
-    intervals: pd.DataFrame
-    """Paired beginnings and ends, with the columns of `INTERVAL_FIELDS`; `row` is that of the beginning."""
-    events: pd.DataFrame
-    """Single events, with the columns of `EVENT_FIELDS`."""
-    open: pd.DataFrame
-    """Beginnings without an end, with the same columns: the recording ended before, or the app never ended them."""
-    notes: tuple[str, ...]
-    """How many beginnings and ends have no counterpart."""
-
-
-def bind_signposts(rows: Rows) -> Signposts:
-    """Intervals and events of the `os-signpost` tables. Raises `MissingColumn` without time, name or event type."""
+def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """What the `os-signpost` tables hold: paired beginnings and ends (columns of `INTERVAL_FIELDS`, `row` of the
+    beginning); single events (columns of `EVENT_FIELDS`); with the same columns, beginnings without an end, where the
+    recording ended before, or the app never ended them; and how many beginnings and ends have no counterpart. Raises
+    `MissingColumn` without time, name or event type."""
     event_type = required_values(rows.table, "event-type")
     words = [str(value).strip().casefold() for value in event_type.values]
     begins = flags(event_type.codes, [word == "begin" for word in words])
@@ -71,7 +59,7 @@ def bind_signposts(rows: Rows) -> Signposts:
     open_ends = int(ends.sum()) - len(end)
     counts = f"{len(unfinished)} without an end, {open_ends} without a begin"
     notes = (f"Incomplete signpost intervals: {counts}.",) if len(unfinished) or open_ends else ()
-    return Signposts(intervals, events, unfinished, notes)
+    return intervals, events, unfinished, notes
 
 
 def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.DataFrame:

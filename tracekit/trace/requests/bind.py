@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, optional_integers, optional_values, recode, text
 from tracekit.trace.collect import Rows, group_ids
-from tracekit.trace.frames import or_minus_one
+from tracekit.trace.frames import or_minus_one, or_null
 from tracekit.trace.requests.foundation_models import bind_foundation_models
 from tracekit.trace.requests.frame import joined_requests
 from tracekit.trace.requests.logged import logged_requests
@@ -21,20 +21,11 @@ from tracekit.trace.runtimes.phases import FORMS, INTERVAL, with_recorded
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
 
-class Requests(NamedTuple):
-    """What a recording shows of language models."""
-
-    phases: pd.DataFrame
-    """Those of signposts and of tables, with their requests."""
-    requests: pd.DataFrame
-    notes: tuple[str, ...]
-
-
 def bind_requests(
     phases: pd.DataFrame, tables: Mapping[str, Rows | None], core_ai: Rows | None, target: Process | None
-) -> Requests:
-    """Phases and requests. `tables`: those of Foundation Models by schema; `core_ai`: rows of Core AI's own.
-    O(n log n) in the phases."""
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """Phases of signposts and of tables, with their requests; requests; and notes. `tables`: those of Foundation Models
+    by schema; `core_ai`: rows of Core AI's own. O(n log n) in the phases."""
     logged, request = logged_requests(phases)
     drawn, recorded, notes = bind_foundation_models(tables, target)
     if len(drawn):
@@ -42,15 +33,15 @@ def bind_requests(
     joined = joined_requests((logged, recorded))
     parts = (drawn, pd.DataFrame() if core_ai is None else bind_core_ai(core_ai, target))
     if phases.empty and not any(map(len, parts)):
-        return Requests(phases, joined, notes)
+        return phases, joined, notes
     frame = with_recorded(phases, parts, request)
     if len(joined):
-        new = np.empty(len(joined), np.int64)
+        # The last stands for none.
+        new = np.full(len(joined) + 1, -1, np.int64)
         new[joined["request"].to_numpy()] = np.arange(len(joined))
-        old = or_minus_one(frame["request"])
-        frame["request"] = pd.arrays.IntegerArray(new[np.maximum(old, 0)], old < 0)
+        frame["request"] = or_null(new[or_minus_one(frame["request"])])
         joined["request"] = np.arange(len(joined))
-    return Requests(frame, joined, notes)
+    return frame, joined, notes
 
 
 NAME: Final = "Core AI"

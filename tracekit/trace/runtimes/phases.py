@@ -64,16 +64,6 @@ _LARGEST: Final = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
-class Phases:
-    """What signposts of a recording mean."""
-
-    frame: pd.DataFrame
-    signposts: dict[str, pd.DataFrame]
-    """The frames that were given, without the messages of runtimes."""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Meaning:
     """What signposts of one subsystem, category and name mean."""
 
@@ -92,19 +82,21 @@ class _Meaning:
         return self.name if self.runtime is None else self.signpost.lane if self.signpost else LANE_OF[UNKNOWN]
 
 
-def bind_phases(signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None) -> Phases:
-    """Phases and operations among frames of signposts, by name; `FRAMES` says what form those of each name have.
-    `target` is the process whose own signposts are operations; None: no process is. O(n log n) in the signposts, and
-    O(m) in distinct messages of runtimes."""
+def bind_phases(
+    signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame], tuple[str, ...]]:
+    """Phases and operations among frames of signposts, by name; these frames without the messages of runtimes; and
+    notes. `FRAMES` says what form those of each name have. `target` is the process whose own signposts are operations;
+    None: no process is. O(n log n) in the signposts, and O(m) in distinct messages of runtimes."""
     pid = target.pid if target is not None else None
     parts = {name: part for name, frame in signposts.items() if (part := _part(frame, units, pid)) is not None}
     if not parts:
-        return Phases(pd.DataFrame(), dict(signposts))
+        return pd.DataFrame(), dict(signposts), ()
     of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
     frame = _joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
     without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
-    return Phases(frame, {**signposts, **without}, tuple(_unknown_names(frame)))
+    return frame, {**signposts, **without}, tuple(_unknown_names(frame))
 
 
 def no_phases() -> pd.DataFrame:
