@@ -14,7 +14,7 @@ from tracekit.render.markup import page_data, tag
 from tracekit.report import call_sites
 from tracekit.report.flame import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
-from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.stacks import Api
 from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:

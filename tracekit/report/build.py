@@ -36,8 +36,7 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
-from tracekit.trace.coverage import tables_of
-from tracekit.trace.data_quality import issues_about_data
+from tracekit.trace.coverage import issues_about_data, tables_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
 from tracekit.grouping import grouped
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP

@@ -19,8 +19,7 @@ from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
-from tracekit.trace.coverage import coverage, mark_unreadable
-from tracekit.trace.data_quality import doubts
+from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts

@@ -11,9 +11,8 @@ from tracekit.trace.calls.hardware import FEW, Work
 from tracekit.trace.calls.join import SHORT, Joined
 from tracekit.trace.calls.names import keys_of
 from tracekit.trace.calls.owners import OUTLIVES_NS
-from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, usual_spans
-from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY
+from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, Api
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray

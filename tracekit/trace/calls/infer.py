@@ -16,9 +16,8 @@ from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
-from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
-from tracekit.trace.calls.stacks import busy_stacks, place_of
+from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
 from tracekit.trace.samples import TIMED, Samples

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.trace.calls.owners import NEAR, Owners, owners_of
-from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
-from tracekit.trace.calls.stacks import BEGUN
+from tracekit.trace.calls.stacks import BEGUN, Api
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import Api, app_frames
+from tracekit.trace.calls.stacks import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.grouping import grouped
-from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, Pieces, Timeline
+from tracekit.trace.calls.stacks import Api
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray

@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import PREPARING, Api, Unit, matches_function, stacks_with
-from tracekit.trace.calls.stacks import BEGUN, HIDDEN, UNDER_WAY, busy_stacks, core_ml_stacks, same_depth, with_progress
+from tracekit.trace.calls.stacks import (
+    BEGUN,
+    HIDDEN,
+    PREPARING,
+    UNDER_WAY,
+    Api,
+    Unit,
+    busy_stacks,
+    core_ml_stacks,
+    matches_function,
+    same_depth,
+    stacks_with,
+    with_progress,
+)
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
 
