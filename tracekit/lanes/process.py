@@ -82,8 +82,7 @@ def _of_main_thread(trace: Trace, rows: pd.DataFrame) -> BoolArray:
 
 
 def _calls(trace: Trace) -> tuple[Intervals, IntArray]:
-    """Inferred calls that the main thread made, and the position of each in `IN_CALLS`: shape (calls,). Core ML's own
-    rows name no thread."""
+    """Inferred calls of the main thread, and their positions in `IN_CALLS`, shape (calls,). Core ML names no thread."""
     if trace.sites is None:
         return Intervals.none(), np.empty(0, np.int64)
     activity = trace.activity.loc[trace.sites.index]
@@ -92,8 +91,7 @@ def _calls(trace: Trace) -> tuple[Intervals, IntArray]:
 
 
 def _seen_in(trace: Trace, samples: pd.DataFrame) -> IntArray:
-    """Which call each sample is in: shape (samples,), position in `IN_CALLS`; its length for none, and where calls are
-    not inferred."""
+    """The call of each sample, shape (samples,): position in `IN_CALLS`; its length for none, or recorded calls."""
     if trace.sites is None or trace.sampled is None:
         return np.full(len(samples), len(IN_CALLS))
     known = _positions(core_ml_stacks(trace.sampled)["api"])

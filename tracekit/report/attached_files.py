@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks | None) -> ModelFileInfo:
-    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`, and `checks`
-    what the project sets for them."""
+    """The file with what its checks say; `system` of the recording, as `iOS 18.5`; `checks`: the project's settings."""
     model = entry.facts
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())

@@ -106,8 +106,7 @@ def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[
 
 
 def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
-    """What is shown of as many models as a report holds, those in which most time was spent; a note says what of the
-    others is left out. O(rows)."""
+    """What is shown of the models with most time, as many as a report holds; a note counts the others. O(rows)."""
     if len(trace.models) <= MAX_MODELS:
         return shown
     shown = everything(trace) if shown is None else shown
@@ -218,8 +217,7 @@ def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
 
 
 def plain(text: str) -> str:
-    """A sentence with words of a file of settings, without what is private by its form and what could steer a
-    terminal."""
+    """Words of a file of settings, without what is private by its form and what could steer a terminal."""
     return visible(redact_text(text, PrivateFacts((), (), None), ()))
 
 

@@ -102,8 +102,7 @@ class Branch(NamedTuple):
 
 
 def branches(tree: CallTree) -> Iterator[Branch]:
-    """Heaviest first, down to `MAX_LEVELS`. Of a chain of calls inside one library that no sample leaves, only the
-    first and the last."""
+    """Heaviest first, to `MAX_LEVELS`. Of a chain in one library that no sample leaves: the first and the last."""
     below, width = children(tree), max(7, len(f"{tree.total:,}"))
     roots = [int(node) for node in below.get(-1, ())]
     shown = [node for node in roots if tree.samples[node] >= MIN_SHARE * tree.total] or roots
@@ -128,8 +127,7 @@ def branches(tree: CallTree) -> Iterator[Branch]:
 
 
 def as_collapsed(tree: CallTree) -> str:
-    """One line for each path on which samples end: its functions joined by `;`, and their number. The form that flame
-    graph tools read."""
+    """A line for each path on which samples end, joined by `;`, and their number, as flame graph tools read."""
     lines = (
         f"{';'.join(visible(tree.names[name]).replace(';', ':') for name in path)} {samples}"
         for path, samples in _paths(tree)

@@ -19,8 +19,7 @@ INCONCLUSIVE = "inconclusive"
 
 
 def explains(result: Result, summary: Summary) -> bool:
-    """Whether a finding about the recording is why no check could be evaluated. It is said first, without a
-    severity."""
+    """Whether a finding is why no check could be evaluated. It is said first, without a severity."""
     return not summary.says and result.outcome == "finding" and result.pattern == Pattern.RECORDING
 
 

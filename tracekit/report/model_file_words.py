@@ -72,8 +72,7 @@ class FileAnswer(NamedTuple):
 
 
 def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
-    """What model files and performance reports say to a leaf; None where they say nothing, or there are none.
-    O(checks of the files)."""
+    """What model files and performance reports say to a leaf; None for nothing. O(checks of the files)."""
     files = [file for file in report.model_files if file.model is not None]
     answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
     from_files = _together(answers, report, {file.model for file in files}, "model file")

@@ -38,8 +38,7 @@ def calls_words(model: ModelSummary) -> str:
 
 
 def source_words(models: Sequence[ModelSummary]) -> str:
-    """`inferred from call stacks and GPU rows`; empty where Core ML recorded the calls of a model, or where there is no
-    model."""
+    """`inferred from call stacks and GPU rows`; empty for no model, and where Core ML recorded the calls of one."""
     if not models or not all(map(is_inferred, models)):
         return ""
     worked = {part.part for model in models if model.breakdown for part in model.breakdown.parts if part.total_ns}
@@ -49,8 +48,7 @@ def source_words(models: Sequence[ModelSummary]) -> str:
 
 
 def headline(model: ModelSummary) -> str:
-    """How long compute units worked for a prediction, and what its thread did most: of the first ones only where there
-    are no others."""
+    """How long compute units worked for a prediction, and what its thread did most: of first ones without others."""
     calls = next((each for each in reversed(model.phases) if each.kind != LOAD), None)
     if calls is None:
         parts = model.breakdown.parts if model.breakdown else ()

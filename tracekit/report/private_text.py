@@ -158,8 +158,7 @@ def alias_foreign_models(models: Iterable[str]) -> dict[str, str]:
 
 
 def without_functions(report: Report) -> Report:
-    """The report without names of the app's functions and source files: each becomes `function A`, `file A`, ... the
-    same throughout the report."""
+    """The report without names of the app's functions and files: each is `function A`, `file A`, ... throughout."""
     code = report.code
     sites = [site for check in report.results for site in check.call_sites]
     sites += code.call_sites if code is not None else ()

@@ -146,9 +146,8 @@ def timeline_of(
     redact: bool = True,
     functions: bool = True,
 ) -> Timeline:
-    """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
-    that of the report. Without `functions`, call stacks and lanes of the app's operations and tools are left out, since
-    they are made of names. O(n log n)."""
+    """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
+    the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. O(n log n)."""
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     if not functions:

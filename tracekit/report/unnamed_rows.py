@@ -52,8 +52,7 @@ def core_ml_schemas(recording: Recording) -> list[str]:
 
 
 def unnamed_rows(recording: Recording) -> str:
-    """The rows as JSON for `tracekit.testing.read_rows`, with event strings and columns that tracekit does not know.
-    O(rows)."""
+    """The rows as JSON for `tracekit.testing.read_rows`, with unknown event strings and columns. O(rows)."""
     names: dict[str, str] = {}
     tables = [
         table

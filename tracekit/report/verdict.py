@@ -54,8 +54,7 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 
 
 def _verdict(checks: Sequence[Result], totals: Totals) -> str:
-    """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
-    many models it looks at."""
+    """What was found, or that nothing was. A detector counts as one check, however many models it looks at."""
     # Detectors with one of the outcomes for at least one model.
     outcomes = (("passed", "finding"), ("not_evaluated",))
     evaluated, skipped = ({check.id for check in checks if check.outcome in names} for names in outcomes)

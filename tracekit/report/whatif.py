@@ -92,9 +92,8 @@ class WhatIf:
 
 
 def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:
-    """What fixing the findings of these checks would bring, one check after another and together; without `wanted`,
-    those of all. Raises `UsageError` for a check that found nothing. O(n log n) for each.
-    """
+    """What fixing the findings of the `wanted` checks, or of all, would bring, one after another and together. Raises
+    `UsageError` for a check that found nothing. O(n log n) for each."""
     answers = tuple(answers)
     replays = Replays(trace, answers)
     found = replays.found

@@ -114,8 +114,7 @@ def nothing_to_explain(
 def why_report(
     source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
 ) -> WhyReport:
-    """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
-    out."""
+    """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
     if not functions:
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}

@@ -67,8 +67,7 @@ def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def ends_of(frame: pd.DataFrame, end_ns: int) -> IntArray:
-    """When the rows of a frame end: shape (rows,). What has no duration is an instant; what has no end in the recording
-    lasts until its end, `end_ns`."""
+    """When rows end: shape (rows,). Without a duration they are instants; without an end they last until `end_ns`."""
     starts = frame["start_ns"].to_numpy()
     if "duration_ns" not in frame:
         return starts

@@ -120,8 +120,7 @@ def _export_command(run: Run, schemas: Iterable[str]) -> str:
 
 
 def _evidence(hardware: pd.DataFrame) -> list[str]:
-    """Signs of model execution outside the Core ML table. GPU rows count only where they name a model, since the GPU
-    always works for the screen."""
+    """Signs of execution outside the Core ML table. The GPU works for the screen, so its rows count with a model."""
     lane = hardware["lane"]
     work = (
         ("the Neural Engine was active", int((lane == Lane.NEURAL_ENGINE).sum())),
@@ -186,8 +185,7 @@ def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
 
 
 def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[TableEntry, ...]:
-    """The list of tables in which those that could not be understood are unreadable. `failures` are reasons by
-    schema."""
+    """The list of tables, those unreadable that could not be understood; `failures` are reasons by schema."""
     return tuple(
         replace(entry, state=TableState.UNREADABLE, rows=None, reason=failures[entry.schema])
         if entry.schema in failures and entry.state in (TableState.ROWS, TableState.EMPTY)

@@ -232,8 +232,7 @@ def _load_report(path: Path) -> PerformanceReport:
 
 
 def _read(path: Path, read: Callable[[Path], Result], *, strict: bool) -> tuple[Result | None, str]:
-    """What is in a file, or why that is not known. It must not end the analysis, whatever is in it, unless `strict`:
-    then it raises `TracekitError`."""
+    """What is in a file, or why that is not known; it must not end the analysis. `strict`: raises `TracekitError`."""
     if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
         return None, "no such file or folder"
     try:

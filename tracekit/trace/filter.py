@@ -236,8 +236,7 @@ def model_names(trace: Trace) -> list[str]:
 
 
 def matching(names: Collection[str], pattern: str) -> set[str]:
-    """Names that a case-sensitive shell pattern chooses. A name is also a pattern for itself, even where it holds
-    brackets."""
+    """Names that a case-sensitive shell pattern chooses. A name, even one with brackets, also chooses itself."""
     return {name for name in names if name == pattern or fnmatchcase(name, pattern)}
 
 

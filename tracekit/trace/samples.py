@@ -86,8 +86,7 @@ class SampleSource:
         self._recording = recording
 
     def read(self, schemas: Iterable[str] = TIMED) -> Samples | None:
-        """The samples of the first of these tables; None where none were recorded. The notes name what cannot be read.
-        O(frames)."""
+        """The samples of the first of these tables, with notes on what cannot be read; None for none. O(frames)."""
         recording = self._recording
         if recording is None:
             return None

@@ -79,9 +79,8 @@ Words = tuple[str, Sequence[tuple[str, str]]]
 def payload(
     report: Report, timeline: Timeline, origin_ns: int | None = None, words: Callable[[Why], Words] | None = None
 ) -> tuple[str, str]:
-    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns` is the time
-    that stands above that of another recording; None where there is no other. `words` of slow predictions; None leaves
-    these out."""
+    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns`: the time
+    above that of another recording; None for no other. `words` of slow predictions; None leaves these out."""
     pieces: list[bytes] = []
     rows = _rows_of_predictions(timeline.lanes)
     lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
@@ -169,8 +168,7 @@ def _zigzag(values: IntArray) -> IntArray:
 
 
 def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:
-    """What is said of calls that Core ML did not record; how far their bounds are from their times is added to the
-    pieces."""
+    """What is said of inferred calls; how far their bounds are from their times is added to the pieces."""
     flags = HARDWARE * hardware_only(calls) + SEVERAL * ~calls["single"].to_numpy(np.bool_)
     flags += SIGNPOST * is_any(calls["origin"], Origin.SIGNPOSTS)
     start_min, start_max, end_min, end_max = (calls[name].to_numpy() for name in BOUNDS)

@@ -180,8 +180,7 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
 
 
 def _rows(starts: IntArray, ends: IntArray) -> IntArray:
-    """Rows in which nothing overlaps, for intervals sorted by start, longest first. What takes no time needs a place
-    too."""
+    """Rows without overlap, for intervals sorted by start, longest first. What takes no time needs a place, too."""
     return stack(starts, np.maximum(ends, starts + 1))
 
 

@@ -32,8 +32,7 @@ _CAUGHT: Final = 6
 def bounds_of(
     line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], mistakable: Sequence[bool]
 ) -> IntArray:
-    """Earliest and latest start, earliest and latest end of each call: shape (calls, 4). `mistakable` says which may be
-    several. O(samples of the calls)."""
+    """`BOUNDS` of each call: shape (calls, 4). Those that are `mistakable` may be several. O(samples of the calls)."""
     usual = usual_spans(line, pieces)
     bounds = [
         _bounds(line, pieces, work, call, usual.get(int(pieces.key[call.chain]), 0), mistakable=several)
@@ -45,8 +44,7 @@ def bounds_of(
 def _bounds(
     line: Timeline, pieces: Pieces, work: Work, call: Joined, usual_ns: int, *, mistakable: bool
 ) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end. `usual_ns` is how long its site usually is sampled in a
-    row."""
+    """The values of `BOUNDS`. `usual_ns` is how long its site usually is sampled in a row."""
     # First and last time at which samples of its site may be of the call; none where there are none.
     following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
     times = line.time[int(pieces.first[call.chain]) : int(pieces.last[following - 1]) + 1]

@@ -94,8 +94,7 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
 
 
 def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
-    """A number for each model and process. Rows without a process go with the one process that names their model, if it
-    is one."""
+    """A number for each model and process. Rows without a process go with the only one that names their model."""
     chosen = hardware.iloc[rows]
     model = chosen["model"].cat.codes.to_numpy()
     names_process = chosen["process"].notna().to_numpy()

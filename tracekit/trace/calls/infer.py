@@ -194,8 +194,7 @@ def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
 def _kinds(
     api: Sequence[Api], samples: pd.DataFrame, start: IntArray, end: IntArray, hardware: pd.DataFrame
 ) -> list[Kind]:
-    """The kind of each call. A load that gets a program without compiling it had it in the cache, unless the Neural
-    Engine prepared a model meanwhile."""
+    """The kinds. A load that gets a program and compiles none had it cached, unless the Neural Engine prepared one."""
     prepared = Intervals.from_rows(hardware[prepares(hardware)]).covered_within(Intervals(start, end)) > 0
     compiles, gets = samples[LoadPhase.COMPILING].to_numpy() > 0, samples[LoadPhase.PROGRAM].to_numpy() > 0
     loads = np.select([compiles, gets & ~prepared], [Kind.LOAD_UNCACHED, Kind.LOAD_CACHED], Kind.LOAD)
@@ -241,8 +240,7 @@ def threads_of(activity: pd.DataFrame, sites: pd.DataFrame | None) -> IntArray:
 
 
 def keep_in_order(activity: pd.DataFrame, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> None:
-    """Change starts and ends of calls so that none begins before the one that it follows has ended, as far as their
-    bounds allow. O(pairs)."""
+    """Change times so that no call begins before the one that it follows ends, as far as bounds allow. O(pairs)."""
     late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
     for first, second in follows:
         end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))

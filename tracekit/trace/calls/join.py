@@ -220,8 +220,7 @@ def _cut(
 
 
 def _queued(work: Work, leads: Sequence[int], threads: int) -> BoolArray:
-    """Whether the hardware goes from one prediction to the next at once, as it does only where another thread asked
-    before the first one was done."""
+    """Whether the hardware goes on at once from one prediction to the next, that another thread had asked for."""
     if threads < 2:
         return np.zeros(len(leads), np.bool_)
     apart = work.starts[leads[1:]] - work.ends[leads[:-1]]

@@ -121,8 +121,7 @@ def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
 
 
 def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
-    """Shape (predictions of the hardware,): of a model that works often, and not as a rule while a sampled thread may
-    wait for it."""
+    """Shape (predictions of the hardware,): of a model that often works while no sampled thread may wait for it."""
     near: Counter[tuple[int, int]] = Counter()
     for index, options in around.items():
         near.update({(int(work.model[index]), int(pieces.key[piece])) for piece in options})

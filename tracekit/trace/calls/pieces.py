@@ -75,8 +75,7 @@ class Timeline:
     """When any thread was sampled, in order."""
 
     def is_silent(self, begin_ns: int, end_ns: int) -> bool:
-        """Whether no thread at all was sampled between two samples, for so short that the profiler may have missed
-        them. O(log n)."""
+        """Whether no thread was sampled in between, for so short that samples may be missed. O(log n)."""
         if not self.gap_ns < end_ns - begin_ns <= LOST * self.period_ns:
             return False
         half = self.period_ns // 2

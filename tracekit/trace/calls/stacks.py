@@ -176,8 +176,7 @@ def app_frames(stacks: pd.DataFrame) -> BoolArray:
 
 
 def callers(sampled: Samples, rows: IndexArray) -> IndexArray:
-    """Shape (stacks,): row of the next frame of the app outside of each stack's row; -1 where there is none, or where
-    the stack has no row."""
+    """Shape (stacks,): row of the next frame of the app outside of each stack's row; -1 for no frame or no row."""
     app_rows = np.flatnonzero(app_frames(sampled.stacks))
     next_app_row = np.searchsorted(app_rows, rows, "right")
     caller = np.append(app_rows, -1)[next_app_row]
@@ -282,8 +281,7 @@ def _recursive(sampled: Samples) -> BoolArray:
 
 @cached
 def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
-    """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
-    without stacks. O(frames)."""
+    """For each phase of a call and unit of a prediction: stacks in it, shape (stacks,); {} without any. O(frames)."""
     if sampled.stacks.empty:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())

@@ -45,8 +45,7 @@ def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuf
 
 
 def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]) -> CommandBuffers:
-    """Command buffers of the rows of the hardware frame. `by_row` gives those of each lane, which is one schema, in the
-    order of column `row`."""
+    """Command buffers of the rows of the hardware frame; `by_row`: of each lane (one schema), by column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
         if of_lane is None:
@@ -147,8 +146,7 @@ NEURAL_ENGINE = Instrument(
 
 
 def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
-    """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` where the table has no
-    time."""
+    """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` without a time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
     label_codes, meanings = gpu_labels(map(str, label.values), known)

@@ -70,8 +70,7 @@ GPU_MEMORY = Instrument(
 
 
 def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | None:
-    """The frame of what the tables hold, by schema; None where none of them can be had. Rows without a size are left
-    out. O(n log n)."""
+    """The frame of what the tables hold, by schema, in rows with a size; None where there is no table. O(n log n)."""
     frames = {schema: frame for schema, frame in bound.items() if frame is not None}
     if not frames:
         return None
@@ -104,8 +103,7 @@ def no_memory() -> pd.DataFrame:
 
 
 def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:
-    """The rows of one kind of the target; where no process is the target, those of the only process that has any, else
-    none. O(n)."""
+    """The rows of one kind of the target; without a target, those of the only process that has any, else none. O(n)."""
     rows = rows_where(memory, is_any(memory["kind"], kind))
     pids = or_minus_one(rows["pid"])
     if target is None or target.pid is None:

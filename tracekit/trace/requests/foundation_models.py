@@ -200,8 +200,7 @@ def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
 
 
 def _place(rows: Sequence[_Row], requests: Sequence[_Row]) -> None:
-    """Give each row the one request of its session in which it begins; none where there is none, or several. O(n log n)
-    for each session."""
+    """Give each row the one request of its session in which it begins; none for none or several. O(n log n)."""
     of_session = grouped((request.session, request) for request in requests)
     for session, own in grouped((row.session, row) for row in rows).items():
         around = requests if session is None else [*of_session.get(session, ()), *of_session.get(None, ())]

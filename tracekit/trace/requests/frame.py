@@ -111,8 +111,7 @@ def requests_frame(columns: Mapping[str, object], count: int) -> pd.DataFrame:
 
 
 def joined_requests(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts as one frame in order of time, numbered as they are given, with what follows from all of them: whether
-    requests overlap. O(n log n)."""
+    """The parts as one frame in order of time, numbered as given, and whether requests overlap. O(n log n)."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return no_requests()

@@ -35,8 +35,7 @@ _NEVER: Final = np.iinfo(np.int64).max
 
 
 def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
-    """Requests among the phases, and the request of each phase, shape (phases,): its place in the frame, -1 for none.
-    O(n log n)."""
+    """Requests among the phases, and for each phase the place of its own, shape (phases,), -1 for none. O(n log n)."""
     request = np.full(len(phases), -1, np.int64)
     found: list[pd.DataFrame] = []
     models = {each.name for each in runtimes() if any(entry.phase in _OF_MODELS for entry in each.signposts)}

@@ -98,8 +98,7 @@ class Owners:
                 self._of.setdefault(name, set()).update(named)
 
     def of(self, names: Iterable[str | None]) -> int | None:
-        """The one request that the ids name; None where they name none or several. An id that names several, as that
-        of a session does, says nothing."""
+        """The one request that ids name; None for none or several. One of several, as a session's, says nothing."""
         sure = {
             next(iter(found)) for name in names if name is not None and len(found := self._of.get(name, set())) == 1
         }

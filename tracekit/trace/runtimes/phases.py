@@ -107,8 +107,7 @@ def no_phases() -> pd.DataFrame:
 
 
 def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
-    """Phases of signposts with their requests, shape (phases,) (-1: none), and those that tables of instruments name.
-    O(n log n)."""
+    """Phases of signposts with their requests, shape (phases,) (-1: none), and those of tables. O(n log n)."""
     phases = (no_phases() if phases.empty else phases).assign(request=or_null(request))
     parts = [phases, *(part for part in parts if len(part))]
     if len(parts) == 1:
