@@ -176,7 +176,7 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
 
     Signposts of other processes do not count where the recording has a target.
     """
-    low = 0 if part.start_ns is None else part.start_ns
+    low = part.start_ns or 0
     high = np.iinfo(np.int64).max if part.end_ns is None else part.end_ns
     length_ns = trace.run.duration_ns
     if high <= 0 or (length_ns is not None and low >= length_ns):
@@ -210,10 +210,9 @@ def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     target = trace.run.target.process
     if not redact:
         return _error("process", wanted, sorted({name for name, _ in pairs}), hidden=0)
-    offered = [] if target is None else [target.name]
-    others = [pid for name, pid in pairs if name not in offered]
-    known = [str(pid) for pid in others if pid is not None]
-    return _error("process", wanted, [*offered, *known], hidden=len(others))
+    own = [] if target is None else [target.name]
+    others = [pid for name, pid in pairs if name not in own]
+    return _error("process", wanted, [*own, *(str(pid) for pid in others if pid is not None)], hidden=len(others))
 
 
 def plain(text: str) -> str:

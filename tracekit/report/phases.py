@@ -64,20 +64,14 @@ def headline(model: ModelSummary) -> str:
 def phase_lines(model: ModelSummary) -> tuple[str, ...]:
     """Where the time of its loads and first predictions went, a line each: what stands between commas adds up to the
     whole, what is in parentheses is a part of what stands before it."""
-    return tuple(
-        f"{_calls(each, model.resolution_ns)}: {_sum(each, model.resolution_ns)}"
-        for each in model.phases
-        if each.kind != OTHERS
-    )
+    return tuple(_phase_line(each, model.resolution_ns) for each in model.phases if each.kind != OTHERS)
 
 
-def _calls(calls: CallPhases, resolution_ns: int) -> str:
-    """`load 3.23 s`, `3 loads, each 0.21 s`."""
+def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
+    """`load 3.23 s: …`, `3 loads, each 0.21 s: …`."""
     mean = format_time(calls.mean_ns, resolution_ns)
-    return f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
+    head = f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
 
-
-def _sum(calls: CallPhases, resolution_ns: int) -> str:
     def is_shown(phase: Phase) -> bool:
         least = LEAST_SHARE if len(phase.path) == 1 else LEAST_INNER_SHARE
         return phase.share >= least and phase.mean_ns >= resolution_ns / 2
@@ -95,7 +89,7 @@ def _sum(calls: CallPhases, resolution_ns: int) -> str:
 
     little_ns = sum(phase.mean_ns for phase in calls.phases if len(phase.path) == 1 and not is_shown(phase))
     other = f"other {format_time(little_ns, resolution_ns)}" if little_ns >= resolution_ns else ""
-    return ", ".join(filter(None, (inside(()), other)))
+    return f"{head}: {', '.join(filter(None, (inside(()), other)))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +161,13 @@ def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]
         if origin == Origin.SIGNPOSTS:
             yield (RECORDED_AS,)
             continue
+        began, latest, earliest, over = (exact_moment(ns, 1_000) for ns in (start_min, start_max, end_min, end_max))
         facts = [("inferred from", INFERRED_FROM[Origin(origin)])]
         if origin == Origin.HARDWARE:
-            facts += [("started", f"at {_time(start_max)} or before"), ("ended", f"at {_time(end_min)} or later")]
+            facts += [("started", f"at {latest} or before"), ("ended", f"at {earliest} or later")]
         else:
             facts += [("resolution", format_error(resolution))]
-            facts += [("started", f"{_time(start_min)} to {_time(start_max)}")]
-            facts += [("ended", f"{_time(end_min)} to {_time(end_max)}")]
+            facts += [("started", f"{began} to {latest}"), ("ended", f"{earliest} to {over}")]
         if not single:
             facts += [("calls", "one or more")]
         yield tuple(facts)
-
-
-def _time(ns: int) -> str:
-    return exact_moment(ns, 1_000)

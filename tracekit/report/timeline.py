@@ -204,12 +204,10 @@ def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
     """Positions of the lane's rows that are shown."""
     if lane.events is None:
         return np.empty(0, np.int64)
-    if shown is None:
-        return np.arange(len(lane.events))
-    masks = {**shown.context, **shown.rows}
+    masks = {} if shown is None else {**shown.context, **shown.rows}
     if lane.events.frame in masks:
         return np.flatnonzero(masks[lane.events.frame][lane.events.index])
-    if shown.ranges is None:
+    if shown is None or shown.ranges is None:
         return np.arange(len(lane.events))
     return np.flatnonzero(reach_ranges(shown.ranges, lane.events.starts, lane.events.ends))
 
@@ -252,7 +250,6 @@ def _sizes(lane: LaneRows, starts: IntArray, ends: IntArray, trace: Trace) -> Si
 
 
 def _flags(trace: Trace) -> IntArray:
-    """Flags of the rows of the Activity lane."""
     activity = trace.activity
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & ~hardware_only(activity)
     return np.where(called, CALL + COLD * first_after_load(activity), 0)
@@ -275,12 +272,7 @@ class _Words:
 
     def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
         self._codes: dict[str, int] = {}
-        names = model_names(trace)
-        self._label: Callable[[Sequence[str]], Sequence[str]] = list
-        self._model: Callable[[Sequence[str]], Sequence[str]] = list
-        if facts is not None:
-            self._label = lambda texts: redact_texts([redact_label(text, facts) for text in texts], facts, names)
-            self._model = lambda texts: redact_names(texts, facts)
+        self._names, self._facts = model_names(trace), facts
 
     def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
         """Codes of labels among all texts, and the ids of pieces of work at their ends: shape (n,) each.
@@ -293,22 +285,25 @@ class _Words:
         for code in used.tolist():
             if work := _WORK.search(texts[code]):
                 bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
-        return self._recode(bare, codes, self._label), works[codes]
+        return self._recode(bare, codes, self._redact_labels), works[codes]
 
     def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
         """Codes of names of models among all texts: shape (n,)."""
-        return self._recode(texts, codes, self._model)
+        return self._recode(texts, codes, redact_names)
+
+    def _redact_labels(self, texts: Sequence[str], facts: PrivateFacts) -> list[str]:
+        return redact_texts([redact_label(text, facts) for text in texts], facts, self._names)
 
     def texts(self) -> tuple[str, ...]:
         """All texts so far, by code."""
         return tuple(self._codes)
 
     def _recode(
-        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str]], Sequence[str]]
+        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str], PrivateFacts], Sequence[str]]
     ) -> IntArray:
         used = np.unique(codes[codes >= 0])
         distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
-        cleaned = dict(zip(distinct, clean(distinct), strict=True))
+        cleaned = dict(zip(distinct, distinct if self._facts is None else clean(distinct, self._facts), strict=True))
         table = np.full(len(texts) + 1, -1, np.int64)
         for code in used.tolist():
             table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
@@ -329,8 +324,7 @@ def _evidence_marks(
         starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
         order = np.lexsort((ends, starts))
         starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
-        where = np.full(len(starts), -1, np.int64)
-        rows = np.full(len(starts), -1, np.int64)
+        where, rows = np.full((2, len(starts)), -1, np.int64)
         for number in numbers:
             lane_rows = _rows_at(drawn[number], starts, ends)
             on_lane = (where < 0) & (lane_rows >= 0)

@@ -152,15 +152,12 @@ def _before_and_after(
         faster = 1 + came_back / len(before)
     rates = rate, None if rate is None or faster is None else rate * faster
     compared = warm if warm.any() else ~warm
-    sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
-    one, other = (_figures(*side) for side in sides)
-    return one, other
-
-
-def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
-    latency = duration_statistics(times.starts, times.durations)
-    p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
-    return Figures(p50, p95, per_second, dropped, elapsed_ns)
+    figures = []
+    for times, per_second, lost, elapsed in zip(predictions, rates, dropped, elapsed_ns, strict=True):
+        latency = duration_statistics(times.starts[compared], times.durations[compared])
+        p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
+        figures.append(Figures(p50, p95, per_second, lost, elapsed))
+    return figures[0], figures[1]
 
 
 def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
