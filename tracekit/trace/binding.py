@@ -127,14 +127,7 @@ def flags(codes: CodeArray, values: Iterable[bool]) -> BoolArray:
 def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, pd.arrays.IntegerArray]:
     """Process names and ids of a column; null where it is absent or holds no value."""
     cells = optional_values(table, mnemonic)
-    parsed = [_process(value) for value in cells.values]
-    names = [None if process is None else process.name for process in parsed]
-    return recode(cells.codes, names), values_by_code(
-        cells.codes, [None if process is None else process.pid for process in parsed]
-    )
-
-
-def _process(value: object) -> Process | None:
-    if isinstance(value, Thread):
-        return value.process
-    return value if isinstance(value, Process) else Process(str(value))
+    owners = [value.process if isinstance(value, Thread) else value for value in cells.values]
+    names = [each.name if isinstance(each, Process) else each if each is None else str(each) for each in owners]
+    pids = [each.pid if isinstance(each, Process) else None for each in owners]
+    return recode(cells.codes, names), values_by_code(cells.codes, pids)

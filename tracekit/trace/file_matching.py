@@ -142,18 +142,15 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
         return None, None, f"Not used: no model is called {entry.model}; {recorded}."
     if entry.name in names:
         return entry.name, Match.NAME, ""
-    alike = [name for name in names if _plain(name) and _plain(name) == _plain(entry.name)]
+    # Without what is often changed in a name.
+    plain = {name: re.sub(r"[\W_]+", "", name).casefold() for name in (*names, entry.name)}
+    alike = [name for name in names if plain[name] and plain[name] == plain[entry.name]]
     if len(alike) == 1:
         return alike[0], Match.SIMILAR, f"Used for {alike[0]}, whose name is only similar: check that it is this model."
     if alike:
         return None, None, f"Not used: it could be of {_name_list(alike)}; choose one as MODEL=PATH."
     hint = f"; if it is of one of them, give it as {names[0]}=PATH" if names else ""
     return None, None, f"Not used: no model has its name; {recorded}{hint}."
-
-
-def _plain(name: str) -> str:
-    """A name without what is often changed in it."""
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _name_list(names: Sequence[str]) -> str:
@@ -165,7 +162,6 @@ def _name(path: Path) -> str:
 
 
 def _joined_file(matched: _Matched, *, strict: bool) -> Joined[ModelFile]:
-    """A model file with its facts, if it is used."""
     source, model = _name(matched.path), matched.model
     if model is None:
         return Joined(source, None, None, None, matched.problem)

@@ -212,8 +212,13 @@ def identity_of(trace: Trace) -> str | None:
 
     Names nothing, so that it may leave the machine. O(rows), without reading a file again.
     """
-    run = trace.run
-    began, process = _utc(run.start_date), run.target.process
+    run, process = trace.run, trace.run.target.process
+    try:
+        # In UTC, to the ms: bundles and exports write it with different offsets.
+        moment = datetime.fromisoformat(run.start_date or "")
+        began = (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        began = None
     times = [array for array in _times(trace) if len(array)]
     if began is None and not times:
         return None
@@ -231,12 +236,3 @@ def _times(trace: Trace) -> Iterator[IntArray]:
     yield frame["duration_ns"].to_numpy()
     if not is_core_ml and trace.sampled is not None:
         yield trace.sampled.samples["time_ns"].to_numpy()
-
-
-def _utc(date: str | None) -> str | None:
-    """A date of any offset in UTC, to the ms: bundles and exports write it with different ones."""
-    try:
-        moment = datetime.fromisoformat(date or "")
-        return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
-    except (ValueError, OverflowError):
-        return None

@@ -68,14 +68,9 @@ class _Row:
         return _count(self.cells.get("session-index"))
 
 
-class _Numbers:
-    """Numbers that are equal where texts are."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, int] = {}
-
-    def of(self, text: str | None) -> int | None:
-        return self._of.setdefault(text, len(self._of) + 1) if text else None
+def _number(text: str | None, numbers: dict[str, int]) -> int | None:
+    """A number that is equal where texts are; `numbers` has those of the texts so far."""
+    return numbers.setdefault(text, len(numbers) + 1) if text else None
 
 
 def bind_foundation_models(
@@ -159,7 +154,7 @@ def _count(text: str | None) -> int | None:
 
 def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
     """Phase, name, and what is kept of each row."""
-    texts, arguments = _Numbers(), _Numbers()
+    texts, arguments = dict[str, int](), dict[str, int]()
     for schema, phase in ((SESSIONS, "session"), (REQUESTS, "request"), (INSTRUCTIONS, "instructions")):
         for row in rows.get(schema, ()):
             row.phase, row.name = phase, phase.capitalize()
@@ -167,7 +162,7 @@ def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
     for row in rows.get(INSTRUCTIONS, ()):
         text = row.cells.get("instruction")
         form = text and "".join("0" if letter.isdigit() else letter for letter in text)
-        row.said |= {"identity": texts.of(text), "form_identity": texts.of(form)}
+        row.said |= {"identity": _number(text, texts), "form_identity": _number(form, texts)}
     inferences = rows.get(INFERENCES, [])
     signs = [(row.cells.get("color") or "", row.cells.get("resolve") or "") for row in inferences]
     ids = [row.cells.get("model-request-id") for row in inferences]
@@ -175,11 +170,11 @@ def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
         row.phase, row.name = phase, phase.capitalize()
         counts = {f"{kind}_tokens": _count(row.cells.get(column)) for kind, column in _TOKENS.items()}
         row.said = {"session": row.session, **counts, "error": error_kind(row.cells.get("error-message"))}
-        row.said["instructions"] = texts.of(row.cells.get("instruction") or row.cells.get("instructions"))
+        row.said["instructions"] = _number(row.cells.get("instruction") or row.cells.get("instructions"), texts)
     for row in rows.get(TOOLS, ()):
         row.phase, row.name = "tool call", row.cells.get("tool-name") or "Tool"
         row.said = {"session": row.session, "error": error_kind(row.cells.get("error-message"))}
-        row.said["identity"] = arguments.of(f"{row.name}\n{row.cells.get('argument-json')}")
+        row.said["identity"] = _number(f"{row.name}\n{row.cells.get('argument-json')}", arguments)
     for row in rows.get(LOADS, ()):
         row.phase = {"loaded": "load", "unloaded": "unload"}.get((row.cells.get("to-state") or "").casefold(), "other")
         row.name = (row.cells.get("asset-id") or "Asset").partition("?")[0]
