@@ -12,7 +12,7 @@ from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, category_codes, rows_by
 from tracekit.trace.collect import group_ids
-from tracekit.trace.context import ends_of
+from tracekit.trace.frames import ends_of
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
 from tracekit.trace.runtimes.registry import LANES
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF

@@ -18,10 +18,9 @@ from tracekit.trace.attribution import attribute_hardware, graph_rows, with_grap
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import collect
-from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Lane
-from tracekit.trace.frames import empty_events, is_any, sort_events
+from tracekit.trace.frames import context_frame, empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order

@@ -17,8 +17,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.context import ends_of
-from tracekit.trace.frames import categorical, concat_frames, or_minus_one, or_null, texts_in
+from tracekit.trace.frames import categorical, concat_frames, ends_of, or_minus_one, or_null, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame

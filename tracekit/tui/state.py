@@ -19,10 +19,9 @@ from tracekit.intervals import Intervals
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.process import FRAME, main_thread_frame
 from tracekit.request import ALL, Request
-from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import ends_of, is_any
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:

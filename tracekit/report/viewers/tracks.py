@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
-from tracekit.lanes.stacking import stack
+from tracekit.lanes.events import stack
 from tracekit.report.formatting import duration, visible
 from tracekit.report.phases import inferred_facts
 

@@ -4,7 +4,7 @@ module of its own beside the binder of its rows."""
 from __future__ import annotations
 
 from tracekit.trace import samples
-from tracekit.trace.context import Field, Form
+from tracekit.trace.frames import Field, Form
 from tracekit.trace.instruments import coreml, hardware, memory, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS

@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import Process
 from tracekit.trace.collect import Rows
-from tracekit.trace.context import Field
+from tracekit.trace.frames import Field
 from tracekit.trace.labels import KnownModels
 
 

@@ -23,8 +23,16 @@ import pandas as pd
 
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, recode
-from tracekit.trace.context import Field, Form, sorted_by_start
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where
+from tracekit.trace.frames import (
+    Field,
+    Form,
+    categorical,
+    is_any,
+    joined_categories,
+    or_minus_one,
+    rows_where,
+    sorted_by_start,
+)
 from tracekit.trace.instruments.instrument import Instrument
 
 MEMORY: Final = "memory"

@@ -15,8 +15,7 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.recording.table import Cells, Column, IntegerCells, Process, Table
 from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
-from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import Field, Form, categorical, context_frame, is_any, or_minus_one, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
 
 EVENT_SCHEMAS = ("os-signpost",)

@@ -47,8 +47,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import or_minus_one
+from tracekit.trace.frames import or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
     *("SessionTable", "RequestTable", "InstructionsTable", "ModelInferenceTable"),

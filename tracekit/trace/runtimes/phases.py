@@ -38,8 +38,7 @@ from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
-from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null, sorted_by_start
 from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.trace.runtimes.units import Units

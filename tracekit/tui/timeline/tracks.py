@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tracekit.intervals import CoveredTime, Intervals
-from tracekit.lanes.events import Events, position_of
-from tracekit.lanes.stacking import stack
+from tracekit.lanes.events import Events, position_of, stack
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
