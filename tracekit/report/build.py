@@ -116,7 +116,6 @@ def build_report(
 def _attached_files(
     trace: Trace, models: Sequence[ModelSummary], checks: ModelChecks | None
 ) -> tuple[tuple[ModelFileInfo, ...], tuple[PerformanceReportInfo, ...]]:
-    """The files of the models that are shown, and those that are not used."""
     if not trace.model_files and not trace.performance_reports:
         return (), ()
     # What knows model files takes longer to load than a short report takes to make.

@@ -162,7 +162,6 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]
 
 
 def _by_report(entry: PerformanceReportInfo, pattern: Pattern) -> FileAnswer | None:
-    """What a performance report says to a leaf."""
     there, sentences = None, list[str]()
     if pattern == Pattern.NO_COMPUTE_PLAN and entry.units:
         # A plan of another device may exist where one of the recorded device does not.

@@ -201,7 +201,6 @@ def _slow(
 
 
 def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
-    """Positions of the lane's rows that are shown."""
     if lane.events is None:
         return np.empty(0, np.int64)
     masks = {} if shown is None else {**shown.context, **shown.rows}
@@ -256,7 +255,6 @@ def _flags(trace: Trace) -> IntArray:
 
 
 def _predictions(trace: Trace, events: Events) -> IntArray:
-    """The prediction of each row of a lane."""
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]

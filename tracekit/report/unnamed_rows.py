@@ -87,7 +87,6 @@ def _as_json(table: Table, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _values(cells: Cells, names: dict[str, str], kept: Collection[str]) -> Iterable[int | str | None]:
-    """Values of a column, row by row."""
     if isinstance(cells, IntegerCells):
         return map(cells.item, range(len(cells)))
     texts = [_without_names(str(value), names, kept) for value in cells.values]

@@ -113,7 +113,6 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
 
 
 def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
-    """The models that change."""
     trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
     schedule, (changes, after) = recorded.schedule, replays.run(fixed)
     predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)

@@ -51,7 +51,6 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
 
 
 def _slices(tracks: Tracks, rows: SliceRows, lines: list[str]) -> Iterator[bytes]:
-    """Slices row by row, and the steps of their flows."""
     names = [_text(name) for name in tracks.names]
     details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
     numbers = (rows.starts, rows.ends, rows.lines, rows.names, rows.details, rows.works, rows.flows)

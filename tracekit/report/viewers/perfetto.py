@@ -136,7 +136,6 @@ class _Writer:
             self._builder.write_packet(packet)
 
     def _write_counter(self, track: CounterTrack, root: int, rank: int) -> None:
-        """A counter and its values."""
         identity = next(self._identities)
         counter = self._messages.CounterDescriptor(y_axis_share_key=track.unit)
         if track.unit in _UNITS:

@@ -115,7 +115,6 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
 
 
 def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
-    """Pairs as rows of an interval table, bound as such."""
     table = rows.table
     taken = {name: optional_values(table, name).take(begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
     start = rows.starts[begin]

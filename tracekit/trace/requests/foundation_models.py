@@ -46,8 +46,6 @@ _LONGEST: Final = 80
 
 @dataclass(slots=True)
 class _Row:
-    """A row of one of the tables."""
-
     table: str
     row: int
     start_ns: int
@@ -222,8 +220,6 @@ def _in_force(regions: Sequence[_Row], time_ns: int) -> _Row | None:
 
 @dataclass(slots=True)
 class _Request:
-    """What rows say of one request."""
-
     row: _Row
     inferences: list[_Row]
     tools: list[_Row]

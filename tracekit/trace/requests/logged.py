@@ -115,7 +115,6 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
 
 
 def _of_order(rows: _Rows) -> _Windows:
-    """Requests of a runtime without brackets."""
     warm = Intervals(rows.starts, rows.ends).where(rows.of("warm-up") & rows.ended).union()
     at = np.flatnonzero(~rows.of(*_APART))
     at = at[warm.covered_within(Intervals(rows.starts[at], rows.starts[at] + 1)) == 0]
@@ -144,7 +143,6 @@ def _greatest(owner: IntArray, values: IntArray, count: int, none: int = 0) -> I
 
 
 def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
-    """The requests as a frame."""
     count = len(windows.starts)
     measured = _Measured(rows, windows.owner, count)
     prompt, has_prompt = measured.time("prompt")
@@ -212,11 +210,9 @@ class _Measured:
         return union_length_by_group(self.owner[chosen], self.rows.starts[chosen], self.rows.ends[chosen], self.size)
 
     def count(self, chosen: BoolArray) -> IntArray:
-        """How many rows."""
         return np.bincount(self.owner[chosen & (self.owner >= 0)], minlength=self.size).astype(np.int64)
 
     def any(self, chosen: BoolArray) -> BoolArray:
-        """Whether any row."""
         return self.count(chosen) > 0
 
     def _prompt_end(self) -> IntArray:

@@ -64,8 +64,6 @@ _LARGEST: Final = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """What signposts of one subsystem, category and name mean."""
-
     name: str
     runtime: Runtime | None = None
     signpost: Signpost | None = None
@@ -199,7 +197,6 @@ def _bound(frame: pd.DataFrame, part: _Part, form: str, keys: Mapping[str, Key])
 def _values(
     rows: pd.DataFrame, codes: IntArray, meanings: Sequence[_Meaning], keys: Mapping[str, Key]
 ) -> dict[str, object]:
-    """What messages say: a column for each key."""
     values = {name: np.full(len(rows), None, object) for name in keys}
     for code, meaning in enumerate(meanings):
         entry = meaning.signpost
