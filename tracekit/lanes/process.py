@@ -26,6 +26,7 @@ FRAME = "main thread"
 """Its name, beside those of a trace."""
 _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
+_EVER = np.iinfo(np.int64)
 RUNNING = "running"
 IN_CALLS = tuple(f"in a {noun.lower()}" for noun in NOUNS.values())
 """What the main thread is in during a call, in the order of `NOUNS`."""
@@ -55,7 +56,8 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
         # No break of up to half a sample interrupts a stretch.
         mine, slack = calls.where(apis == code).joined(own), int(usual * _APART) - usual
         joined = Intervals(mine.starts, mine.ends + slack).union()
-        stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(_outside(others))
+        free = Intervals(np.append(_EVER.min, others.ends), np.append(others.starts, _EVER.max))
+        stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(free)
     return _frame(stretches)
 
 
@@ -102,12 +104,6 @@ def _positions(apis: pd.Series) -> IntArray:
     """Position of each in `IN_CALLS`; its length for what is not a call."""
     found = pd.Index([*NOUNS]).get_indexer(pd.Index(apis))
     return np.where(found < 0, len(IN_CALLS), found).astype(np.int64)
-
-
-def _outside(spans: Intervals) -> Intervals:
-    """All time that sorted spans leave, none of which touches another."""
-    bounds = np.iinfo(np.int64)
-    return Intervals(np.append(bounds.min, spans.ends), np.append(spans.starts, bounds.max))
 
 
 TITLES: Final = {Memory.FOOTPRINT: "Memory · footprint", Memory.GPU: "Memory · GPU"}

@@ -21,7 +21,6 @@ from tracekit.intervals import Intervals
 from tracekit.report.report import Result, Rule
 
 if TYPE_CHECKING:
-    from tracekit.detectors.pages import Page
     from tracekit.detectors.replayed import Replays
 
 OUTCOME_ORDER = ("error", "not_evaluated", "passed", "not_applicable")
@@ -52,6 +51,7 @@ def results_from(judgments: Sequence[Judgment], replays: Replays | None = None) 
 def result_of(judgment: Judgment) -> Result:
     """The result that reports one answer of one detector, apart from other findings."""
     detector, outcome, caveats = judgment
+    page = detector.page
     finding = outcome if isinstance(outcome, Finding) else None
     fix = finding.fix.strip() if finding else ""
     return Result(
@@ -59,9 +59,17 @@ def result_of(judgment: Judgment) -> Result:
         outcome=OUTCOME_NAMES[type(outcome)],
         model=outcome.model,
         summary=_summary(outcome),
-        own_fix="" if fix == detector.page.fix.strip() else fix,
+        own_fix="" if fix == page.fix.strip() else fix,
         record=outcome.record if isinstance(outcome, NotEvaluated) else "",
-        rule=_rule(detector.id, detector.page),
+        rule=Rule(
+            id=detector.id,
+            title=page.title,
+            finding_title=page.finding_title,
+            pattern=str(page.pattern),
+            why=page.why,
+            fix=page.fix.strip(),
+            references=page.references,
+        ),
         severity=str(severity_of(finding)) if finding and not isinstance(detector, ModelFileDetector) else None,
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
@@ -74,18 +82,6 @@ def result_of(judgment: Judgment) -> Result:
         call_sites=finding.call_sites if finding else (),
         resolution_ns=finding.resolution_ns if finding else 0,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
-    )
-
-
-def _rule(name: str, page: Page) -> Rule:
-    return Rule(
-        id=name,
-        title=page.title,
-        finding_title=page.finding_title,
-        pattern=str(page.pattern),
-        why=page.why,
-        fix=page.fix.strip(),
-        references=page.references,
     )
 
 

@@ -220,6 +220,12 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
     is_activity = events.frame == "activity"
+    held = None
+    if events.frame == MEMORY:
+        # The samples from the first level that is shown to the last.
+        known = sizes(trace, Memory(lane.id.partition("/")[2]))
+        between = (known.times >= starts[0]) & (known.times <= ends[-1])
+        held = Sizes(known.times[between], known.bytes[between])
     calls = trace.activity[[*CALL_DTYPES]] if is_activity and trace.inferred else None
     return DrawnLane(
         id=lane.id,
@@ -236,16 +242,9 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
-        sizes=_sizes(lane, starts, ends, trace) if events.frame == MEMORY else None,
+        sizes=held,
         calls_inferred=None if calls is None else calls.iloc[events.index[kept]],
     )
-
-
-def _sizes(lane: LaneRows, starts: IntArray, ends: IntArray, trace: Trace) -> Sizes:
-    """The samples of a lane of memory, from the first level that is shown to the last."""
-    known = sizes(trace, Memory(lane.id.partition("/")[2]))
-    shown = (known.times >= starts[0]) & (known.times <= ends[-1])
-    return Sizes(known.times[shown], known.bytes[shown])
 
 
 def _flags(trace: Trace) -> IntArray:

@@ -114,7 +114,9 @@ def remedies(report: Report) -> list[Remedy]:
         text = reasons[0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
         others_said = [said for said in dict.fromkeys((*reasons, record)) if said not in (text, *covered)]
         rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
-        line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (_clause(text), "")
+        # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
+        short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")
+        line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (clause(short), "")
         lines.append(Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
     if recordable:
         flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
@@ -134,8 +136,3 @@ def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None
         "Core ML recorded no events, likely a missing get-task-allow entitlement; `tracekit doctor --target APP` "
         "checks it"
     ), _CORE_ML_ALONE
-
-
-def _clause(text: str) -> str:
-    """The first sentence of a reason, as the rest of a line; without a command in parentheses, which would be cut."""
-    return clause(re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip("."))

@@ -82,6 +82,7 @@ def payload(
     """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns`: the time
     above that of another recording; None for no other. `words` of slow predictions; None leaves these out."""
     pieces: list[bytes] = []
+    sites = report.code.call_sites if report.code is not None else ()
     rows = _rows_of_predictions(timeline.lanes)
     lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
     meta = {
@@ -94,7 +95,7 @@ def payload(
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
-        "sites": _sites(report),
+        "sites": [(each.api, visible(each.model), visible(caller_words(each))) for each in sites if each.model],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
@@ -127,12 +128,6 @@ def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> pd.Series[Any]:
     return pd.Series(rows, index=pd.Index(activity.predictions[rows]))
 
 
-def _sites(report: Report) -> list[tuple[str, str, str]]:
-    """Which code of the app calls each model: kind of call, model, words."""
-    sites = report.code.call_sites if report.code is not None else ()
-    return [(site.api, visible(site.model), visible(caller_words(site))) for site in sites if site.model]
-
-
 def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict[str, Any]:
     """What is said of a lane; its columns are added to the pieces."""
     head: dict[str, Any] = {"id": lane.id, "title": lane.title, "section": lane.section, "words": lane.words}
@@ -140,6 +135,11 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
     if not len(lane.starts):
         return head
     first = int(lane.starts[0])
+    # The prediction that each row belongs to, which is no part of itself.
+    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
+    is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
+    # Neighbors differ little. From 0 on, steps of 0, -1, 1, -2, … become 0, 1, 2, 3, ….
+    steps = np.diff(np.where(is_itself, 0, rows + 1), prepend=0)
     columns = {
         "gaps": np.diff(lane.starts, prepend=first),
         "durations": lane.ends - lane.starts,
@@ -148,23 +148,10 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
         "works": lane.works,
         "models": lane.models + 1,
         "flags": lane.flags,
-        "predictions": _zigzag(_row_of_prediction(lane, rows_of) + 1),
+        "predictions": np.where(steps < 0, -2 * steps - 1, 2 * steps),
     }
     head |= {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
     return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
-
-
-def _row_of_prediction(lane: DrawnLane, rows_of: pd.Series[Any]) -> IntArray:
-    """The row of the prediction that each row of a lane belongs to; -1 for none, and for the prediction itself."""
-    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
-    is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
-    return np.where(is_itself, -1, rows)
-
-
-def _zigzag(values: IntArray) -> IntArray:
-    """The steps between values, from 0 on: 0, -1, 1, -2, … become 0, 1, 2, 3, …. Neighbors differ little."""
-    steps = np.diff(values, prepend=0)
-    return np.where(steps < 0, -2 * steps - 1, 2 * steps)
 
 
 def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:

@@ -41,10 +41,13 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     activity = inferred.activity
     same: list[list[int]] = []
     taken: set[int] = set()
-    for call in calls.itertuples():
+    kinds = []
+    for call, kind in zip(calls.itertuples(), calls["kind"], strict=True):
         same.append([row for row in _same(inferred, call) if row not in taken])
         taken.update(same[-1])
-    kinds = [_kind(activity, rows, Kind(str(kind))) for rows, kind in zip(same, calls["kind"], strict=True)]
+        # Samples show whether a load was cold or cached, which the signpost does not say.
+        shown = set(activity["kind"].iloc[same[-1]])
+        kinds.append(next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind))
     calls = calls.assign(kind=_fixed("kind", kinds))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
     both = pd.concat([_renamed(inferred, calls, same).take(kept), calls.drop(columns="tid")], ignore_index=True)
@@ -124,12 +127,6 @@ def _same(inferred: Inferred, call: object) -> list[int]:
     same &= rows["start_max_ns"].to_numpy() < call.end_max_ns  # type: ignore[attr-defined]
     same &= rows["end_min_ns"].to_numpy() > call.start_min_ns  # type: ignore[attr-defined]
     return [int(row) for row in rows.index[same]]
-
-
-def _kind(activity: pd.DataFrame, rows: Sequence[int], kind: Kind) -> Kind:
-    """Whether samples show that a load was cold or cached, which the signpost does not say."""
-    shown = set(activity["kind"].iloc[list(rows)])
-    return next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind)
 
 
 def _renamed(inferred: Inferred, calls: pd.DataFrame, same: Sequence[Sequence[int]]) -> pd.DataFrame:

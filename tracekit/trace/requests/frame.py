@@ -46,7 +46,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.frames import or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
@@ -117,16 +116,11 @@ def joined_requests(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     frame = pd.concat([part.astype(dict.fromkeys(_TEXTS, object)) for part in parts], ignore_index=True)
     frame["request"] = np.arange(len(frame))
     frame = sorted_by_start(frame.astype(dict(DTYPES)))
-    frame["overlapping"] = _overlapping(or_minus_one(frame["pid"]), frame["start_ns"].to_numpy(), frame["last_ns"])
-    return frame
+    # Another request of the same process shares time with it.
+    pid, starts, ends = or_minus_one(frame["pid"]), frame["start_ns"], frame["last_ns"]
+    latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1)
+    following = starts.groupby(pid).shift(-1, fill_value=np.iinfo(np.int64).max)
+    return frame.assign(overlapping=(starts < latest) | (following < ends))
 
 
 _TEXTS: Final = tuple(name for name, dtype in DTYPES.items() if dtype == "category")
-
-
-def _overlapping(pid: IntArray, starts: IntArray, ends: pd.Series) -> BoolArray:
-    """Whether another request of the same process shares time with each; `starts` ascend."""
-    latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1).to_numpy()
-    following = pd.Series(starts).groupby(pid).shift(-1, fill_value=np.iinfo(np.int64).max).to_numpy()
-    found: BoolArray = (starts < latest) | (following < ends.to_numpy())
-    return found
