@@ -14,8 +14,7 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, by_code, category_codes, frame_events, rows_by, state_events
-from tracekit.lanes.phases import phase_lanes
-from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_frame, memory_lanes
+from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_frame, memory_lanes, phase_lanes
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES

@@ -22,7 +22,7 @@ from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
-from tracekit.lanes.phases import OPERATIONS, TOOLS
+from tracekit.lanes.process import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.why import AS_USUAL

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import IntArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
 from tracekit.trace.cache import Cache
+from tracekit.trace.frames import or_null
 
 TIMED = ("time-profile", "time-sample")
 """Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""
@@ -123,7 +124,7 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
             "state": text(table.state),
             "weight_ns": nullable(table.weight_ns),
             "weight_count": nullable(table.weight_count),
-            "stack": _where(table.stack, table.stack >= 0),
+            "stack": or_null(table.stack.astype(np.int64)),
         },
         copy=False,
     )
@@ -158,9 +159,9 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
         {
             "image": recode(image, [each.name for each in table.images]),
             "function": recode(function, [each.name for each in table.functions]),
-            "offset": _where(frames.offset, frames.offset >= 0),
+            "offset": or_null(frames.offset.astype(np.int64)),
             "file": recode(frames.file, table.files),
-            "line": _where(frames.line.astype(np.int64), frames.line > 0),
+            "line": or_null(np.where(frames.line > 0, frames.line, -1).astype(np.int64)),
             "owner": owner,
             "inlined": frames.inlined,
             "overlay": overlay,
@@ -190,7 +191,3 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     known = np.zeros(len(table.process.values) + 1, np.bool_)
     known[process[main]] = True
     return pd.arrays.BooleanArray(main, ~known[process])
-
-
-def _where(values: IntArray, valid: BoolArray) -> pd.arrays.IntegerArray:
-    return pd.arrays.IntegerArray(np.where(valid, values, 0).astype(np.int64), ~valid)

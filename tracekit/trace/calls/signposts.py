@@ -18,6 +18,7 @@ from tracekit.trace.binding import recode
 from tracekit.trace.calls.infer import Inferred, with_bounds
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
+from tracekit.trace.runtimes.phases import of_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +78,7 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
 def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     """A row of the Activity lane for each interval, and its `tid`."""
     chosen = is_any(signposts["subsystem"], _SUBSYSTEM) & is_any(signposts["name"], *_KINDS)
-    if target is not None and target.pid is not None:
-        chosen &= or_minus_one(signposts["pid"]) == target.pid
+    chosen &= of_target(signposts, target)
     rows = signposts[chosen].reset_index(drop=True)
     count, start = len(rows), rows["start_ns"].to_numpy(np.int64)
     end = start + rows["duration_ns"].to_numpy(np.int64)

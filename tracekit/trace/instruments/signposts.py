@@ -15,8 +15,9 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.recording.table import Cells, Column, IntegerCells, Process, Table
 from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
-from tracekit.trace.frames import Field, Form, categorical, context_frame, is_any, or_minus_one, sorted_by_start
+from tracekit.trace.frames import Field, Form, categorical, context_frame, is_any, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
+from tracekit.trace.runtimes.phases import of_target
 
 EVENT_SCHEMAS = ("os-signpost",)
 
@@ -78,8 +79,7 @@ def metal_pipelines(events: pd.DataFrame, target: Process | None) -> pd.DataFram
     """GPU functions that were compiled for the target: the single events that Metal logs for each, with `function` (as
     Metal names it) in place of the message. O(n)."""
     compiled = is_any(events["name"], "FunctionCompiled") & is_any(events["subsystem"], _SHADERS)
-    if target is not None and target.pid is not None:
-        compiled &= or_minus_one(events["pid"]) == target.pid
+    compiled &= of_target(events, target)
     chosen = events[compiled].reset_index(drop=True)
     messages = categorical(chosen["message"])
     names = [_FUNCTION.match(str(message)) for message in messages.categories]

@@ -116,11 +116,11 @@ def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: 
     return sorted_by_start(frame.assign(form=frame["form"].cat.set_categories(list(FORMS))))
 
 
-def of_target(phases: pd.DataFrame, target: Process | None) -> BoolArray:
-    """Shape (rows,): what the target logged; where no process is the target, all."""
+def of_target(rows: pd.DataFrame, target: Process | None) -> BoolArray:
+    """Shape (rows,): what is of the target, such as what it logged; where no process is the target, all."""
     if target is None or target.pid is None:
-        return np.ones(len(phases), np.bool_)
-    own: BoolArray = or_minus_one(phases["pid"]) == target.pid
+        return np.ones(len(rows), np.bool_)
+    own: BoolArray = or_minus_one(rows["pid"]) == target.pid
     return own
 
 
