@@ -180,9 +180,7 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
 
 def _crosses(ends: IntArray, depth: IntArray) -> BoolArray:
     """Whether each interval outlasts the last one before it that is one level up; false for all that are nested.
-
-    `depth` counts the earlier intervals that are on. O(n log n).
-    """
+    `depth` counts the earlier intervals that are on. O(n log n)."""
     count = len(depth)
     position = np.arange(count)
     keys = depth * count + position

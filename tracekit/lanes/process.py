@@ -119,8 +119,8 @@ _ALIKE = 0.02
 
 
 def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
-    """A lane of each kind of memory that was sampled of the target; none where it was not. Samples that are nearly
-    alike are one level, which holds until the next one begins. O(n)."""
+    """A lane of each kind of memory that was sampled of the target. Samples nearly alike are one level, which holds
+    until the next one begins. O(n)."""
     for kind, title in TITLES.items():
         frame = of_process(trace.memory, kind, trace.run.target.process)
         if len(frame):

@@ -62,14 +62,10 @@ def build_report(
     model_checks: ModelChecks | None = None,
 ) -> Report:
     """The report of one run, with results in the order of `results_from`, behind what explains why no check could be
-    evaluated. `shown` is what of the trace counts (None:
-    all), and the results are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
-    people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
-    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
-    `model_checks` is what the project sets for the checks of model files.
-
-    Raises `UsageError` for an unknown sort column.
-    """
+    evaluated. `shown` is what of the trace counts (None: all), and the results are those about it; `sort` is a column
+    of the aggregation; `redact` leaves out what identifies people; without `functions`, names of the app's functions
+    and source files are left out; `config` is the name of the settings file; `notes` are sentences beside those of the
+    recording; `model_checks`: settings of the checks of model files. Raises `UsageError` for an unknown sort column."""
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)

@@ -172,10 +172,7 @@ class Part:
 
 def ranges_of(trace: Trace, part: Part) -> Intervals:
     """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a range outside the recording, and for
-    a signpost that the app does not have.
-
-    Signposts of other processes do not count where the recording has a target.
-    """
+    a signpost that the app does not have; those of other processes do not count where the recording has a target."""
     low = part.start_ns or 0
     high = np.iinfo(np.int64).max if part.end_ns is None else part.end_ns
     length_ns = trace.run.duration_ns

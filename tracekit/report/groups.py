@@ -181,11 +181,8 @@ def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
 
 
 def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[SkipReason, ...]:
-    """What was not evaluated, by reason, in the order of the report.
-
-    `together` takes as one the reasons of the same checks that ask for the same: they differ in the numbers of each
-    model.
-    """
+    """What was not evaluated, by reason, in the order of the report. `together` takes as one the reasons of the same
+    checks that ask for the same: they differ in the numbers of each model."""
     groups = grouped(((check.summary, check.record), check) for check in with_outcome(checks, "not_evaluated"))
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
     if not together:

@@ -238,8 +238,7 @@ def _redactor() -> TextRedactor:
 
 
 def replacement_counts(text: str, facts: PrivateFacts) -> dict[str, int]:
-    """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
-    recording's names occur, each under its alias."""
+    """What stands in a redacted text for something private, and how often: how many names, each by its alias."""
     processes = alias_names(set(facts.processes) - {facts.target or ""}, "process")
     foreign = alias_foreign_models(facts.foreign_models)
 

@@ -272,10 +272,8 @@ class _Words:
         self._names, self._facts = model_names(trace), facts
 
     def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
-        """Codes of labels among all texts, and the ids of pieces of work at their ends: shape (n,) each.
-
-        Thousands of labels differ in that id alone.
-        """
+        """Codes of labels among all texts, and the ids of pieces of work at their ends, in which alone thousands
+        differ: shape (n,) each."""
         used = np.unique(codes[codes >= 0])
         works = np.zeros(len(texts) + 1, np.int64)
         bare = list(texts)

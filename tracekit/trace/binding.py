@@ -80,10 +80,8 @@ def text(cells: CodedCells) -> pd.Categorical:
 
 
 def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
-    """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None.
-
-    `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
-    """
+    """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None. `order` fixes the
+    first categories; other texts follow in order of appearance. Distinct codes may share a text."""
     category_codes: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
     # A hundred thousand codes may share few texts.
     code_of: dict[str | None, int] = {}

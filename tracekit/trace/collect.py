@@ -68,8 +68,7 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
 
 
 def select_rows(rows: Rows, keep: BoolArray, why: str = "", names: str = "") -> Rows:
-    """The rows where `keep` is True, in the same order; where any is left out, a note says so, if there is a reason
-    `why`. `names` are those of the tables, where they are several."""
+    """The rows to keep, in the same order; a note says how many of which tables (`names`) are left out, and `why`."""
     if keep.all():
         return rows
     index, table = np.flatnonzero(keep), rows.table

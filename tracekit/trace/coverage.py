@@ -47,11 +47,9 @@ _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 def coverage(
     contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing, phases: pd.DataFrame
 ) -> tuple[Coverage, ...]:
-    """Coverage of every instrument, in the order of `INSTRUMENTS`.
-
-    `run` says of each table whether it could be read and understood. `hardware` is the finished frame. `shared` says
-    whether the Neural Engine's rows are the target's alone. `phases`: what runtimes logged.
-    """
+    """Coverage of every instrument, in the order of `INSTRUMENTS`. `run` says of each table whether it was understood,
+    `hardware` is the finished frame, `shared` says whose the Neural Engine's rows are, `phases` what runtimes
+    logged."""
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
@@ -195,8 +193,7 @@ def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -
 
 
 def unreadable_tables(tables: Iterable[Listed], schemas: Collection[str] = SCHEMAS) -> tuple[str, ...]:
-    """Which tables of these schemas cannot be read, one clause for each reason: `table T cannot be read: …`. Those that
-    an export was made without are none of them."""
+    """Tables of these schemas that are damaged, not left out: a clause for each reason, `table T cannot be read: …`."""
     by_reason: dict[str, dict[str, None]] = {}
     for entry in tables:
         if entry.schema in schemas and entry.state == TableState.UNREADABLE and NOT_EXPORTED not in entry.reason:
@@ -222,8 +219,7 @@ def issues_about_data(issues: Iterable[str]) -> list[str]:
 def doubts(
     recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
 ) -> list[str]:
-    """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware, `inferred` the
-    calls that Core ML did not record. O(rows)."""
+    """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. O(rows)."""
     notes = (
         _several_files(recording),
         _without_duration(events),

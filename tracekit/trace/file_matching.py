@@ -60,8 +60,7 @@ class _Matched(NamedTuple):
 def join_files(
     trace: Trace, recording: Paths, files: tuple[Text, Text] = ((), ()), reports: tuple[Text, Text] = ((), ())
 ) -> Trace:
-    """The trace with the model files and performance reports that are of its models; the same trace where there are
-    none.
+    """The trace with the model files and performance reports of its models; the same trace without any.
 
     `files` and `reports` each hold what the user gave now, and what the settings name: paths, or `MODEL=PATH`. What is
     given goes before the settings, and both before what lies beside the recording with the name of a model. Model files
@@ -83,8 +82,8 @@ def join_files(
 
 
 def check_given(files: Iterable[str], reports: Iterable[str] = ()) -> None:
-    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: these
-    are read quickly, so that a long read of the recording comes after."""
+    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: before
+    a long read of the recording."""
     for flag, texts in ((MODEL_FILE, files), (PERF_REPORT, reports)):
         for text in texts:
             path = _parse(text).path

@@ -82,10 +82,7 @@ def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
 
 
 def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name: str) -> Shown:
-    """As `only_range`, for any of several ranges; `where` and `name` are the ranges in words.
-
-    O(rows log ranges) per frame.
-    """
+    """As `only_range`, for any of several ranges; `where`, `name`: these in words. O(rows log ranges) per frame."""
     # A range without length, as of no time at all, shows nothing and stays one.
     ranges = ranges.union() if len(ranges) > 1 else ranges
     within = rows_in_ranges(trace, ranges)
@@ -152,11 +149,8 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
 
 
 def narrow(trace: Trace, shown: Shown) -> Trace:
-    """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged.
-
-    Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at. O(rows) per
-    frame.
-    """
+    """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged. Coverage
+    stays: what was recorded does not depend on what one wants to look at. O(rows) per frame."""
     kept, sites = shown.rows["activity"], trace.sites
     if sites is not None:
         sites = sites[kept[sites.index]]

@@ -43,11 +43,8 @@ def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None
 
 
 def durations(table: Table) -> IntArray:
-    """Durations in ns: shape (rows,). 0 where a cell holds none: Apple's own sentinel for durations is 0.
-
-    Raises `MissingColumn` where a table with rows has no such column, and `UnreadableRecording` where the column
-    holds something else than numbers: none of its durations would be known.
-    """
+    """Durations in ns, shape (rows,): 0, Apple's own sentinel, where a cell holds none. Raises `MissingColumn` where a
+    table with rows has no such column, and `UnreadableRecording` where it holds something else than numbers."""
     if not table.rows:
         return optional_integers(table, "duration").values
     cells = table.column("duration")
@@ -57,11 +54,8 @@ def durations(table: Table) -> IntArray:
 
 
 def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:
-    """The shared columns for these rows: times, source table and row from `rows`, the others from `columns`.
-
-    A value of `columns` is an array of shape (rows,), or for a categorical column the one text of all rows. What is
-    not named is null, and `guessed` False.
-    """
+    """The shared columns: times, source table and row from `rows`, the others from `columns`, as arrays of shape
+    (rows,) or, for a categorical column, the one text of all rows. What is not named is null, and `guessed` False."""
     count = rows.table.rows
     given: dict[str, ColumnValues | str | None] = {
         "start_ns": rows.starts,
@@ -90,17 +84,14 @@ def categorical(column: pd.Series) -> pd.Categorical:
 
 
 def resolution_of(*calls: pd.DataFrame) -> int:
-    """How exactly begin and end of calls are known, in ns: the time between two samples where call stacks show them,
-    else 0, as for rows of the hardware. O(rows)."""
+    """How exactly times of calls are known, in ns: the time between two samples of call stacks, else 0. O(rows)."""
     known = (rows["resolution_ns"].max() for rows in calls if len(rows) and "resolution_ns" in rows)
     return max((int(longest) for longest in known if not pd.isna(longest)), default=0)
 
 
 def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
-    """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows).
-
-    In a tenth of the time that comparisons of pandas take on a few hundred rows.
-    """
+    """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows), in a tenth
+    of the time that comparisons of pandas take on a few hundred rows."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
     codes = cells.codes
     chosen = np.zeros(len(codes), np.bool_)
@@ -170,10 +161,8 @@ def _no_events() -> pd.DataFrame:
 
 
 def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The frames as one, sorted by start, then longest first, then order of the frames and their rows.
-
-    Indexed 0..n-1, with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n).
-    """
+    """The frames as one, sorted by start, then longest first, then order of the frames and their rows. Indexed 0..n-1,
+    with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n)."""
     if len(frames) == 1:
         return reorder(frames[0], sort_order(frames[0]))
     if not frames:
@@ -227,10 +216,8 @@ def _stack(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArr
 
 
 def joined_categories(parts: Sequence[pd.Categorical]) -> pd.Categorical:
-    """Categoricals as one, with the categories in order of appearance. O(rows + categories).
-
-    In a hundredth of the time that pandas' `union_categoricals` takes where each part has many categories of its own.
-    """
+    """Categoricals as one, with the categories in order of appearance. O(rows + categories), in a hundredth of the time
+    that pandas' `union_categoricals` takes where each part has many categories of its own."""
     if all(part.dtype is parts[0].dtype for part in parts):
         return pd.Categorical.from_codes(np.concatenate([part.codes for part in parts]), dtype=parts[0].dtype)
     texts = [part.categories.to_numpy(dtype=object) for part in parts]

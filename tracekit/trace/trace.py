@@ -164,8 +164,8 @@ class Trace:
 
     @property
     def sampled(self) -> Samples | None:
-        """What threads were doing: samples taken by time and their call stacks, read when first asked for. None where
-        none were recorded, or in a copy that went to another process."""
+        """Samples taken by time and their call stacks, read when first asked for. None where none were recorded, or in
+        a copy that went to another process."""
         return self.cache.get(SampleSource, self.sample_source.read)
 
     @property

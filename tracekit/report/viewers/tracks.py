@@ -315,10 +315,8 @@ def slice_rows(tracks: Tracks) -> SliceRows:
 
 def events_of(rows: SliceRows) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
     """The begin and the end of each slice, by time: time, whether it is the end, and of the slice line, name, details,
-    work, flow and whether it is the last one of its flow.
-
-    What is at one time keeps the order of its line, so that a slice ends before the next one of its line begins.
-    """
+    work, flow and whether it is the last one of its flow. At one time a slice ends before the next of its line
+    begins."""
     times = np.stack((rows.starts, rows.ends), axis=1).reshape(-1)
     order = np.argsort(times, kind="stable")
     columns = (rows.lines, rows.names, rows.details, rows.works, rows.flows, rows.flow_ends)

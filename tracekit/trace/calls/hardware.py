@@ -126,8 +126,7 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, w
 
 
 def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:
-    """The predictions made of hardware rows `rows`, given the number of each row's prediction in ascending order; and
-    by that number their row in the frame."""
+    """Predictions of some rows, whose own has an ascending number in `call`; and by that number its row there."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
     chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
     ends = Intervals.from_rows(hardware).ends[rows]
@@ -224,8 +223,7 @@ class Work:
 
     @classmethod
     def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
-        """From the frame of `reconstruct_predictions` and the rows of all hardware, of which all that a prediction
-        waits for was recorded where it is `watched`."""
+        """From the frame of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
         times = Intervals.from_rows(activity)
         units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
         loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]

@@ -48,8 +48,7 @@ class Inferred:
 def infer_calls(
     hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
 ) -> Inferred:
-    """What samples and the hardware show; `end_ns` is the end of the recording, `watched` whether all units were
-    recorded that a prediction waits for. O(n log n)."""
+    """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
@@ -227,8 +226,7 @@ def next_of(group: IntArray) -> Follows:
 
 
 def threads_of(activity: pd.DataFrame, sites: pd.DataFrame | None) -> IntArray:
-    """Shape (calls,): a number for the thread of each call; of one that was not sampled that of its model's other
-    calls, where it is one. -1 where it is not known."""
+    """Shape (calls,): a number for the thread of each call, or for the only one of its model; -1 for unknown."""
     thread = np.full(len(activity), -1)
     if sites is None or sites.empty:
         return thread

@@ -105,8 +105,7 @@ def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
 
 
 def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
-    """Whether only missed samples separate each piece from the one before: both together are about as long as one
-    usually is, which each of them is not."""
+    """Whether only missed samples separate each piece from the one before: only both have the usual length."""
     usual = usual_spans(line, pieces)
     result = np.zeros(len(pieces.first), np.bool_)
     for piece in np.flatnonzero(pieces.follows == WAITS).tolist():

@@ -41,8 +41,7 @@ Candidates = dict[int, list[int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owners:
-    """Which chain each prediction of the hardware is of. A chain is the pieces of one call site between which nothing
-    else was seen, and is known by the first of them."""
+    """The chain of each prediction of the hardware: pieces of one site with nothing between, known by the first."""
 
     chain: IntArray
     """Shape (predictions of the hardware,): -1 where none is known."""

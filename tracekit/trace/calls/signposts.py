@@ -32,8 +32,7 @@ _NAMES: Final = re.compile(r"(?:^|,)\s*(?:[A-Za-z_ ]+[:=]\s*)?([^,]*)")
 
 
 def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: Process | None) -> Inferred:
-    """What is inferred, with the loads and compilations of the target among the intervals of signposts.
-    O(n log n + calls²) in what is inferred."""
+    """What is inferred, with the target's loads and compilations in signposts. O(n log n + calls²) in the former."""
     if signposts is None:
         return inferred
     calls = _calls(signposts, target)
