@@ -42,15 +42,8 @@ class Events:
         """Those at these positions, which ascend."""
         if len(positions) == len(self):
             return self
-        return replace(
-            self,
-            index=self.index[positions],
-            starts=self.starts[positions],
-            ends=self.ends[positions],
-            categories=self.categories[positions],
-            labels=self.labels[positions],
-            models=self.models[positions],
-        )
+        arrays = ("index", "starts", "ends", "categories", "labels", "models")
+        return replace(self, **{name: getattr(self, name)[positions] for name in arrays})
 
     def label(self, position: int) -> str:
         """What is written on a bar: `Prediction · Watercolor`."""

@@ -45,13 +45,11 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 MAX_MODELS = 1_500
-"""Models of one report. Each takes 36 ms and 33 kB of JSON, from 125 models to 1,000: all together about a minute.
-Apps have fewer than twenty."""
+"""Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""
 LEFT_OUT = "are left out of all counts"
 """Marks the note on models that are not in a report, which comparisons repeat."""
 MAX_NAME_CHARS = 1_000
-"""Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
-have 255 bytes."""
+"""Characters of the name of a model in a report, which repeats it in every check. Names of files have 255 bytes."""
 MAX_INSTANCE_SPAN_NS = 2**62
 """Instances of models times the span of their rows: an instance has gaps no longer than the span, and no sum of
 gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
@@ -89,8 +87,7 @@ def choose_shown(
 
 
 def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set[str]:
-    """Models that match any of some shell patterns. Raises `UsageError` for one that matches none; `redact` keeps
-    models that only other processes ran out of its text."""
+    """Models that match any of some shell patterns. Raises the `UsageError` of `unknown_model` for one without."""
     return matching_any(model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
 
 
@@ -263,8 +260,7 @@ def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]
 
 
 def _reaches(finding: Finding, ranges: Intervals) -> bool:
-    """Whether any time that a finding calls lost, or its evidence, lies in the ranges; also where it names no time, or
-    where its evidence is a selection. O(intervals)."""
+    """Whether lost time or evidence lies in the ranges; also without times, and for a selection. O(intervals)."""
     starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
     ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
     if not len(starts) or bool(reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):

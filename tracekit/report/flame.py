@@ -35,8 +35,8 @@ class Flame:
 
 
 def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -> Flame | None:
-    """The samples of the target, in the range that is `shown`; None where none of them caught a call stack, and where
-    the recording does not say whose samples it has. O(frames log frames)."""
+    """The samples of the target, in the range that is `shown`; None without a call stack of a known target.
+    O(frames log frames)."""
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or sampled.samples.empty:
         return None

@@ -69,8 +69,7 @@ _PID_AT_END = re.compile(_PID + r"\)?$")
 
 
 class TextRedactor:
-    """One pass over a text that replaces whatever is private in it. The leftmost match wins, so that a model name
-    which contains something that looks private stays whole."""
+    """Replaces what is private in one pass. The leftmost match wins: names of models stay, whatever is in them."""
 
     def __init__(
         self,

@@ -160,8 +160,7 @@ def _before_and_after(
 
 
 def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
-    """Shape (steps,): frames until the next prediction. Those that passed for another reason than that the prediction
-    ran, as where nobody asked, stay."""
+    """Shape (steps,): frames until the next prediction. Those that passed for another reason than its work stay."""
     longest = [
         np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
         for times in (before, after)

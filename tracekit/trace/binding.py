@@ -23,8 +23,7 @@ FEW = 32
 
 
 def required_integers(table: Table, mnemonic: str) -> IntegerCells:
-    """Numbers of a column that the table's meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` where
-    the column holds something else."""
+    """Numbers that meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` for something else."""
     if not table.rows:
         return optional_integers(table, mnemonic)
     cells = table.column(mnemonic)

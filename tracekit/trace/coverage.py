@@ -207,8 +207,7 @@ def unreadable_tables(tables: Iterable[Listed], schemas: Collection[str] = SCHEM
 _AFTER_END_NS = 1_000_000_000
 """How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""
 _ABOUT_DISPLAY = ("not visualized on the timeline until immediate mode recording is stopped",)
-"""Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
-recording of Xcode 16.4)."""
+"""Parts of messages about the live display alone: afterwards nothing is missing (seen in sound ones of Xcode 16.4)."""
 
 
 def issues_about_data(issues: Iterable[str]) -> list[str]:

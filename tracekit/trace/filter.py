@@ -111,11 +111,8 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
 
 def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     """Of what is shown the rows of a process, by name or pid, and those that could be its own because their table names
-    no process. O(rows) per frame.
-
-    Core ML rows name no process. Where the recording has a target, they are the target's and none is of another one,
-    and so are hardware rows that worked for its predictions.
-    """
+    no process, as that of Core ML. Where the recording has a target, Core ML rows are the target's and none is of
+    another one, and so are hardware rows that worked for its predictions. O(rows) per frame."""
     wanted = str(process)
     target = trace.run.target.process
     foreign = target is not None and wanted not in spellings(target.name, target.pid)

@@ -121,8 +121,7 @@ class Trace:
     performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
     sites: pd.DataFrame | None = None
-    """The code that made the calls of `activity` where these are inferred (`tracekit.trace.calls.infer`); None where
-    Core ML recorded them."""
+    """The code that made the calls of `activity` if inferred (`tracekit.trace.calls.infer`); None for recorded ones."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
@@ -196,10 +195,7 @@ class Trace:
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
-        for entry in self.coverage:
-            if entry.instrument == instrument:
-                return entry
-        raise KeyError(instrument)
+        return {entry.instrument: entry for entry in self.coverage}[instrument]
 
 
 cached_by_trace = cached

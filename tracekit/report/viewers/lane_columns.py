@@ -43,8 +43,7 @@ KEPT_LONGEST = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE)
 
 
 def fit_page(timeline: Timeline) -> Timeline:
-    """The timeline without the lanes that are too much for a page, which say so: those of the hardware and the system
-    first, the ones with most rows before the others."""
+    """The timeline without the lanes that are too much for a page, which say so: Core ML's last, the longest first."""
     sizes = {number: len(lane.starts) for number, lane in enumerate(timeline.lanes)}
     left_out: set[int] = set()
     order = sorted(sizes, key=lambda number: (timeline.lanes[number].id in KEPT_LONGEST, -sizes[number]))

@@ -57,8 +57,7 @@ class SliceTrack:
     flows: IntArray
     """Number of the flow that joins the slice to others, 0 for none."""
     rows: IntArray
-    """In which row of the track each slice stands, from 0; no two slices of a row overlap, and in a row they are in
-    the order of time."""
+    """Row of the track in which each slice stands, from 0: in order of time, and none overlaps another."""
 
     @property
     def row_count(self) -> int:

@@ -15,7 +15,7 @@ from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, usual_spa
 from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, Api
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import IntArray
 
 _VISIBLE: Final = 2
 """Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""
@@ -114,7 +114,9 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         silent[silent <= line.gap_ns] = 0
         between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
-        begun_again = any(_begins_again(each) for each in executes)
+        # Seen executing, then not, then again.
+        spans = (each[known[0] : known[-1]] for each in executes if len(known := np.flatnonzero(each)))
+        begun_again = any(not span.all() for span in spans)
         if begun_again:
             for number in numbers:
                 result[number] = len(set(work.model[calls[number].work].tolist())) > 1
@@ -137,9 +139,3 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
             several = length > max(longest, 1) and missed < _CAUGHT and not calls[number].work
             result[number] |= bool(several)
     return result
-
-
-def _begins_again(executes: BoolArray) -> bool:
-    """Whether a call is seen executing, then not, then again."""
-    known = np.flatnonzero(executes)
-    return bool(len(known)) and not executes[known[0] : known[-1]].all()

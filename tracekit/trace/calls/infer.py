@@ -159,8 +159,7 @@ def _framed(
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
-    """Predictions that only the hardware shows, with bounds where other calls of their model are sampled: the thread of
-    one that ran for long would have been sampled too."""
+    """Predictions that hardware alone shows, with bounds if their model is sampled, as a long call would be."""
     reach, sampled = work.reach, {model for models in owners.sites.named.values() for model in models}
     if reach is None or not len(alone):
         return frame

@@ -29,8 +29,7 @@ SHORT: Final = 0.75
 _AT_ONCE_NS: Final = 100_000
 """No thread returns from a prediction and begins the next one in so short a time (heuristic)."""
 _DOUBT: Final = 2
-"""Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
-(heuristic)."""
+"""Sampling periods beyond the reach of a call from which on it is over, since samples may be missed (heuristic)."""
 
 
 @dataclass(slots=True)

@@ -33,8 +33,7 @@ _FEW: Final = 3
 _FITTING_SHARE: Final = 0.8
 """Part of the predictions of a model of the app that fit calls of the one place that calls it (heuristic)."""
 _NAMED_SHARE: Final = 0.9
-"""A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
-site (heuristic)."""
+"""A label names calls of a site if so many of these have work of it, or so much of its work is in them (heuristic)."""
 Candidates = dict[int, list[int]]
 """Pieces that each prediction of the hardware may be of."""
 
@@ -72,7 +71,13 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     """The owner of each prediction of the hardware. `opens` are the first pieces of the chains. O(n log n)."""
     chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
     around, far = _candidates(line, pieces, work, opens)
-    near = _of_likely_sites(line, pieces, work, around, chain_of)
+    # Of the sites that fit each model best.
+    likely = _likely_sites(line, pieces, work, around, chain_of)
+    fitting = {
+        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
+        for index, options in around.items()
+    }
+    near = {index: options for index, options in fitting.items() if options}
     owner = _sole_chains(pieces, work, near, chain_of)
     shared = _shared(work, owner)
     sites = _sites(line, pieces, work, near, owner, chain_of)
@@ -130,16 +135,6 @@ def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> Bo
     usual = {model for key, model in unnamed if near[model, key] >= _FITTING_SHARE * count[model]}
     foreign = [model for model in count if count[model] >= _OFTEN and model not in named | usual and named]
     return np.isin(work.model, foreign)
-
-
-def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
-    """The candidates of the sites that fit each model best."""
-    likely = _likely_sites(line, pieces, work, near, chain_of)
-    kept = {
-        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
-        for index, options in near.items()
-    }
-    return {index: options for index, options in kept.items() if options}
 
 
 def _misfits(

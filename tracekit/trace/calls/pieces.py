@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
 
 _MISSED_NS: Final = 3_500_000
-"""Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
-"""
+"""Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""
 LOST: Final = 20
 """Most sampling periods that a profiler misses in a row (heuristic)."""
 _ENOUGH: Final = 8

@@ -212,8 +212,7 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
 
 def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     """The rows of `core_ml_stacks` with `key` (equal for stacks of one function of `CALLED` that was called from one
-    place; else `OUTSIDE` or `HIDDEN`), `progress`, and `nested` (whether it is in a stage of a pipeline).
-    O(frames)."""
+    place; else `OUTSIDE` or `HIDDEN`), `progress`, and `nested` (in a stage of a pipeline). O(frames)."""
     entry, caller = kinds["entry"].to_numpy(), kinds["caller"].to_numpy()
     stacks = sampled.stacks
     called = is_any(kinds["api"], *CALLED)

@@ -95,9 +95,8 @@ def attribution(table: Table, model: pd.Categorical, target: Process | None) -> 
     """Whose each row is, from the row alone: `foreign` where its process is known and is not the target; where its
     label names a model, `exact` if the process is known to be the target's, else `label`; otherwise `unattributed`.
 
-    This is the boundary of what binding decides. Links by time, by joined requests, and to models that the target
-    never loaded need other tables and are made on the finished frames (`tracekit.trace.attribution`). `target` is None
-    where the recording has no single target; then no row is foreign, and none exact.
+    What needs other tables is decided on the finished frames (`tracekit.trace.attribution`). `target` is None where
+    the recording has no single target; then no row is foreign, and none exact.
     """
     process = optional_values(table, "process")
     of_target = [_is_target(value, target) for value in process.values]

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import Process
-from tracekit.trace.binding import constant, recode
+from tracekit.trace.binding import constant
 from tracekit.trace.frames import (
     Field,
     Form,
@@ -103,11 +103,9 @@ def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | Non
 
 def no_memory() -> pd.DataFrame:
     """A frame without rows."""
-    none = np.zeros(0, np.int64)
-    texts = {name: recode(none, []) for name in ("process", "table")}
-    columns = {"start_ns": none, "kind": constant(None, 0, Memory), **texts, "pid": none, "bytes": none, "row": none}
-    frame = pd.DataFrame(columns)[["start_ns", "kind", "process", "pid", "bytes", "table", "row"]]
-    return frame.astype({"pid": "Int64"})
+    number, text = np.zeros(0, np.int64), constant(None, 0)
+    columns = {"start_ns": number, "kind": constant(None, 0, Memory), "process": text, "pid": number, "bytes": number}
+    return pd.DataFrame({**columns, "table": text, "row": number}).astype({"pid": "Int64"})
 
 
 def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:

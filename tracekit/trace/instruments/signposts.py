@@ -76,8 +76,7 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.
 
 
 def metal_pipelines(events: pd.DataFrame, target: Process | None) -> pd.DataFrame:
-    """GPU functions that were compiled for the target: the single events that Metal logs for each, with `function` (as
-    Metal names it) in place of the message. O(n)."""
+    """GPU functions that were compiled for the target: Metal's events, `function` in place of the message. O(n)."""
     compiled = is_any(events["name"], "FunctionCompiled") & is_any(events["subsystem"], _SHADERS)
     compiled &= of_target(events, target)
     chosen = events[compiled].reset_index(drop=True)

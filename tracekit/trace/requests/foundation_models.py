@@ -74,8 +74,8 @@ def _number(text: str | None, numbers: dict[str, int]) -> int | None:
 def bind_foundation_models(
     tables: Mapping[str, Rows | None], target: Process | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-    """Phases, requests, and notes. The tables name no process: their rows are the target's. O(n log n) in the rows, in
-    Python: there are few, since each stands for what somebody waited for."""
+    """Phases, requests, and notes. The rows name no process, so they are the target's. O(n log n), in Python: there are
+    few, since each stands for what somebody waited for."""
     rows = {schema: _rows(schema, table) for schema, table in tables.items() if table is not None}
 
     def of(schema: str) -> list[_Row]:
