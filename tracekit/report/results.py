@@ -11,9 +11,7 @@ from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     DetectorFailed,
     Finding,
-    NotApplicable,
     NotEvaluated,
-    Outcome,
     Passed,
     severity_of,
 )
@@ -52,13 +50,17 @@ def result_of(judgment: Judgment) -> Result:
     """The result that reports one answer of one detector, apart from other findings."""
     detector, outcome, caveats = judgment
     page = detector.page
+    if isinstance(outcome, Finding | Passed):
+        summary = outcome.summary
+    else:
+        summary = outcome.error if isinstance(outcome, DetectorFailed) else outcome.reason
     finding = outcome if isinstance(outcome, Finding) else None
     fix = finding.fix.strip() if finding else ""
     return Result(
         id=detector.id,
         outcome=OUTCOME_NAMES[type(outcome)],
         model=outcome.model,
-        summary=_summary(outcome),
+        summary=summary,
         own_fix="" if fix == page.fix.strip() else fix,
         record=outcome.record if isinstance(outcome, NotEvaluated) else "",
         rule=Rule(
@@ -83,14 +85,3 @@ def result_of(judgment: Judgment) -> Result:
         resolution_ns=finding.resolution_ns if finding else 0,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
-
-
-def _summary(outcome: Outcome) -> str:
-    """The sentence of the outcome, whatever its class calls it."""
-    match outcome:
-        case Finding() | Passed():
-            return outcome.summary
-        case NotApplicable() | NotEvaluated():
-            return outcome.reason
-        case DetectorFailed():
-            return outcome.error

@@ -219,7 +219,11 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     events = lane.events
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
-    is_activity = events.frame == "activity"
+    is_activity, flags = events.frame == "activity", np.zeros(len(kept), np.int64)
+    if is_activity:
+        rows = trace.activity
+        called = is_any(rows["kind"], Kind.PREDICTION) & is_any(rows["level"], Level.TOP) & ~hardware_only(rows)
+        flags = np.where(called, CALL + COLD * first_after_load(rows), 0)[events.index[kept]]
     held = None
     if events.frame == MEMORY:
         # The samples from the first level that is shown to the last.
@@ -239,18 +243,12 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         labels=labels,
         works=works,
         models=words.models(events.model_texts, events.models[kept]),
-        flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
+        flags=flags,
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
         sizes=held,
         calls_inferred=None if calls is None else calls.iloc[events.index[kept]],
     )
-
-
-def _flags(trace: Trace) -> IntArray:
-    activity = trace.activity
-    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & ~hardware_only(activity)
-    return np.where(called, CALL + COLD * first_after_load(activity), 0)
 
 
 def _predictions(trace: Trace, events: Events) -> IntArray:

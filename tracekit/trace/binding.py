@@ -92,15 +92,13 @@ def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] =
 
 def _dtype(categories: Collection[object]) -> pd.CategoricalDtype[Any]:
     """The type with these categories. To make one takes as long as all else about a short column."""
-    make = _kept_dtype if len(categories) <= FEW else _new_dtype
+    make = _kept_dtype if len(categories) <= FEW else _kept_dtype.__wrapped__
     return make(tuple(categories))
 
 
-def _new_dtype(categories: tuple[object, ...]) -> pd.CategoricalDtype[Any]:
+@lru_cache(maxsize=256)
+def _kept_dtype(categories: tuple[object, ...]) -> pd.CategoricalDtype[Any]:
     return pd.CategoricalDtype(pd.Index(categories, dtype=object))
-
-
-_kept_dtype = lru_cache(maxsize=256)(_new_dtype)
 
 
 def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Categorical:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
+from tracekit.grouping import grouped
 from tracekit.trace.calls.stacks import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
 
@@ -121,9 +122,7 @@ def _where(frame: Mapping[Hashable, Any]) -> str:
 
 def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
     """A name for each site; where several have the same place, with the first that leads to one alone."""
-    shared: dict[tuple[Api, str], list[int]] = defaultdict(list)
-    for key, site in site_of.items():
-        shared[site.api, site.words[0]].append(key)
+    shared = grouped(((site.api, site.words[0]), key) for key, site in site_of.items())
     names = {}
     for (api, place), keys in shared.items():
         words = [site_of[key].words for key in keys]
