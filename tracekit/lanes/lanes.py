@@ -61,7 +61,6 @@ PROCESS_LIMIT = 6
 """Processes on the GPU that get a lane of their own where lanes are not grouped."""
 NO_MODEL = "unattributed"
 PIPELINES = "metal_pipelines"
-"""Frame of the context with a lane of its own."""
 
 
 class Grouping(StrEnum):

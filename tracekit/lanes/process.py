@@ -28,7 +28,6 @@ from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_bytes
 
 FRAME = "main thread"
-"""Its name, beside those of a trace."""
 _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
 _EVER = np.iinfo(np.int64)

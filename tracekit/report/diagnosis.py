@@ -49,7 +49,6 @@ class Branch:
 
     title: str
     facts: Callable[[Report], tuple[str, ...]]
-    """What a recording says to it as a whole."""
     leaves: tuple[Leaf, ...]
 
 

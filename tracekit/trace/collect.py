@@ -32,7 +32,6 @@ class Rows:
 
     table: Table
     schema: CodedCells
-    """Schema that each row comes from."""
     row: IntArray
     """0-based position of each row, counted through the tables of its schema in order of position."""
     notes: tuple[str, ...] = ()

@@ -31,7 +31,6 @@ COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
 
 COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
-"""Columns of the events that `model_frame` needs."""
 
 
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:

@@ -28,9 +28,7 @@ TIMED = ("time-profile", "time-sample")
 COUNTED = {"cpu-profile": "CPU cycles", "counters-profile": "counter events"}
 """Tables of samples that are taken whenever a CPU has counted so many of these, which shows no time."""
 SCHEMAS = (*TIMED, *COUNTED)
-"""Tables of samples."""
 APP, SYSTEM = "app", "system"
-"""Owners of code."""
 SAMPLE_NS = 1_000_000
 """Time between two samples of a running thread, and what a sample stands for where its table does not state it:
 Instruments takes one of each running thread every ms."""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 Facts = TypeVar("Facts")
 
 _COUNTED_SAMPLES: Final = "samples by cycles"
-"""Key of the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ class _Site:
     places: frozenset[tuple[int, int]]
     """Image and offset of these."""
     types: frozenset[str]
-    """Classes of their methods."""
 
 
 def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:

@@ -60,7 +60,6 @@ class Sites:
     """Whose work the calls of each site have, by key."""
 
     named: dict[int, set[int]]
-    """Models."""
     later: dict[int, set[int]]
     """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
     all_have: frozenset[int]

@@ -61,7 +61,6 @@ class Timeline:
     stack: IntArray
     key: IntArray
     ran: BoolArray
-    """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
     prepares: BoolArray

@@ -62,7 +62,6 @@ class Strip:
     colors: Mapping[str, str]
     """Category of each state in folded text, as in `Work`. Others are drawn as unknown."""
     column: str = "state"
-    """Column of the state."""
     first: bool = False
     """Whether it stands above the strips of instruments before it."""
 
@@ -86,7 +85,6 @@ class Instrument:
 
     name: str
     rows_mean: str
-    """What its rows are."""
     tables: tuple[str, ...] = ()
     """Schemas of tables that become something else than one of these:"""
     frames: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +100,6 @@ class Instrument:
     on_demand: bool = False
     """Whether its tables are read only when something asks for them, and not to build a trace."""
     plural: bool = False
-    """Whether its name is plural."""
     empty: str = ""
     """Clause for a table that was recorded without rows, where there is more to say than that."""
 

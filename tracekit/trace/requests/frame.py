@@ -90,7 +90,6 @@ DTYPES: Final[Mapping[str, str]] = {
     "table": "category",
     "row": "int64",
 }
-"""Columns in order, and their types."""
 
 
 def no_requests() -> pd.DataFrame:

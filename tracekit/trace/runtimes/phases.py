@@ -49,7 +49,6 @@ PHASES: Final = "phases"
 INTERVAL, OPEN, POINT = "interval", "open", "point"
 FORMS: Final = (INTERVAL, OPEN, POINT)
 OPERATION: Final = "operation"
-"""Phase of what the app itself logs."""
 MESSAGES: Final = ("start_message", "end_message", "message")
 """Columns of signposts that may hold what a user wrote."""
 UNKNOWN: Final = "unknown"
