@@ -74,7 +74,7 @@ def _skip_reason(checks: Sequence[Result]) -> str:
     """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."
-    reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
+    reasons = Counter(check.summary for check in with_outcome(checks, checks[0].outcome))
     # A long reason has its main point in front; the checks themselves give it whole.
     reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
