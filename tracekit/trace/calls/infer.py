@@ -62,8 +62,15 @@ def infer_calls(
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
     """Rows of the Activity lane that Core ML recorded, with the columns that all calls have. O(n)."""
-    times = Intervals.from_rows(activity)
-    return with_bounds(activity, Origin.CORE_ML, times.starts, times.starts, times.ends, times.ends)
+    starts, count = activity["start_ns"], len(activity)
+    # Series share their values with the frame; an array would be copied for each column.
+    return activity.assign(
+        origin=constant(Origin.CORE_ML, count, FIXED_CATEGORIES["origin"]),
+        resolution_ns=pd.Series(np.zeros(count, np.int64), activity.index, copy=False),
+        **dict.fromkeys(BOUNDS[:2], starts),
+        **dict.fromkeys(BOUNDS[2:], starts + activity["duration_ns"]),
+        single=np.ones(count, np.bool_),
+    )
 
 
 def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
