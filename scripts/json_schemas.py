@@ -39,7 +39,7 @@ from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
 from tracekit.report.whatif import WhatIf
 from tracekit.report.why import WhyReport
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
 from tracekit.trace.instruments.memory import Memory
 

@@ -10,7 +10,7 @@ import pytest
 from support.analyses import kept_analysis
 from tracekit.analysis.code.sites import Busy, CallSite
 from tracekit.report.call_sites import busy_words, code_info, main_work
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import everything, only_models
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.models import ModelSummary
-from tracekit.report.phases import calls_words, headline, phase_lines, phase_rows, source_words
+from tracekit.report.phases import calls_words, headline, inferred_facts, phase_lines, phase_rows, source_words
 from tracekit.report.report import Report
+from tracekit.trace.events import CALL_DTYPES
 
 MS = 1_000_000
 
@@ -68,3 +70,30 @@ def test_each_phase_has_a_row_and_an_id(inferred: ModelSummary) -> None:
 def test_the_source_is_named_where_core_ml_recorded_nothing(full: Report, inferred: ModelSummary) -> None:
     assert source_words(full.models) == source_words(()) == source_words((inferred, *full.models)) == ""
     assert source_words((replace(inferred, breakdown=None),)) == "inferred from call stacks"
+
+
+def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended() -> None:
+    rows = [
+        ("core-ml", 0, 5 * MS, 5 * MS, 9 * MS, 9 * MS, True),
+        ("call-stacks", MS, 704_614_250, 707_614_250, 3_931_614_000, 3_932_615_083, True),
+        ("call-stacks", 5 * MS, 0, 5 * MS, 5 * MS, 80 * MS, False),
+        ("signposts", 0, 5 * MS, 5 * MS, 9 * MS, 9 * MS, True),
+        ("hardware", 0, 0, 20 * MS, 30 * MS, 900 * MS, True),
+    ]
+    recorded, sampled, several, logged, hardware = map(dict, inferred_facts(pd.DataFrame(rows, columns=[*CALL_DTYPES])))
+    assert recorded == {}
+    assert sampled == {
+        "inferred from": "call stacks",
+        "resolution": "±1 ms",
+        "started": "00:00.704 614 to 00:00.707 614",
+        "ended": "00:03.931 614 to 00:03.932 615",
+    }
+    assert several["calls"] == "one or more"
+    # That is exact, too.
+    assert logged == {"recorded as": "Core ML's signpost"}
+    # Nothing bounds a call that only its work shows: when the recording began and ended says nothing of it.
+    assert hardware == {
+        "inferred from": "hardware rows",
+        "started": "at 00:00.020 000 or before",
+        "ended": "at 00:00.030 000 or later",
+    }

@@ -16,10 +16,10 @@ import pandas as pd
 from support.call_stacks import START, WQ, Call, Sample, app, core_ml, source
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.calls.infer import Inferred, infer_calls
-from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import FIXED_CATEGORIES, empty_events
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.instruments.instrument import CommandBuffers
 
 MS = 1_000_000
 APP = Process("App", 7)

@@ -27,7 +27,7 @@ from tracekit.analysis.quantities import RESOLUTION_NS, Sample, quantities_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.patterns import app_frames, innermost
+from tracekit.trace.calls.stacks import app_frames, innermost
 from tracekit.trace.events import Lane, Level
 from tracekit.trace.filter import Shown, in_ranges
 from tracekit.trace.frames import is_any, or_minus_one

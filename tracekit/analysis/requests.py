@@ -14,8 +14,8 @@ from tracekit.analysis.quantities import Population, Quantity, median, quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.trace.filter import Shown
 from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.requests.errors import NONE
 from tracekit.trace.requests.frame import REQUESTS
+from tracekit.trace.requests.pairing import NONE
 from tracekit.trace.runtimes.phases import INTERVAL, POINT, of_target
 from tracekit.trace.trace import Trace, cached_by_trace
 

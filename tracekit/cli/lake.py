@@ -22,7 +22,7 @@ from tracekit.query.views import Source
 from tracekit.report.choice import plain
 from tracekit.report.lake_reports import runs_in
 from tracekit.request import read_trace
-from tracekit.trace.identity import identity_of
+from tracekit.trace.trace import identity_of
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

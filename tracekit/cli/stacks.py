@@ -24,9 +24,8 @@ from tracekit.documents.report_code import call_stacks_document
 from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
-from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
 from tracekit.report.choice import Part, chosen_models, ranges_of
-from tracekit.report.flame import fit_to_leave, flame_in
+from tracekit.report.flame import as_collapsed, as_speedscope, as_text, fit_to_leave, flame_in
 from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
 from tracekit.trace.filter import reach_ranges

@@ -196,7 +196,7 @@ class Measurements:
     limited: str = ""
     """A sentence on the models that are not in here, where a report has no room for all."""
     identity: str | None = None
-    """Which recording it is (`tracekit.trace.identity`); None where nothing tells it from others."""
+    """Which recording it is (`tracekit.trace.trace`); None where nothing tells it from others."""
     started: str | None = None
     """When it began, as ISO 8601."""
     commit: str | None = None

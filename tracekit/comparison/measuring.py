@@ -38,8 +38,8 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.frames import hardware_only, is_any, resolution_of, texts_in
-from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
+from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary

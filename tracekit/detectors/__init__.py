@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
-    from tracekit.trace.calls.patterns import Api
-    from tracekit.trace.data_quality import issues_about_data
+    from tracekit.trace.calls.stacks import Api
+    from tracekit.trace.coverage import issues_about_data
     from tracekit.trace.events import (
         DEVICE_NAMES,
         LOAD_KINDS,

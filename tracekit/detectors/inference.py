@@ -16,8 +16,8 @@ import pandas as pd
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.order import Follows, call_order, keep_in_order, next_of, threads_of
-from tracekit.trace.calls.patterns import Unit
+from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
+from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
 from tracekit.trace.frames import is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource

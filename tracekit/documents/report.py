@@ -22,9 +22,8 @@ from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
 from tracekit.report.phases import source_words
-from tracekit.report.remedies import remedies
 from tracekit.report.serialize import to_json
-from tracekit.report.verdict import STACKS_ALONE
+from tracekit.report.verdict import STACKS_ALONE, remedies
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
 

@@ -12,9 +12,9 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Block, Column, Figure, Line, Paragraph, Role, Section, Span, join, section, table
 from tracekit.render.markup import page_data, tag
 from tracekit.report import call_sites
-from tracekit.report.call_tree import DEEPER, MAX_LEVELS
+from tracekit.report.flame import DEEPER, MAX_LEVELS
 from tracekit.report.formatting import ABSENT, moment
-from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.stacks import Api
 from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:

@@ -80,8 +80,7 @@ LOOKS: dict[Category, Look] = {
 }
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
-"""What fills a bar of something that was not recorded itself, so that it differs in more than its color; pages outline
-such bars."""
+"""What fills a bar of what was not recorded itself, so that more than its color differs; pages outline such bars."""
 
 OF_KIND = {kind: Category[work.color] for entry in INSTRUMENTS for kind, work in entry.kinds.items()}
 

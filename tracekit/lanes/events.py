@@ -1,14 +1,16 @@
-"""Intervals of lanes: what is drawn of the rows of a frame, made once for all lanes that show some of them."""
+"""Lanes, and their intervals: what is drawn of the rows of a frame, made once for all lanes that show some of them, and
+the rows in which overlapping and nested intervals stand one below another."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import CodeArray, Int8Array, IntArray
+from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
 from tracekit.trace.events import Attribution, Device
 from tracekit.trace.frames import is_any
@@ -40,15 +42,8 @@ class Events:
         """Those at these positions, which ascend."""
         if len(positions) == len(self):
             return self
-        return replace(
-            self,
-            index=self.index[positions],
-            starts=self.starts[positions],
-            ends=self.ends[positions],
-            categories=self.categories[positions],
-            labels=self.labels[positions],
-            models=self.models[positions],
-        )
+        arrays = ("index", "starts", "ends", "categories", "labels", "models")
+        return replace(self, **{name: getattr(self, name)[positions] for name in arrays})
 
     def label(self, position: int) -> str:
         """What is written on a bar: `Prediction · Watercolor`."""
@@ -119,3 +114,86 @@ def _categories(frame: pd.DataFrame) -> Int8Array:
 
 
 _BY_OWNER = tuple(hardware.lane for hardware in HARDWARE.values() if hardware.by_owner)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneRows:
+    """One lane and what stands on it."""
+
+    id: str
+    title: str
+    section: str
+    """Heading under which it stands; lanes of one section follow one another."""
+    events: Events | None
+    """None where there is nothing to draw; then `words` says why."""
+    words: str = ""
+    pinned: bool = False
+    strip: bool = False
+    """A thin strip of states, which tile time."""
+
+
+def rows_by(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
+    """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
+    codes, texts = category_codes(frame, column)
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    groups = [positions for positions in np.split(order, cuts) if positions.size]
+    for positions in sorted(groups, key=lambda positions: int(positions[0])):
+        code = int(codes[positions[0]])
+        yield (texts[code] if code >= 0 else ""), positions
+
+
+def stack(starts: IntArray, ends: IntArray) -> IntArray:
+    """The row of each interval, from 0: the lowest one that is free when it starts.
+
+    Intervals come sorted by start, longest first among equal starts, and have a length. In one row none overlap; there
+    are as many rows as intervals at once at most; an interval stands below those that contain it. O(n log n), with a
+    loop in Python only over intervals that cross others without nesting.
+    """
+    count = len(starts)
+    rows = np.zeros(count, np.int64)
+    if not count:
+        return rows
+    reach = np.maximum.accumulate(ends)
+    opens = np.concatenate(([True], starts[1:] >= reach[:-1]))
+    if opens.all():
+        return rows
+    # How many earlier intervals are still on. For nested intervals, that is the row.
+    rows = np.arange(count) - np.searchsorted(np.sort(ends), starts, side="right")
+    crossed = _crosses(ends, rows)
+    if crossed.any():
+        cluster = np.cumsum(opens) - 1
+        bad = np.unique(cluster[crossed])
+        firsts = np.flatnonzero(opens)
+        lasts = np.append(firsts[1:], count)
+        for first, last in zip(firsts[bad].tolist(), lasts[bad].tolist(), strict=True):
+            rows[first:last] = _greedy(starts[first:last].tolist(), ends[first:last].tolist())
+    return rows
+
+
+def _crosses(ends: IntArray, depth: IntArray) -> BoolArray:
+    """Whether each interval outlasts the last one before it that is one level up; false for all that are nested.
+    `depth` counts the earlier intervals that are on. O(n log n)."""
+    count = len(depth)
+    position = np.arange(count)
+    keys = depth * count + position
+    order = np.argsort(keys, kind="stable")
+    above = np.searchsorted(keys[order], (depth - 1) * count + position) - 1
+    parent = order[np.maximum(above, 0)]
+    nested = (above >= 0) & (depth[parent] == depth - 1) & (ends[parent] >= ends)
+    crosses: BoolArray = (depth > 0) & ~nested
+    return crosses
+
+
+def _greedy(starts: list[int], ends: list[int]) -> list[int]:
+    """Rows of intervals that begin at or after one another. O(n log n)."""
+    free: list[int] = []
+    taken: list[tuple[int, int]] = []
+    rows = []
+    for start, end in zip(starts, ends, strict=True):
+        while taken and taken[0][0] <= start:
+            heapq.heappush(free, heapq.heappop(taken)[1])
+        row = heapq.heappop(free) if free else len(taken)
+        heapq.heappush(taken, (end, row))
+        rows.append(row)
+    return rows

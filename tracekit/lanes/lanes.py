@@ -13,11 +13,8 @@ import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, by_code, category_codes, frame_events, state_events
-from tracekit.lanes.layout import LaneRows, rows_by
-from tracekit.lanes.main_thread import FRAME, IN_CALLS, RUNNING, main_thread_frame
-from tracekit.lanes.memory import memory_lanes
-from tracekit.lanes.phases import phase_lanes
+from tracekit.lanes.events import Events, LaneRows, by_code, category_codes, frame_events, rows_by, state_events
+from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_frame, memory_lanes, phase_lanes
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
@@ -50,15 +47,13 @@ def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
     """Why tables of these schemas show nothing."""
     tables = [entry for entry in trace.run.tables if entry.schema in schemas]
     states = {entry.state for entry in tables}
-    unreadable = [entry for entry in tables if entry.state is TableState.UNREADABLE]
-    exported = any("not exported" not in entry.reason for entry in unreadable)
-    for state, why in (
-        (TableState.ROWS, Reason.NOTHING_SHOWN),
-        (TableState.UNREADABLE, Reason.UNREAD if exported else Reason.NOT_EXPORTED),
-        (TableState.EMPTY, Reason.EMPTY),
-    ):
-        if state in states:
-            return why
+    if TableState.ROWS in states:
+        return Reason.NOTHING_SHOWN
+    if unreadable := [entry for entry in tables if entry.state is TableState.UNREADABLE]:
+        exported = any("not exported" not in entry.reason for entry in unreadable)
+        return Reason.UNREAD if exported else Reason.NOT_EXPORTED
+    if TableState.EMPTY in states:
+        return Reason.EMPTY
     return Reason.ABSENT if trace.contents.has_table_of_contents else Reason.OUTSIDE
 
 
@@ -66,7 +61,6 @@ PROCESS_LIMIT = 6
 """Processes on the GPU that get a lane of their own where lanes are not grouped."""
 NO_MODEL = "unattributed"
 PIPELINES = "metal_pipelines"
-"""Frame of the context with a lane of its own."""
 
 
 class Grouping(StrEnum):
@@ -82,10 +76,10 @@ class Grouping(StrEnum):
 
 def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    makers = {Grouping.LANES: _frame_lanes, Grouping.EVENTS: _event_lanes, Grouping.MODELS: _by_model}
+    by_event = grouping is Grouping.EVENTS
     return (
         *phase_lanes(trace),
-        *makers[grouping](trace),
+        *(_by_model(trace) if grouping is Grouping.MODELS else _frame_lanes(trace, by_event=by_event)),
         *_hardware(trace, grouping),
         *_pipelines(trace),
         *memory_lanes(trace),
@@ -99,26 +93,16 @@ _OTHER = "other"
 """The one that is not drawn where it has no rows."""
 
 
-def _frame_lanes(trace: Trace) -> Iterator[LaneRows]:
+def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
     for name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        if name == _OTHER and frame.empty:
-            continue
-        words = _words(trace, CORE_ML, Reason.OTHER_LANES)
-        yield _lane(name, title, CORE_ML, frame_events(name, frame), words)
-
-
-def _event_lanes(trace: Trace) -> Iterator[LaneRows]:
-    for name, title in _CORE_ML:
-        frame: pd.DataFrame = getattr(trace, name)
-        intervals = frame_events(name, frame)
-        if frame.empty:
-            if name != _OTHER:
-                yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
-            continue
-        for label, positions in rows_by(frame, "label"):
-            text = label or "unnamed event"
-            yield _lane(f"{name}/{text}", text, title, intervals, "", positions)
+        intervals, section = frame_events(name, frame), title if by_event else CORE_ML
+        if by_event and len(frame):
+            for label, positions in rows_by(frame, "label"):
+                text = label or "unnamed event"
+                yield _lane(f"{name}/{text}", text, section, intervals, "", positions)
+        elif name != _OTHER or len(frame):
+            yield _lane(name, title, section, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
 
 
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
@@ -130,11 +114,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
             section = model or NO_MODEL
             lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
             lanes_of_model.setdefault(section, []).append(lane)
-    lanes = [lane for of_model in lanes_of_model.values() for lane in of_model]
-    if lanes:
-        yield from lanes
-    else:
-        yield from _frame_lanes(trace)
+    yield from [lane for of_model in lanes_of_model.values() for lane in of_model] or _frame_lanes(trace)
 
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
@@ -172,8 +152,7 @@ def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, fo
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))
     for name, positions in groups[:PROCESS_LIMIT]:
         yield _hardware_lane(f"{lane}/{name}", f"{title} · {name}", intervals, positions)
-    rest = [positions for _, positions in groups[PROCESS_LIMIT:]]
-    if rest:
+    if rest := [positions for _, positions in groups[PROCESS_LIMIT:]]:
         positions = np.sort(np.concatenate(rest))
         yield _hardware_lane(f"{lane} other", f"{title} · {len(rest)} more", intervals, positions)
 
@@ -229,8 +208,7 @@ def _lane(
     *,
     pinned: bool = False,
 ) -> LaneRows:
-    """A lane of the rows at some positions, else of all."""
+    """A lane of the rows at some positions, else of all; `words` say why there are none."""
     events = intervals if positions is None else intervals.at(positions)
-    if not len(events):
-        return LaneRows(identity, title, section, None, words, pinned)
-    return LaneRows(identity, title, section, events, "", pinned)
+    shown, why = (events, "") if len(events) else (None, words)
+    return LaneRows(identity, title, section, shown, why, pinned)

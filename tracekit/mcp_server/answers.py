@@ -34,9 +34,8 @@ from tracekit.query.database import MACROS
 from tracekit.query.views import VIEWS
 from tracekit.recording.table import TableState
 from tracekit.render.forms import render
-from tracekit.report.call_tree import branches
 from tracekit.report.choice import chosen_models
-from tracekit.report.flame import fit_to_leave
+from tracekit.report.flame import branches, fit_to_leave
 from tracekit.report.model_report import model_report
 from tracekit.report.performance import inspected_performance
 from tracekit.trace.frames import is_any

@@ -12,7 +12,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
 from tracekit.errors import UsageError, unknown
 from tracekit.lanes.categories import LOOKS, Category
-from tracekit.lanes.stacking import stack
+from tracekit.lanes.events import stack
 from tracekit.notebook.drawing import color_of, entitle, ink_on, legend, logarithmic, new_axes
 from tracekit.report.build import build_report
 from tracekit.report.choice import matching_any

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks | None) -> ModelFileInfo:
-    """The file with what its checks say; `system` is what the recording was made on, such as `iOS 18.5`, and `checks`
-    what the project sets for them."""
+    """The file with what its checks say; `system` of the recording, as `iOS 18.5`; `checks`: the project's settings."""
     model = entry.facts
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
@@ -123,7 +122,6 @@ def performance_report_info(
 
 
 def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
-    """The time of a prediction alone, and in the app."""
     alone = report.prediction.median_ns if report.prediction else None
     if alone is None:
         return ""
@@ -136,16 +134,12 @@ def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> st
 
 
 def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
-    """Where operations are planned, and where work was recorded."""
     plan = planned.placement(report)
     if not plan:
         return ""
     parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()
     total = {part.part: part.total_ns or 0 for part in parts}
     work = {device: sum(total.get(part, 0) for part in working) for device, working in _PARTS.items()}
-    shares = ", ".join(
-        f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}"
-        for device in sorted(work, key=lambda device: -work[device])
-        if work[device]
-    )
+    ran = [device for device in sorted(work, key=lambda device: -work[device]) if work[device]]
+    shares = ", ".join(f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}" for device in ran)
     return f"Planned: {plan}; recorded work: {shares or 'none of a compute unit'}."

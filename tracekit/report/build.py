@@ -16,7 +16,7 @@ from tracekit.analysis.runtimes import summarize_runtimes
 from tracekit.analysis.sustained import sustained
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
-from tracekit.report.call_sites import CodeInfo, code_info, symbols_sentence
+from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
 from tracekit.report.groups import Group, explains, findings
 from tracekit.report.operations import what_ran, without_names, without_tools
@@ -36,15 +36,14 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
-from tracekit.trace.coverage import tables_of
-from tracekit.trace.data_quality import issues_about_data
+from tracekit.trace.coverage import issues_about_data, tables_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:
     from tracekit.detectors.selection import ModelChecks
     from tracekit.recording.contents import TableEntry
     from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Coverage, Trace
+    from tracekit.trace.trace import Trace
 
 ALL_PROCESSES = "all processes"
 """Target of a recording that was not limited to one process."""
@@ -63,14 +62,10 @@ def build_report(
     model_checks: ModelChecks | None = None,
 ) -> Report:
     """The report of one run, with results in the order of `results_from`, behind what explains why no check could be
-    evaluated. `shown` is what of the trace counts (None:
-    all), and the results are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
-    people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
-    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each;
-    `model_checks` is what the project sets for the checks of model files.
-
-    Raises `UsageError` for an unknown sort column.
-    """
+    evaluated. `shown` is what of the trace counts (None: all), and the results are those about it; `sort` is a column
+    of the aggregation; `redact` leaves out what identifies people; without `functions`, names of the app's functions
+    and source files are left out; `config` is the name of the settings file; `notes` are sentences beside those of the
+    recording; `model_checks`: settings of the checks of model files. Raises `UsageError` for an unknown sort column."""
     counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
@@ -80,6 +75,13 @@ def build_report(
     ran_runtimes = ran_runtimes if functions else without_tools(ran_runtimes)
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
     requests = summarize_requests(trace, shown)
+    coverage = {entry.instrument: entry for entry in trace.coverage}
+    stacks = coverage.get(CALL_STACKS)
+    if code is not None and stacks is not None and stacks.state is TableState.ROWS:
+        said = f"{stacks.conclusion.rstrip('.')}; {symbols_sentence(code)}."
+        coverage[CALL_STACKS] = replace(stacks, conclusion=said)
+    sizes, names = levels(trace), {model.name for model in models}
+    memory = MemoryInfo(sizes, tuple(each for each in load_memory(trace) if each.model in names)) if sizes else None
     summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests))
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
@@ -87,7 +89,7 @@ def build_report(
         tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, all_notes),
         tables=tuple(map(_table, tables_of(trace))),
-        coverage=tuple(_with_symbols(entry, code) for entry in trace.coverage),
+        coverage=tuple(coverage.values()),
         models=models,
         aggregation=aggregate(trace, counted, sort),
         findings=tuple(map(finding_info, findings(results))),
@@ -99,7 +101,7 @@ def build_report(
         runtimes=ran_runtimes,
         operations=ran_operations,
         requests=requests,
-        memory=_memory(trace, models),
+        memory=memory,
         sustained=sustained(trace) if shown is None else (),
     )
     if not functions:
@@ -107,16 +109,9 @@ def build_report(
     return redact_report(report, private_facts(trace)) if redact else report
 
 
-def _memory(trace: Trace, models: Sequence[ModelSummary]) -> MemoryInfo | None:
-    """Memory over the whole recording, with the loads of the models that are shown."""
-    known, names = levels(trace), {model.name for model in models}
-    return MemoryInfo(known, tuple(each for each in load_memory(trace) if each.model in names)) if known else None
-
-
 def _attached_files(
     trace: Trace, models: Sequence[ModelSummary], checks: ModelChecks | None
 ) -> tuple[tuple[ModelFileInfo, ...], tuple[PerformanceReportInfo, ...]]:
-    """The files of the models that are shown, and those that are not used."""
     if not trace.model_files and not trace.performance_reports:
         return (), ()
     # What knows model files takes longer to load than a short report takes to make.
@@ -200,10 +195,3 @@ def _table(entry: TableEntry) -> TableInfo:
         source=entry.source,
         reason=entry.reason,
     )
-
-
-def _with_symbols(entry: Coverage, code: CodeInfo | None) -> Coverage:
-    """What call stacks show, and whether functions are known."""
-    if entry.instrument != CALL_STACKS or code is None or entry.state is not TableState.ROWS:
-        return entry
-    return replace(entry, conclusion=f"{entry.conclusion.rstrip('.')}; {symbols_sentence(code)}.")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
 from tracekit.grouping import grouped
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
@@ -75,6 +76,10 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         return None
     stacks, weights = sampled.stacks, sampled.weights
     is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    sites = [] if shown is not None and shown.foreign else all_sites(trace, shown.models if shown else None)
+    if shown is not None and shown.ranges is not None:
+        times = np.array([(site.first_ns, site.last_ns + 1) for site in sites], np.int64).reshape(-1, 2)
+        sites = [*compress(sites, reach_ranges(shown.ranges, *times.T))]
     return CodeInfo(
         samples=len(sampled.samples),
         unit=sampled.unit,
@@ -83,19 +88,9 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         named=float(stacks["function"].notna().mean()) if len(stacks) else None,
         source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
         inferred=trace.inferred,
-        call_sites=tuple(site for site in all_sites(trace, shown.models if shown else None) if _is_shown(site, shown)),
+        call_sites=tuple(sites),
         notes=sampled.notes,
     )
-
-
-def _is_shown(site: CallSite, shown: Shown | None) -> bool:
-    if shown is None:
-        return True
-    if shown.foreign:
-        return False
-    if shown.ranges is None:
-        return True
-    return bool(reach_ranges(shown.ranges, np.array([site.first_ns]), np.array([site.last_ns + 1])).any())
 
 
 def sampling_sentence(code: CodeInfo) -> str:

@@ -45,13 +45,11 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
 
 MAX_MODELS = 1_500
-"""Models of one report. Each takes 36 ms and 33 kB of JSON, from 125 models to 1,000: all together about a minute.
-Apps have fewer than twenty."""
+"""Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""
 LEFT_OUT = "are left out of all counts"
 """Marks the note on models that are not in a report, which comparisons repeat."""
 MAX_NAME_CHARS = 1_000
-"""Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
-have 255 bytes."""
+"""Characters of the name of a model in a report, which repeats it in every check. Names of files have 255 bytes."""
 MAX_INSTANCE_SPAN_NS = 2**62
 """Instances of models times the span of their rows: an instance has gaps no longer than the span, and no sum of
 gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
@@ -89,8 +87,7 @@ def choose_shown(
 
 
 def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set[str]:
-    """Models that match any of some shell patterns. Raises `UsageError` for one that matches none; `redact` keeps
-    models that only other processes ran out of its text."""
+    """Models that match any of some shell patterns. Raises the `UsageError` of `unknown_model` for one without."""
     return matching_any(model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
 
 
@@ -106,8 +103,7 @@ def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[
 
 
 def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
-    """What is shown of as many models as a report holds, those in which most time was spent; a note says what of the
-    others is left out. O(rows)."""
+    """What is shown of the models with most time, as many as a report holds; a note counts the others. O(rows)."""
     if len(trace.models) <= MAX_MODELS:
         return shown
     shown = everything(trace) if shown is None else shown
@@ -173,11 +169,8 @@ class Part:
 
 def ranges_of(trace: Trace, part: Part) -> Intervals:
     """The ranges of time of a part, sorted and disjoint. Raises `UsageError` for a range outside the recording, and for
-    a signpost that the app does not have.
-
-    Signposts of other processes do not count where the recording has a target.
-    """
-    low = 0 if part.start_ns is None else part.start_ns
+    a signpost that the app does not have; those of other processes do not count where the recording has a target."""
+    low = part.start_ns or 0
     high = np.iinfo(np.int64).max if part.end_ns is None else part.end_ns
     length_ns = trace.run.duration_ns
     if high <= 0 or (length_ns is not None and low >= length_ns):
@@ -211,15 +204,13 @@ def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     target = trace.run.target.process
     if not redact:
         return _error("process", wanted, sorted({name for name, _ in pairs}), hidden=0)
-    offered = [] if target is None else [target.name]
-    others = [pid for name, pid in pairs if name not in offered]
-    known = [str(pid) for pid in others if pid is not None]
-    return _error("process", wanted, [*offered, *known], hidden=len(others))
+    own = [] if target is None else [target.name]
+    others = [pid for name, pid in pairs if name not in own]
+    return _error("process", wanted, [*own, *(str(pid) for pid in others if pid is not None)], hidden=len(others))
 
 
 def plain(text: str) -> str:
-    """A sentence with words of a file of settings, without what is private by its form and what could steer a
-    terminal."""
+    """Words of a file of settings, without what is private by its form and what could steer a terminal."""
     return visible(redact_text(text, PrivateFacts((), (), None), ()))
 
 
@@ -269,8 +260,7 @@ def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]
 
 
 def _reaches(finding: Finding, ranges: Intervals) -> bool:
-    """Whether any time that a finding calls lost, or its evidence, lies in the ranges; also where it names no time, or
-    where its evidence is a selection. O(intervals)."""
+    """Whether lost time or evidence lies in the ranges; also without times, and for a selection. O(intervals)."""
     starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
     ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
     if not len(starts) or bool(reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import end_reason, file_problems, moment
-from tracekit.report.groups import count_checks
+from tracekit.report.groups import count_checks, with_outcome
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
 
@@ -49,7 +49,6 @@ class Branch:
 
     title: str
     facts: Callable[[Report], tuple[str, ...]]
-    """What a recording says to it as a whole."""
     leaves: tuple[Leaf, ...]
 
 
@@ -121,8 +120,7 @@ def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
 
 def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     of_leaf = [check for check in checks if check.pattern == leaf.pattern]
-    findings = [check for check in of_leaf if check.outcome == "finding"]
-    passed = [check for check in of_leaf if check.outcome == "passed"]
+    findings, passed = (with_outcome(of_leaf, outcome) for outcome in ("finding", "passed"))
     not_evaluated = [check for check in of_leaf if check.outcome in ("not_evaluated", "error")]
     if findings:
         return _leaf_answer(leaf, Answer.SEEN, map(_about, findings), findings)
@@ -134,21 +132,16 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     if not_evaluated:
         reasons = (f"{check.summary} {check.record}" for check in not_evaluated)
         return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(reasons), not_evaluated)
-    why = dict.fromkeys(map(_about, of_leaf)) or [_why_unanswered(leaf)]
-    return _leaf_answer(leaf, Answer.UNKNOWN, why, of_leaf)
+    why = "tracekit has no check for this yet."
+    if not leaf.shows:
+        why = "Not visible in recordings."
+    elif any(detector.page.pattern == leaf.pattern for detector in DETECTORS):
+        why = "No check for this was run."
+    return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(map(_about, of_leaf)) or [why], of_leaf)
 
 
 def _about(check: Result) -> str:
     return f"{check.model}: {check.summary}" if check.model else check.summary
-
-
-def _why_unanswered(leaf: Leaf) -> str:
-    """Why no check is about a leaf."""
-    if not leaf.shows:
-        return "Not visible in recordings."
-    if any(detector.page.pattern == leaf.pattern for detector in DETECTORS):
-        return "No check for this was run."
-    return "tracekit has no check for this yet."
 
 
 def _leaf_answer(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Result]) -> LeafAnswer:
@@ -160,14 +153,13 @@ def _loads_evidence(report: Report) -> tuple[str, ...]:
     """Models that predicted did load; the table holds no row for a load that failed."""
     worked = [model.name for model in report.models if model.predictions]
     system = " ".join(filter(None, (report.recording.platform, report.recording.os_version)))
-    facts = []
-    if worked:
-        models, they = format_count(len(worked), "model"), "it" if len(worked) == 1 else "they"
-        facts.append(f"{models} ran ({format_names(worked)}), so {they} loaded successfully.")
-    if system:
-        facts.append(f"System: {system}.")
-    facts += [f"Model file {file.source}: {file.summary}." for file in report.model_files if file.model]
-    return (*facts, "Failed loads are not recorded.")
+    models, they = format_count(len(worked), "model"), "it" if len(worked) == 1 else "they"
+    return (
+        *((f"{models} ran ({format_names(worked)}), so {they} loaded successfully.",) if worked else ()),
+        *((f"System: {system}.",) if system else ()),
+        *(f"Model file {file.source}: {file.summary}." for file in report.model_files if file.model),
+        "Failed loads are not recorded.",
+    )
 
 
 def _speed_evidence(report: Report) -> tuple[str, ...]:

@@ -92,17 +92,14 @@ def moment(ns: int) -> str:
 
 
 def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
-    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they distinguish
-    times `resolution_ns` apart: `00:12.345 678`. Truncated.
-    """
+    """As `moment`, with groups of three more digits until they tell times `resolution_ns` apart: `00:12.345 678`."""
     micros, nanos = divmod(abs(time_ns) % 1_000_000, 1000)
     groups = [f"{micros:03d}"] * (resolution_ns < 1_000_000) + [f"{nanos:03d}"] * (resolution_ns < 1000)
     return " ".join([moment(time_ns), *groups])
 
 
 def start_words(date: str) -> str:
-    """An ISO 8601 date to the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC
-    and says so."""
+    """An ISO 8601 date to the minute, on the Mac's clock; bundles do not hold its time zone, so theirs says UTC."""
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
 
 
@@ -118,8 +115,7 @@ def end_reason(reason: str) -> str:
 
 
 def coverage_state(entry: Coverage) -> str:
-    """The state of an instrument in words: what was not exported may be sound, and without a table of contents nothing
-    is known to be missing."""
+    """The state in words: what was not exported may be sound; without table of contents nothing is known missing."""
     if entry.state == "missing" and not entry.conclusion.endswith("not recorded."):
         return "unknown"
     if entry.state == "unreadable" and entry.conclusion.endswith("not exported."):
@@ -153,8 +149,7 @@ def frames(rate: float | None) -> str:
 
 
 def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
-    """A metric's value in its unit: `ns` (known to its resolution), `share`, `fps`, `count`, `ratio` or another, which
-    is written behind it."""
+    """A value in its unit: `ns` (to its resolution), `share`, `fps`, `count`, `ratio` or another, written behind it."""
     if value is None:
         return ABSENT
     if unit == "ns":
@@ -165,9 +160,10 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
         return format_bytes(round(value))
     if unit == "fps":
         return f"{frames(value)} fps"
+    number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
     if unit == "count":
-        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
-    number = f"{value:,.2f}".rstrip("0").rstrip(".") if not float(value).is_integer() else f"{value:,.0f}"
+        return number
+    number = number.rstrip("0").rstrip(".") if "." in number else number
     return number if unit == "ratio" else f"{number} {unit}"
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tracekit.detectors.pages import Pattern
 from tracekit.grouping import grouped
-from tracekit.report.report import SEVERITIES, Report, Result, Summary, Totals
+from tracekit.report.report import SEVERITIES, Answer, Report, Result, Summary, Totals
 from tracekit.units import format_count
+
+Given = TypeVar("Given", bound=Answer)
 
 INCONCLUSIVE = "inconclusive"
 """Word for a recording of which no check could be evaluated, and for what is wrong with it."""
 
 
 def explains(result: Result, summary: Summary) -> bool:
-    """Whether a finding about the recording is why no check could be evaluated. It is said first, without a
-    severity."""
+    """Whether a finding is why no check could be evaluated. It is said first, without a severity."""
     return not summary.says and result.outcome == "finding" and result.pattern == Pattern.RECORDING
 
 
@@ -180,11 +181,8 @@ def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
 
 
 def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[SkipReason, ...]:
-    """What was not evaluated, by reason, in the order of the report.
-
-    `together` takes as one the reasons of the same checks that ask for the same: they differ in the numbers of each
-    model.
-    """
+    """What was not evaluated, by reason, in the order of the report. `together` takes as one the reasons of the same
+    checks that ask for the same: they differ in the numbers of each model."""
     groups = grouped(((check.summary, check.record), check) for check in with_outcome(checks, "not_evaluated"))
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
     if not together:
@@ -196,7 +194,7 @@ def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[S
     )
 
 
-def with_outcome(checks: Iterable[Result], outcome: str) -> tuple[Result, ...]:
+def with_outcome(checks: Iterable[Given], outcome: str) -> tuple[Given, ...]:
     """The checks with one outcome."""
     return tuple(check for check in checks if check.outcome == outcome)
 

@@ -27,8 +27,7 @@ def runs_in(lake: Path) -> set[str]:
 
 
 def reports_in_lake(path: str) -> list[str]:
-    """The JSON reports of the recordings of a lake, sorted; empty for anything else. Raises `UsageError` where it has
-    none."""
+    """The JSON reports of a lake, sorted; empty for anything else. Raises `UsageError` for a lake without any."""
     lake = Path(path)
     reports = sorted(str(lake / REPORTS / f"{run}.json") for run in runs_in(lake)) if is_lake(lake) else []
     if not reports and is_lake(lake):

@@ -7,12 +7,12 @@ They also answer leaves of the diagnostic tree of which recordings show few.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.detectors.pages import Pattern
 from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.report.formatting import word_list
+from tracekit.report.groups import with_outcome
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
@@ -36,41 +36,24 @@ class FileRow(NamedTuple):
 
 def file_rows(report: Report) -> tuple[FileRow, ...]:
     """The files that are used, in the order in which they were given, then the performance reports."""
-    files = [
-        FileRow(
-            file.model,
-            f"{file.source} · {file.summary}",
-            tuple((fact.name, fact.value) for fact in file.facts),
-            tuple(
-                filter(
-                    None, (file.problem, file.interface, _finding_words(file), *starmap(_or_run, file.commands.items()))
-                )
-            ),
-        )
-        for file in report.model_files
-        if file.model is not None
-    ]
-    reports = [
-        FileRow(
-            entry.model,
-            f"{entry.source} · {entry.form}: {entry.made_on}",
-            (),
-            tuple(filter(None, (entry.problem, entry.timed, entry.planned))),
-        )
-        for entry in report.performance_reports
-        if entry.model is not None
-    ]
-    return (*files, *reports)
-
-
-def _finding_words(file: ModelFileInfo) -> str:
-    """The other findings in the file: how it slows the model down is not measured, so they stand here alone."""
-    names = [check.id for check in file.results if check.outcome == "finding" and check.summary != file.interface]
-    return f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
-
-
-def _or_run(finding: str, command: str) -> str:
-    return " ".join((f"To change the file: `{command}`.", *filter(None, [ADVICE.get(finding)])))
+    rows = []
+    for file in report.model_files:
+        if file.model is not None:
+            # How the other findings slow the model down is not measured, so they stand here alone.
+            names = [each.id for each in with_outcome(file.results, "finding") if each.summary != file.interface]
+            others = f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
+            commands = (
+                f"To change the file: `{command}`. {ADVICE.get(finding, '')}".rstrip()
+                for finding, command in file.commands.items()
+            )
+            sentences = tuple(filter(None, (file.problem, file.interface, others, *commands)))
+            card = tuple((fact.name, fact.value) for fact in file.facts)
+            rows.append(FileRow(file.model, f"{file.source} · {file.summary}", card, sentences))
+    for entry in report.performance_reports:
+        if entry.model is not None:
+            sentences = tuple(filter(None, (entry.problem, entry.timed, entry.planned)))
+            rows.append(FileRow(entry.model, f"{entry.source} · {entry.form}: {entry.made_on}", (), sentences))
+    return tuple(rows)
 
 
 MEASURED = "interface-conversion"
@@ -89,8 +72,7 @@ class FileAnswer(NamedTuple):
 
 
 def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
-    """What model files and performance reports say to a leaf; None where they say nothing, or there are none.
-    O(checks of the files)."""
+    """What model files and performance reports say to a leaf; None for nothing. O(checks of the files)."""
     files = [file for file in report.model_files if file.model is not None]
     answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
     from_files = _together(answers, report, {file.model for file in files}, "model file")
@@ -114,8 +96,7 @@ def _together(
     checks = tuple(dict.fromkeys(name for answer in answers for name in answer.checks))
     if any(answer.there for answer in answers):
         return FileAnswer(True, evidence, checks)
-    missing = [model.name for model in report.models if model.name not in known and model.level == "top"]
-    if missing:
+    if missing := [model.name for model in report.models if model.name not in known and model.level == "top"]:
         evidence = (*evidence, f"No {source} of {word_list(missing)}.")
     decided = not missing and all(answer.there is False for answer in answers)
     return FileAnswer(False if decided else None, evidence, checks)
@@ -123,12 +104,9 @@ def _together(
 
 def _by_checks(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
     """Findings of the file that belong to the leaf. What a file may cause, only a recording can show."""
-    findings = _with(file, "finding", lambda check: check.pattern == pattern and check.id != MEASURED)
+    of_leaf = (check for check in file.results if check.pattern == pattern and check.id != MEASURED)
+    findings = with_outcome(of_leaf, "finding")
     return _of_checks(file, None, findings) if findings else None
-
-
-def _with(file: ModelFileInfo, outcome: str, chosen: Callable[[ModelFileResult], bool]) -> list[ModelFileResult]:
-    return [check for check in file.results if check.outcome == outcome and chosen(check)]
 
 
 def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
@@ -140,7 +118,8 @@ def _version(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
 
 
 def _load(file: ModelFileInfo, pattern: Pattern) -> FileAnswer | None:
-    findings, passed = (_with(file, each, lambda check: check.pattern == pattern) for each in ("finding", "passed"))
+    of_leaf = [check for check in file.results if check.pattern == pattern]
+    findings, passed = (with_outcome(of_leaf, outcome) for outcome in ("finding", "passed"))
     # A whole file may still fail to load, for example for lack of storage.
     return _of_checks(file, True if findings else None, findings or passed) if findings or passed else None
 
@@ -159,9 +138,10 @@ def _compression(technique: str) -> Callable[[ModelFileInfo, Pattern], FileAnswe
 
 
 def _conversion(file: ModelFileInfo, _pattern: Pattern) -> FileAnswer | None:
-    findings, passed = (_with(file, each, lambda check: check.id == "custom-layers") for each in ("finding", "passed"))
-    if findings:
+    of_layers = [check for check in file.results if check.id == "custom-layers"]
+    if findings := with_outcome(of_layers, "finding"):
         return _of_checks(file, True, findings)
+    passed = with_outcome(of_layers, "passed")
     return _answer(file, False, ["it was converted, without custom layers."]) if passed else None
 
 
@@ -182,7 +162,6 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]
 
 
 def _by_report(entry: PerformanceReportInfo, pattern: Pattern) -> FileAnswer | None:
-    """What a performance report says to a leaf."""
     there, sentences = None, list[str]()
     if pattern == Pattern.NO_COMPUTE_PLAN and entry.units:
         # A plan of another device may exist where one of the recorded device does not.

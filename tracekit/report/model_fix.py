@@ -135,7 +135,6 @@ def _moved(finding: str, *models: ModelFile) -> str:
 
 
 def _changed(before: ModelFile, after: ModelFile) -> Iterator[str]:
-    """What differs, in words."""
     for old, new in zip(before.functions, after.functions, strict=True):
         where = f" of {old.name}" if len(before.functions) > 1 else ""
         for one, other in zip(old.features, new.features, strict=True):

@@ -6,13 +6,13 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.characters import map_strings
+from tracekit.grouping import grouped
 from tracekit.model_files.facts import Conversion, Feature, Function, Kind, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.versions import NEWEST, Target, release_of
 from tracekit.model_files.weights import Saving, savings_of
@@ -195,6 +195,7 @@ def model_info(model: ModelFile) -> ModelInfo:
 
 
 def _function(function: Function) -> FunctionInfo:
+    backends = (each.backend for each in function.operations or () if each.backend and not is_constant(each))
     return FunctionInfo(
         name=function.name,
         inputs=function.inputs,
@@ -204,11 +205,7 @@ def _function(function: Function) -> FunctionInfo:
         compute_precision=function.precision,
         operations=dict(function.counts),
         conversions=function.conversions,
-        backends=tuple(
-            dict.fromkeys(
-                entry.backend for entry in function.operations or () if entry.backend and not is_constant(entry)
-            )
-        ),
+        backends=tuple(dict.fromkeys(backends)),
     )
 
 
@@ -228,12 +225,9 @@ def _weights(model: ModelFile) -> WeightsInfo:
 
 def _groups(tensors: Sequence[Weight]) -> tuple[WeightGroup, ...]:
     """Tensors by how they are stored, the largest group first."""
-    counts: Counter[tuple[tuple[str, ...], str | None, int | None, str | None, int]] = Counter()
-    parameters, sizes = counts.copy(), counts.copy()
-    for weight in tensors:
-        key = (weight.technique, weight.stored, weight.bits, weight.granularity, weight.vector)
-        counts[key] += 1
-        parameters[key] += weight.count
-        sizes[key] += weight.bytes
-    keys = sorted(counts, key=lambda key: (-sizes[key], str(key)))
-    return tuple(WeightGroup(*key, counts[key], parameters[key], sizes[key]) for key in keys)
+    alike = grouped(((each.technique, each.stored, each.bits, each.granularity, each.vector), each) for each in tensors)
+    groups = [
+        WeightGroup(*key, len(own), sum(weight.count for weight in own), sum(weight.bytes for weight in own))
+        for key, own in sorted(alike.items(), key=lambda pair: str(pair[0]))
+    ]
+    return tuple(sorted(groups, key=lambda group: -group.bytes))

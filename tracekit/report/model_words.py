@@ -19,8 +19,7 @@ FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
 """Most entries of each on a card."""
 
 SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
-"""What a finding is about, by the branch of the diagnostic tree. A file has no times, so that findings in it have no
-severity."""
+"""What a finding is about, by the branch of the diagnostic tree. Without times, files have no severities."""
 
 
 def symptom(check: Result) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.analysis.operations import Operation, Part
-from tracekit.analysis.requests import REQUEST
+from tracekit.analysis.operations import Operation, OperationPart, Part
+from tracekit.analysis.requests import REQUEST, RequestSummary
 from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
@@ -16,8 +16,6 @@ from tracekit.trace.runtimes.registry import PHASES
 from tracekit.units import format_count, format_names, format_percent, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.operations import OperationPart
-    from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
 
 UNCHECKED: Final = "No check evaluates these phases and operations yet."
@@ -50,13 +48,11 @@ def without_tools(runtimes: Sequence[RuntimeSummary]) -> tuple[RuntimeSummary, .
     """The runtimes with `tool A`, `tool B`, ... in place of the names of the app's tools."""
     of_tools = [phase.signpost for each in runtimes for phase in each.phases if phase.phase == "tool call"]
     aliases = alias_names(of_tools, "tool")
-    return tuple(
-        replace(each, phases=tuple(_without_tool(phase, aliases) for phase in each.phases)) for each in runtimes
-    )
 
+    def without(phase: PhaseSummary) -> PhaseSummary:
+        return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
 
-def _without_tool(phase: PhaseSummary, aliases: Mapping[str, str]) -> PhaseSummary:
-    return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
+    return tuple(replace(each, phases=tuple(map(without, each.phases))) for each in runtimes)
 
 
 def what_ran(

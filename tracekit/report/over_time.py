@@ -46,8 +46,7 @@ def bars(values: Sequence[float]) -> str:
 
 
 def trend(model: ModelSummary) -> str:
-    """What the latency does: the first calls, then the plainest of trend, shifts and levels; empty where they are too
-    few to tell."""
+    """What the latency does: first calls, then the plainest of trend, shifts and levels; empty where too few tell."""
     parts = []
     warm, cold = (model.latency.warm, model.latency.cold) if model.latency else (None, None)
     if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:

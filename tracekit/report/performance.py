@@ -162,8 +162,7 @@ def by_type(operations: Iterable[PlannedOperation]) -> str:
 
 
 def elsewhere(report: PerformanceReport) -> Sequence[tuple[str, tuple[PlannedOperation, ...]]]:
-    """Operations that do not run on the Neural Engine: those that cannot, and those that can. Empty where the report
-    was not made for it, and so says nothing about it."""
+    """Operations that do not run on the Neural Engine: that cannot, and that can. Empty without a report about it."""
     unit = ComputeUnit.NEURAL_ENGINE
     could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
     groups = (("cannot run there", report.incompatible_with(unit)), ("can run there", could))

@@ -1,20 +1,24 @@
-"""Calls that Core ML did not record, in words: how many there were at least, and what they did."""
+"""Calls that Core ML did not record, in words: how many there were at least, what shows them, between which times they
+began and ended, and what they did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import pandas as pd
+
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.quantities import phase_id
-from tracekit.report.formatting import word_list
+from tracekit.report.formatting import exact_moment, word_list
 from tracekit.report.time_breakdown import is_inferred
-from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
+from tracekit.units import format_count, format_error, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
+
 
 TITLE: Final = "Phases of inferred calls"
 LEAST_SHARE, LEAST_INNER_SHARE = 0.02, 0.1
@@ -34,8 +38,7 @@ def calls_words(model: ModelSummary) -> str:
 
 
 def source_words(models: Sequence[ModelSummary]) -> str:
-    """`inferred from call stacks and GPU rows`; empty where Core ML recorded the calls of a model, or where there is no
-    model."""
+    """`inferred from call stacks and GPU rows`; empty for no model, and where Core ML recorded the calls of one."""
     if not models or not all(map(is_inferred, models)):
         return ""
     worked = {part.part for model in models if model.breakdown for part in model.breakdown.parts if part.total_ns}
@@ -45,8 +48,7 @@ def source_words(models: Sequence[ModelSummary]) -> str:
 
 
 def headline(model: ModelSummary) -> str:
-    """How long compute units worked for a prediction, and what its thread did most: of the first ones only where there
-    are no others."""
+    """How long compute units worked for a prediction, and what its thread did most: of first ones without others."""
     calls = next((each for each in reversed(model.phases) if each.kind != LOAD), None)
     if calls is None:
         parts = model.breakdown.parts if model.breakdown else ()
@@ -60,22 +62,15 @@ def headline(model: ModelSummary) -> str:
 
 
 def phase_lines(model: ModelSummary) -> tuple[str, ...]:
-    """Where the time of its loads and first predictions went, a line each: what stands between commas adds up to the
-    whole, what is in parentheses is a part of what stands before it."""
-    return tuple(
-        f"{_calls(each, model.resolution_ns)}: {_sum(each, model.resolution_ns)}"
-        for each in model.phases
-        if each.kind != OTHERS
-    )
+    """Where the time of loads and first predictions went, a line each; what is in parentheses is a part."""
+    return tuple(_phase_line(each, model.resolution_ns) for each in model.phases if each.kind != OTHERS)
 
 
-def _calls(calls: CallPhases, resolution_ns: int) -> str:
-    """`load 3.23 s`, `3 loads, each 0.21 s`."""
+def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
+    """`load 3.23 s: …`, `3 loads, each 0.21 s: …`."""
     mean = format_time(calls.mean_ns, resolution_ns)
-    return f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
+    head = f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
 
-
-def _sum(calls: CallPhases, resolution_ns: int) -> str:
     def is_shown(phase: Phase) -> bool:
         least = LEAST_SHARE if len(phase.path) == 1 else LEAST_INNER_SHARE
         return phase.share >= least and phase.mean_ns >= resolution_ns / 2
@@ -93,7 +88,7 @@ def _sum(calls: CallPhases, resolution_ns: int) -> str:
 
     little_ns = sum(phase.mean_ns for phase in calls.phases if len(phase.path) == 1 and not is_shown(phase))
     other = f"other {format_time(little_ns, resolution_ns)}" if little_ns >= resolution_ns else ""
-    return ", ".join(filter(None, (inside(()), other)))
+    return f"{head}: {', '.join(filter(None, (inside(()), other)))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +144,29 @@ NOTES: Final = (
     f"{OTHER}: the thread ran, in no function that is known by name",
     f"{WAITING}: the thread did not run, or no sample of it was taken",
 )
+
+
+INFERRED_FROM = {Origin.CALL_STACKS: "call stacks", Origin.HARDWARE: "hardware rows"}
+RECORDED_AS = ("recorded as", "Core ML's signpost")
+
+
+def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Names and words for each of these rows of the Activity lane; none for one that Core ML recorded. O(rows)."""
+    columns = (calls[name].tolist() for name in ("origin", "resolution_ns", "single", *BOUNDS))
+    for origin, resolution, single, start_min, start_max, end_min, end_max in zip(*columns, strict=True):
+        if origin == Origin.CORE_ML:
+            yield ()
+            continue
+        if origin == Origin.SIGNPOSTS:
+            yield (RECORDED_AS,)
+            continue
+        began, latest, earliest, over = (exact_moment(ns, 1_000) for ns in (start_min, start_max, end_min, end_max))
+        facts = [("inferred from", INFERRED_FROM[Origin(origin)])]
+        if origin == Origin.HARDWARE:
+            facts += [("started", f"at {latest} or before"), ("ended", f"at {earliest} or later")]
+        else:
+            facts += [("resolution", format_error(resolution))]
+            facts += [("started", f"{began} to {latest}"), ("ended", f"{earliest} to {over}")]
+        if not single:
+            facts += [("calls", "one or more")]
+        yield tuple(facts)

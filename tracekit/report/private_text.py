@@ -69,8 +69,7 @@ _PID_AT_END = re.compile(_PID + r"\)?$")
 
 
 class TextRedactor:
-    """One pass over a text that replaces whatever is private in it. The leftmost match wins, so that a model name
-    which contains something that looks private stays whole."""
+    """Replaces what is private in one pass. The leftmost match wins: names of models stay, whatever is in them."""
 
     def __init__(
         self,
@@ -83,7 +82,11 @@ class TextRedactor:
         self._aliases = aliases or {}
         rules = [("quote", _any_of(quotes)), *((name, pattern) for name, pattern, _ in _RULES)]
         if self._aliases:
-            rules += _process_rules(self._aliases, target)
+            # The target takes part so that a shorter name inside its own does not match.
+            names = {*self._aliases, target or ""} - {""}
+            telling = {name for name in names if len(name) >= 3 and name.casefold() not in OWN_WORDS}
+            rules += [("quoted", _QUOTED), ("numbered", _ALONE_BEFORE + _any_of(names) + _PID)]
+            rules += [("process", standing_alone(_any_of(telling)))]
         self._pattern = _pattern_of(rules)
         # Most model names hold nothing private; only the others need protection in running text.
         protected = [name for name in models if self(name) != name]
@@ -108,17 +111,6 @@ class TextRedactor:
 def _replaced(pattern: re.Pattern[str], text: str) -> str:
     """The text without what is private by its form. Most are sentences of checks, the same in each report."""
     return pattern.sub(lambda match: _REPLACEMENTS.get(match.lastgroup or "", match.group()), text)
-
-
-def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:
-    """Rules for names of processes. The target takes part so that a shorter name inside its own does not match."""
-    names = {*aliases, target} - {None, ""}
-    telling = {name for name in names if name and len(name) >= 3 and name.casefold() not in OWN_WORDS}
-    return [
-        ("quoted", _QUOTED),
-        ("numbered", _ALONE_BEFORE + _any_of(name for name in names if name) + _PID),
-        ("process", standing_alone(_any_of(telling))),
-    ]
 
 
 def processes_in(texts: Iterable[str]) -> set[str]:
@@ -165,8 +157,7 @@ def alias_foreign_models(models: Iterable[str]) -> dict[str, str]:
 
 
 def without_functions(report: Report) -> Report:
-    """The report without names of the app's functions and source files: each becomes `function A`, `file A`, ... the
-    same throughout the report."""
+    """The report without names of the app's functions and files: each is `function A`, `file A`, ... throughout."""
     code = report.code
     sites = [site for check in report.results for site in check.call_sites]
     sites += code.call_sites if code is not None else ()

@@ -180,8 +180,7 @@ def _changes(facts: PrivateFacts, names: Iterable[str], texts: Collection[str]) 
 
 
 def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
-    """A text made of a recording's own words, without what `redact` takes out of a report. `models` are names of
-    models, which stay."""
+    """A text of a recording's own words, without what `redact` takes out of a report. Names of `models` stay."""
     return redact_texts([text], facts, models)[0]
 
 
@@ -204,8 +203,7 @@ def _text_redactor(facts: PrivateFacts, models: Iterable[str], texts: Collection
 
 
 def redact_label(label: str, facts: PrivateFacts) -> str:
-    """A label without what another process called its work on the GPU. The process that it quotes stays, for
-    `redact_texts`."""
+    """A label without what another process called its work. The process that it quotes stays, for `redact_texts`."""
     quoted = [match for match in QUOTED_PROCESS.finditer(label) if process_name(match.group()) != facts.target]
     if not quoted:
         return label
@@ -240,8 +238,7 @@ def _redactor() -> TextRedactor:
 
 
 def replacement_counts(text: str, facts: PrivateFacts) -> dict[str, int]:
-    """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
-    recording's names occur, each under its alias."""
+    """What stands in a redacted text for something private, and how often: how many names, each by its alias."""
     processes = alias_names(set(facts.processes) - {facts.target or ""}, "process")
     foreign = alias_foreign_models(facts.foreign_models)
 

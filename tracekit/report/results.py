@@ -11,9 +11,7 @@ from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
     DetectorFailed,
     Finding,
-    NotApplicable,
     NotEvaluated,
-    Outcome,
     Passed,
     severity_of,
 )
@@ -21,7 +19,6 @@ from tracekit.intervals import Intervals
 from tracekit.report.report import Result, Rule
 
 if TYPE_CHECKING:
-    from tracekit.detectors.pages import Page
     from tracekit.detectors.replayed import Replays
 
 OUTCOME_ORDER = ("error", "not_evaluated", "passed", "not_applicable")
@@ -52,16 +49,29 @@ def results_from(judgments: Sequence[Judgment], replays: Replays | None = None) 
 def result_of(judgment: Judgment) -> Result:
     """The result that reports one answer of one detector, apart from other findings."""
     detector, outcome, caveats = judgment
+    page = detector.page
+    if isinstance(outcome, Finding | Passed):
+        summary = outcome.summary
+    else:
+        summary = outcome.error if isinstance(outcome, DetectorFailed) else outcome.reason
     finding = outcome if isinstance(outcome, Finding) else None
     fix = finding.fix.strip() if finding else ""
     return Result(
         id=detector.id,
         outcome=OUTCOME_NAMES[type(outcome)],
         model=outcome.model,
-        summary=_summary(outcome),
-        own_fix="" if fix == detector.page.fix.strip() else fix,
+        summary=summary,
+        own_fix="" if fix == page.fix.strip() else fix,
         record=outcome.record if isinstance(outcome, NotEvaluated) else "",
-        rule=_rule(detector.id, detector.page),
+        rule=Rule(
+            id=detector.id,
+            title=page.title,
+            finding_title=page.finding_title,
+            pattern=str(page.pattern),
+            why=page.why,
+            fix=page.fix.strip(),
+            references=page.references,
+        ),
         severity=str(severity_of(finding)) if finding and not isinstance(detector, ModelFileDetector) else None,
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
@@ -75,26 +85,3 @@ def result_of(judgment: Judgment) -> Result:
         resolution_ns=finding.resolution_ns if finding else 0,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
-
-
-def _rule(name: str, page: Page) -> Rule:
-    return Rule(
-        id=name,
-        title=page.title,
-        finding_title=page.finding_title,
-        pattern=str(page.pattern),
-        why=page.why,
-        fix=page.fix.strip(),
-        references=page.references,
-    )
-
-
-def _summary(outcome: Outcome) -> str:
-    """The sentence of the outcome, whatever its class calls it."""
-    match outcome:
-        case Finding() | Passed():
-            return outcome.summary
-        case NotApplicable() | NotEvaluated():
-            return outcome.reason
-        case DetectorFailed():
-            return outcome.error

@@ -157,13 +157,7 @@ def parts_row(name: str, breakdown: BreakdownSummary, quantities: Mapping[str, f
         if time:
             incomplete = any(part.unknown for part in members)
             slices.append(Slice(group, time / breakdown.predictions, time / breakdown.total_ns, incomplete))
-    return PartsRow(
-        name=name,
-        mean_ns=breakdown.mean_ns,
-        slices=tuple(slices),
-        parts=breakdown.parts,
-        quantities=quantities or {},
-    )
+    return PartsRow(name, breakdown.mean_ns, tuple(slices), breakdown.parts, quantities or {})
 
 
 def shown_groups(rows: Iterable[PartsRow]) -> tuple[Group, ...]:
@@ -182,9 +176,8 @@ def fast_enough(quantities: Mapping[str, float | None]) -> str:
     typical, slow = (quantities.get(name) for name in ("fps", "fps_at_p95"))
     if typical is None:
         return ""
-    return f"fast enough for {formatting.frames(typical)} fps" + (
-        f" ({formatting.frames(slow)} at p95)" if slow is not None else ""
-    )
+    at_p95 = f" ({formatting.frames(slow)} at p95)" if slow is not None else ""
+    return f"fast enough for {formatting.frames(typical)} fps{at_p95}"
 
 
 def each_first(models: Iterable[ModelSummary]) -> tuple[str, ...]:

@@ -16,15 +16,15 @@ import pandas as pd
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.memory import Sizes, sizes
 from tracekit.analysis.why.choice import MOST, Choice
-from tracekit.analysis.why.explain import compiled_for, waited_for, why
+from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
 from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
-from tracekit.lanes.phases import OPERATIONS, TOOLS
+from tracekit.lanes.process import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
-from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts, redact_values
+from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
@@ -32,11 +32,8 @@ from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.explain import Why
     from tracekit.arrays import BoolArray, CodeArray, IntArray
-    from tracekit.lanes.events import Events
-    from tracekit.lanes.layout import LaneRows
-    from tracekit.report.redact import PrivateFacts
+    from tracekit.lanes.events import Events, LaneRows
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
 
@@ -149,9 +146,8 @@ def timeline_of(
     redact: bool = True,
     functions: bool = True,
 ) -> Timeline:
-    """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
-    that of the report. Without `functions`, call stacks and lanes of the app's operations and tools are left out, since
-    they are made of names. O(n log n)."""
+    """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
+    the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. O(n log n)."""
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
     if not functions:
@@ -205,15 +201,12 @@ def _slow(
 
 
 def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
-    """Positions of the lane's rows that are shown."""
     if lane.events is None:
         return np.empty(0, np.int64)
-    if shown is None:
-        return np.arange(len(lane.events))
-    masks = {**shown.context, **shown.rows}
+    masks = {} if shown is None else {**shown.context, **shown.rows}
     if lane.events.frame in masks:
         return np.flatnonzero(masks[lane.events.frame][lane.events.index])
-    if shown.ranges is None:
+    if shown is None or shown.ranges is None:
         return np.arange(len(lane.events))
     return np.flatnonzero(reach_ranges(shown.ranges, lane.events.starts, lane.events.ends))
 
@@ -226,8 +219,18 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     events = lane.events
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
-    is_activity = events.frame == "activity"
-    inferred = is_activity and trace.inferred
+    is_activity, flags = events.frame == "activity", np.zeros(len(kept), np.int64)
+    if is_activity:
+        rows = trace.activity
+        called = is_any(rows["kind"], Kind.PREDICTION) & is_any(rows["level"], Level.TOP) & ~hardware_only(rows)
+        flags = np.where(called, CALL + COLD * first_after_load(rows), 0)[events.index[kept]]
+    held = None
+    if events.frame == MEMORY:
+        # The samples from the first level that is shown to the last.
+        known = sizes(trace, Memory(lane.id.partition("/")[2]))
+        between = (known.times >= starts[0]) & (known.times <= ends[-1])
+        held = Sizes(known.times[between], known.bytes[between])
+    calls = trace.activity[[*CALL_DTYPES]] if is_activity and trace.inferred else None
     return DrawnLane(
         id=lane.id,
         title=lane.title,
@@ -240,32 +243,15 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         labels=labels,
         works=works,
         models=words.models(events.model_texts, events.models[kept]),
-        flags=_flags(trace)[events.index[kept]] if is_activity else np.zeros(len(kept), np.int64),
+        flags=flags,
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
-        sizes=_sizes(lane, events.starts[kept], events.ends[kept], trace) if events.frame == MEMORY else None,
-        calls_inferred=trace.activity[[*CALL_DTYPES]].iloc[events.index[kept]] if inferred else None,
+        sizes=held,
+        calls_inferred=None if calls is None else calls.iloc[events.index[kept]],
     )
 
 
-def _sizes(lane: LaneRows, starts: IntArray, ends: IntArray, trace: Trace) -> Sizes:
-    """The samples of a lane of memory, from the first level that is shown to the last."""
-    known = sizes(trace, Memory(lane.id.partition("/")[2]))
-    shown = (known.times >= starts[0]) & (known.times <= ends[-1])
-    return Sizes(known.times[shown], known.bytes[shown])
-
-
-def _flags(trace: Trace) -> IntArray:
-    """Flags of the rows of the Activity lane."""
-    activity = trace.activity
-    timed = ~hardware_only(activity)
-    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & timed
-    cold: BoolArray = first_after_load(activity)
-    return np.where(called, CALL + COLD * cold, 0)
-
-
 def _predictions(trace: Trace, events: Events) -> IntArray:
-    """The prediction of each row of a lane."""
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
     frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
@@ -281,40 +267,36 @@ class _Words:
 
     def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
         self._codes: dict[str, int] = {}
-        names = model_names(trace)
-        self._label: Callable[[Sequence[str]], Sequence[str]] = list
-        self._model: Callable[[Sequence[str]], Sequence[str]] = list
-        if facts is not None:
-            self._label = lambda texts: redact_texts([redact_label(text, facts) for text in texts], facts, names)
-            self._model = lambda texts: redact_names(texts, facts)
+        self._names, self._facts = model_names(trace), facts
 
     def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
-        """Codes of labels among all texts, and the ids of pieces of work at their ends: shape (n,) each.
-
-        Thousands of labels differ in that id alone.
-        """
+        """Codes of labels among all texts, and the ids of pieces of work at their ends, in which alone thousands
+        differ: shape (n,) each."""
         used = np.unique(codes[codes >= 0])
         works = np.zeros(len(texts) + 1, np.int64)
         bare = list(texts)
         for code in used.tolist():
             if work := _WORK.search(texts[code]):
                 bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
-        return self._recode(bare, codes, self._label), works[codes]
+        return self._recode(bare, codes, self._redact_labels), works[codes]
 
     def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
         """Codes of names of models among all texts: shape (n,)."""
-        return self._recode(texts, codes, self._model)
+        return self._recode(texts, codes, redact_names)
+
+    def _redact_labels(self, texts: Sequence[str], facts: PrivateFacts) -> list[str]:
+        return redact_texts([redact_label(text, facts) for text in texts], facts, self._names)
 
     def texts(self) -> tuple[str, ...]:
         """All texts so far, by code."""
         return tuple(self._codes)
 
     def _recode(
-        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str]], Sequence[str]]
+        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str], PrivateFacts], Sequence[str]]
     ) -> IntArray:
         used = np.unique(codes[codes >= 0])
         distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
-        cleaned = dict(zip(distinct, clean(distinct), strict=True))
+        cleaned = dict(zip(distinct, distinct if self._facts is None else clean(distinct, self._facts), strict=True))
         table = np.full(len(texts) + 1, -1, np.int64)
         for code in used.tolist():
             table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
@@ -335,8 +317,7 @@ def _evidence_marks(
         starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
         order = np.lexsort((ends, starts))
         starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
-        where = np.full(len(starts), -1, np.int64)
-        rows = np.full(len(starts), -1, np.int64)
+        where, rows = np.full((2, len(starts)), -1, np.int64)
         for number in numbers:
             lane_rows = _rows_at(drawn[number], starts, ends)
             on_lane = (where < 0) & (lane_rows >= 0)

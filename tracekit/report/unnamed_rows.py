@@ -52,8 +52,7 @@ def core_ml_schemas(recording: Recording) -> list[str]:
 
 
 def unnamed_rows(recording: Recording) -> str:
-    """The rows as JSON for `tracekit.testing.read_rows`, with event strings and columns that tracekit does not know.
-    O(rows)."""
+    """The rows as JSON for `tracekit.testing.read_rows`, with unknown event strings and columns. O(rows)."""
     names: dict[str, str] = {}
     tables = [
         table
@@ -88,7 +87,6 @@ def _as_json(table: Table, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _values(cells: Cells, names: dict[str, str], kept: Collection[str]) -> Iterable[int | str | None]:
-    """Values of a column, row by row."""
     if isinstance(cells, IntegerCells):
         return map(cells.item, range(len(cells)))
     texts = [_without_names(str(value), names, kept) for value in cells.values]

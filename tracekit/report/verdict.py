@@ -1,20 +1,33 @@
-"""The verdict: counts, and one sentence that is true of all checks together."""
+"""The verdict: counts, one sentence that is true of all checks, and what helps to evaluate those that were not."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tracekit.detectors.inference import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
-from tracekit.report.groups import count_checks, findings_in_words, sum_of_known
+from tracekit.report.groups import (
+    Remedy,
+    count_checks,
+    findings_in_words,
+    names,
+    skip_reasons,
+    sum_of_known,
+    with_outcome,
+)
 from tracekit.report.operations import UNCHECKED
-from tracekit.report.report import Result, Summary, Totals
-from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.report.report import Report, Result, Summary, Totals
+from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, INSTRUMENTS
 from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.trace.trace import Coverage
 
 
 def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
@@ -41,8 +54,7 @@ STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detecto
 
 
 def _verdict(checks: Sequence[Result], totals: Totals) -> str:
-    """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
-    many models it looks at."""
+    """What was found, or that nothing was. A detector counts as one check, however many models it looks at."""
     # Detectors with one of the outcomes for at least one model.
     outcomes = (("passed", "finding"), ("not_evaluated",))
     evaluated, skipped = ({check.id for check in checks if check.outcome in names} for names in outcomes)
@@ -62,10 +74,65 @@ def _skip_reason(checks: Sequence[Result]) -> str:
     """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."
-    reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
+    reasons = Counter(check.summary for check in with_outcome(checks, checks[0].outcome))
     # A long reason has its main point in front; the checks themselves give it whole.
     reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     if checks[0].outcome == "error":
         return f"error in {format_count(reasons.total(), 'check')}: {text}"
     return clause(text)
+
+
+_ADDABLE = {entry.name: entry.option for entry in INSTRUMENTS if entry.added_as}
+"""Options of `tracekit record`, by what is then recorded."""
+_CORE_ML_ALONE = "data lane, hand-offs, compute unit per layer"
+"""What neither call stacks nor hardware rows show."""
+
+
+def remedies(report: Report) -> list[Remedy]:
+    """Which checks were not evaluated, and what helps: one entry per remedy."""
+    covered = {entry.conclusion for entry in report.coverage}
+    absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
+    instruments: list[Coverage] = []
+    recordable: list[Result] = []
+    others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
+    for skipped in skip_reasons(report.results, together=True):
+        entry = absent.get((skipped.reason, skipped.record))
+        if entry is not None and entry.instrument in _ADDABLE:
+            instruments.append(entry)
+            recordable += skipped.results
+        else:
+            others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.results))
+    lines = list[Remedy]()
+    core_ml = next(entry for entry in report.coverage if entry.instrument == CORE_ML)
+    if core_ml.advice and RECORD_CORE_ML in others:
+        # What an empty table leaves out, and what inferred calls do not show exactly enough, needs the same.
+        others.setdefault(core_ml.advice, []).extend(others.pop(RECORD_CORE_ML))
+    for record, group in others.items():
+        checks = tuple(check for _, some in group for check in some)
+        reasons = [reason for reason, _ in group]
+        text = reasons[0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
+        others_said = [said for said in dict.fromkeys((*reasons, record)) if said not in (text, *covered)]
+        rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
+        # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
+        short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")
+        line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (clause(short), "")
+        lines.append(Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
+    if recordable:
+        flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
+        lines.append(Remedy(names(recordable, report.results), f"record with {flags}"))
+    return lines
+
+
+def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None:
+    """What helps where Core ML recorded nothing, and what it alone shows; None where that is not known."""
+    if any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.results, "finding")):
+        return "need Core ML events; see the fix above", ""
+    if report.code is None or not report.code.inferred or core_ml.state != "empty":
+        return None
+    if report.recording.imported_from:
+        return "Core ML's events were lost when the recording was imported; record again", _CORE_ML_ALONE
+    return (
+        "Core ML recorded no events, likely a missing get-task-allow entitlement; `tracekit doctor --target APP` "
+        "checks it"
+    ), _CORE_ML_ALONE

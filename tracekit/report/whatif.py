@@ -92,9 +92,8 @@ class WhatIf:
 
 
 def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:
-    """What fixing the findings of these checks would bring, one check after another and together; without `wanted`,
-    those of all. Raises `UsageError` for a check that found nothing. O(n log n) for each.
-    """
+    """What fixing the findings of the `wanted` checks, or of all, would bring, one after another and together. Raises
+    `UsageError` for a check that found nothing. O(n log n) for each."""
     answers = tuple(answers)
     replays = Replays(trace, answers)
     found = replays.found
@@ -114,7 +113,6 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
 
 
 def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
-    """The models that change."""
     trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
     schedule, (changes, after) = recorded.schedule, replays.run(fixed)
     predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
@@ -153,20 +151,16 @@ def _before_and_after(
         faster = 1 + came_back / len(before)
     rates = rate, None if rate is None or faster is None else rate * faster
     compared = warm if warm.any() else ~warm
-    sides = zip((times.where(compared) for times in predictions), rates, dropped, elapsed_ns, strict=True)
-    one, other = (_figures(*side) for side in sides)
-    return one, other
-
-
-def _figures(times: Intervals, per_second: float | None, dropped: int | None, elapsed_ns: int) -> Figures:
-    latency = duration_statistics(times.starts, times.durations)
-    p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
-    return Figures(p50, p95, per_second, dropped, elapsed_ns)
+    figures = []
+    for times, per_second, lost, elapsed in zip(predictions, rates, dropped, elapsed_ns, strict=True):
+        latency = duration_statistics(times.starts[compared], times.durations[compared])
+        p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
+        figures.append(Figures(p50, p95, per_second, lost, elapsed))
+    return figures[0], figures[1]
 
 
 def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
-    """Shape (steps,): frames until the next prediction. Those that passed for another reason than that the prediction
-    ran, as where nobody asked, stay."""
+    """Shape (steps,): frames until the next prediction. Those that passed for another reason than its work stay."""
     longest = [
         np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
         for times in (before, after)

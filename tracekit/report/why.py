@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
-from tracekit.analysis.why.parts import LEAST, Cause
+from tracekit.analysis.why.parts import LEAST, Cause, Differences
 from tracekit.report.formatting import fix_line, moment
-from tracekit.report.redact import redact_values
+from tracekit.report.redact import PrivateFacts, redact_values
 from tracekit.units import format_count, format_duration, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.why.choice import Choice
-    from tracekit.analysis.why.parts import Differences
-    from tracekit.report.redact import PrivateFacts
     from tracekit.report.report import Result
 
 SCHEMA_VERSION = 1
@@ -56,8 +54,8 @@ class WhyReport:
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
-    """The closest finding about a cause in a model, or in the whole recording; None where there is none. What loads
-    cost is about the first prediction after one alone."""
+    """The closest finding about a cause in a model, or in the whole recording. What loads cost is about the first
+    prediction after one alone."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
     return next(
         (found[name] for name in FINDINGS[Cause(cause)] if name in found and (is_first or name not in LOADS)), None
@@ -116,8 +114,7 @@ def nothing_to_explain(
 def why_report(
     source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
 ) -> WhyReport:
-    """The report; `facts` is what is private in the recording, None to keep it. Without `functions`, code is left
-    out."""
+    """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
     if not functions:
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}

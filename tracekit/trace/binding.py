@@ -23,8 +23,7 @@ FEW = 32
 
 
 def required_integers(table: Table, mnemonic: str) -> IntegerCells:
-    """Numbers of a column that the table's meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` where
-    the column holds something else."""
+    """Numbers that meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` for something else."""
     if not table.rows:
         return optional_integers(table, mnemonic)
     cells = table.column(mnemonic)
@@ -80,10 +79,8 @@ def text(cells: CodedCells) -> pd.Categorical:
 
 
 def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
-    """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None.
-
-    `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
-    """
+    """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None. `order` fixes the
+    first categories; other texts follow in order of appearance. Distinct codes may share a text."""
     category_codes: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
     # A hundred thousand codes may share few texts.
     code_of: dict[str | None, int] = {}
@@ -95,15 +92,13 @@ def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] =
 
 def _dtype(categories: Collection[object]) -> pd.CategoricalDtype[Any]:
     """The type with these categories. To make one takes as long as all else about a short column."""
-    make = _kept_dtype if len(categories) <= FEW else _new_dtype
+    make = _kept_dtype if len(categories) <= FEW else _kept_dtype.__wrapped__
     return make(tuple(categories))
 
 
-def _new_dtype(categories: tuple[object, ...]) -> pd.CategoricalDtype[Any]:
+@lru_cache(maxsize=256)
+def _kept_dtype(categories: tuple[object, ...]) -> pd.CategoricalDtype[Any]:
     return pd.CategoricalDtype(pd.Index(categories, dtype=object))
-
-
-_kept_dtype = lru_cache(maxsize=256)(_new_dtype)
 
 
 def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Categorical:
@@ -127,14 +122,7 @@ def flags(codes: CodeArray, values: Iterable[bool]) -> BoolArray:
 def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, pd.arrays.IntegerArray]:
     """Process names and ids of a column; null where it is absent or holds no value."""
     cells = optional_values(table, mnemonic)
-    parsed = [_process(value) for value in cells.values]
-    names = [None if process is None else process.name for process in parsed]
-    return recode(cells.codes, names), values_by_code(
-        cells.codes, [None if process is None else process.pid for process in parsed]
-    )
-
-
-def _process(value: object) -> Process | None:
-    if isinstance(value, Thread):
-        return value.process
-    return value if isinstance(value, Process) else Process(str(value))
+    owners = [value.process if isinstance(value, Thread) else value for value in cells.values]
+    names = [each.name if isinstance(each, Process) else each if each is None else str(each) for each in owners]
+    pids = [each.pid if isinstance(each, Process) else None for each in owners]
+    return recode(cells.codes, names), values_by_code(cells.codes, pids)

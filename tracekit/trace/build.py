@@ -18,14 +18,13 @@ from tracekit.trace.attribution import attribute_hardware, graph_rows, with_grap
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import collect
-from tracekit.trace.context import context_frame
-from tracekit.trace.coverage import coverage, mark_unreadable
-from tracekit.trace.data_quality import doubts
+from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Lane
-from tracekit.trace.frames import empty_events, is_any, sort_events
+from tracekit.trace.frames import context_frame, empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
-from tracekit.trace.instruments.hardware import CommandBuffers, in_order
+from tracekit.trace.instruments.hardware import in_order
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
@@ -147,11 +146,10 @@ def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
     binding.notes += rows.notes
     if not rows.table.rows:
         return empty_events(), KnownModels()
-    named = coreml.bind(rows)
+    events, model, parent, names = coreml.bind(rows)
     del rows
     binding.recording.forget(coreml.INSTRUMENT.schemas)
-    events = link_events(named.events, named.model, named.parent, named.names)
-    return events, KnownModels(name.base for name in named.names)
+    return link_events(events, model, parent, names), KnownModels(name.base for name in names)
 
 
 def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
@@ -181,25 +179,25 @@ def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
     frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
     target, unfinished = binding.recording.run.target.process, {}
     if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
-        binding.notes += single.notes
-        frames["signposts"] = signposts.joined_intervals(frames["signposts"], single.intervals)
-        frames["signpost_events"] = single.events
-        frames["metal_pipelines"] = signposts.metal_pipelines(single.events, target)
-        unfinished["open_signposts"] = single.open
+        intervals, events, unfinished["open_signposts"], notes = single
+        binding.notes += notes
+        frames["signposts"] = signposts.joined_intervals(frames["signposts"], intervals)
+        frames["signpost_events"] = events
+        frames["metal_pipelines"] = signposts.metal_pipelines(events, target)
     sizes = {schema: binding.bind((schema,), context_frame, each) for schema, (_, each) in memory.SOURCES.items()}
     frames[memory.MEMORY] = memory.memory_frame(sizes)
     known = {name: frame for name, frame in frames.items() if frame is not None}
-    phases = bind_phases({name: each for name, each in (known | unfinished).items() if name in FRAMES}, units, target)
-    binding.notes += phases.notes
-    known |= {name: frame for name, frame in phases.signposts.items() if name not in unfinished}
+    logged = {name: each for name, each in (known | unfinished).items() if name in FRAMES}
+    phases, without_messages, notes = bind_phases(logged, units, target)
+    binding.notes += notes
+    known |= {name: frame for name, frame in without_messages.items() if name not in unfinished}
     tables = {schema: binding.bind((schema,), lambda rows: rows) for schema in FOUNDATION_MODELS}
     core_ai = binding.bind(CORE_AI, lambda rows: rows)
-    if phases.frame.empty and core_ai is None and not any(tables.values()):
+    if phases.empty and core_ai is None and not any(tables.values()):
         return known
     # Most recordings are of no language model, and a report of them does not load what reads these.
     from tracekit.trace.requests.bind import bind_requests
 
-    recorded = bind_requests(phases.frame, tables, core_ai, target)
-    binding.notes += recorded.notes
-    found = {PHASES: recorded.phases, REQUESTS: recorded.requests}
-    return known | {name: frame for name, frame in found.items() if not frame.empty}
+    phases, requests, notes = bind_requests(phases, tables, core_ai, target)
+    binding.notes += notes
+    return known | {name: each for name, each in ((PHASES, phases), (REQUESTS, requests)) if not each.empty}

@@ -32,7 +32,6 @@ class Rows:
 
     table: Table
     schema: CodedCells
-    """Schema that each row comes from."""
     row: IntArray
     """0-based position of each row, counted through the tables of its schema in order of position."""
     notes: tuple[str, ...] = ()
@@ -67,19 +66,19 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     return _with_times(rows)
 
 
-def select_rows(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
-    """The rows where `keep` is True, in the same order; `note` is added where any is left out."""
+def select_rows(rows: Rows, keep: BoolArray, why: str = "", names: str = "") -> Rows:
+    """The rows to keep, in the same order; a note says how many of which tables (`names`) are left out, and `why`."""
     if keep.all():
         return rows
-    index = np.flatnonzero(keep)
-    table = rows.table
+    index, table = np.flatnonzero(keep), rows.table
     cells = tuple(column.take(index) for column in table.cells)
     state = TableState.ROWS if len(index) else TableState.EMPTY
+    note = f"Ignored {table.rows - len(index)} of {table.rows} rows of {names or table.schema}: {why}."
     return Rows(
         Table(table.schema, table.run, state, table.columns, cells, len(index)),
         rows.schema.take(index),
         rows.row[index],
-        rows.notes if note is None else (*rows.notes, note),
+        (*rows.notes, note) if why else rows.notes,
     )
 
 
@@ -141,10 +140,8 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
         occurrence = pd.Series(identity).groupby([identity, origin], sort=False).cumcount().to_numpy()
         identity = group_ids([identity, occurrence], rows.table.rows)
     keep = ~pd.Series(identity).duplicated().to_numpy()
-    left_out = int((~keep).sum())
-    names = ", ".join(map(str, rows.schema.values))
     why = "identical to another row" if once else "also in another table of this run"
-    return select_rows(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {names}: {why}.")
+    return select_rows(rows, keep, why, ", ".join(map(str, rows.schema.values)))
 
 
 def _with_times(rows: Rows) -> Rows:
@@ -154,10 +151,7 @@ def _with_times(rows: Rows) -> Rows:
     if rows.table.has("duration"):
         duration = optional_integers(rows.table, "duration").values
         keep &= (duration >= 0) & (duration < _FARTHEST_NS)
-    left_out = int((~keep).sum())
-    return select_rows(
-        rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {rows.table.schema}: no usable time."
-    )
+    return select_rows(rows, keep, "no usable time")
 
 
 TIME_COLUMNS = ("start", "time", "timestamp", "update-time")

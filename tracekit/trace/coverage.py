@@ -1,6 +1,8 @@
-"""What can and what cannot be concluded from each instrument of a recording.
+"""What can and what cannot be concluded from each instrument of a recording, and signs that its tables do not belong
+together, or that their numbers are not what they seem.
 
-A table that is not there, or that holds no row, never means that nothing happened.
+A table that is not there, or that holds no row, never means that nothing happened. No sign proves a fault, so rows
+stay, and a note says what was seen.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from typing import Protocol
 
 import pandas as pd
 
-from tracekit.arrays import BoolArray
-from tracekit.recording.contents import Contents, Run, TableEntry
+from tracekit.intervals import Intervals
+from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
-from tracekit.trace.events import Attribution, Lane
-from tracekit.trace.frames import is_any, texts_in
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Origin
+from tracekit.trace.frames import is_any, resolution_of, texts_in
+from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.requests.frame import UNVALIDATED
@@ -23,7 +26,7 @@ from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
-from tracekit.units import format_count, format_names
+from tracekit.units import format_count, format_duration, format_error, format_names
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
@@ -44,17 +47,17 @@ _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 def coverage(
     contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing, phases: pd.DataFrame
 ) -> tuple[Coverage, ...]:
-    """Coverage of every instrument, in the order of `INSTRUMENTS`.
-
-    `run` says of each table whether it could be read and understood. `hardware` is the finished frame. `shared` says
-    whether the Neural Engine's rows are the target's alone. `phases`: what runtimes logged.
-    """
+    """Coverage of every instrument, in the order of `INSTRUMENTS`. `run` says of each table whether it was understood,
+    `hardware` is the finished frame, `shared` says whose the Neural Engine's rows are, `phases` what runtimes
+    logged."""
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from, _instead(phases, run))
     for name, of in HARDWARE.items():
-        shares = _shares(hardware["attribution"], is_any(hardware["lane"], of.lane))
+        here = is_any(hardware["lane"], of.lane)
+        rows_of = {str(kind): int((is_any(hardware["attribution"], kind) & here).sum()) for kind in Attribution}
+        shares = {kind: rows / int(here.sum()) for kind, rows in rows_of.items() if rows}
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
@@ -68,7 +71,8 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
     tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:
         conclusion, advice = _missing(contents, run, instrument)
-        return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
+        schemas, state = instrument.schemas, TableState.MISSING
+        return Coverage(instrument.name, state, schemas, None, _sentence(conclusion), _sentence(advice))
     readable = [table for table in tables if table.state is not TableState.UNREADABLE]
     unreadable = [table for table in tables if table.state is TableState.UNREADABLE]
     rows = sum(table.rows or 0 for table in readable)
@@ -88,13 +92,8 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
             conclusion = f"{instrument.were} recorded, but cannot be read: {why}"
         advice = f"export them: {_export_command(run, dict.fromkeys(table.schema for table in unreadable))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
-    return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
-
-
-def _entry(
-    instrument: Instrument, state: TableState, schemas: tuple[str, ...], rows: int | None, conclusion: str, advice: str
-) -> Coverage:
-    return Coverage(instrument.name, state, schemas, rows, _sentence(conclusion), _sentence(advice))
+    known = None if state is TableState.UNREADABLE else rows
+    return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))
 
 
 def _reason(table: Listed) -> str:
@@ -105,12 +104,10 @@ def _reason(table: Listed) -> str:
 def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
     if contents.has_table_of_contents:
         return f"{instrument.were} not recorded", instrument.record_with
-    conclusion = (
-        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents"
-    )
-    return conclusion, (
+    return (
+        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents",
         f"if it was recorded, export it: {_export_command(run, instrument.schemas)}; also export the table of "
-        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`"
+        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`",
     )
 
 
@@ -121,19 +118,15 @@ def _export_command(run: Run, schemas: Iterable[str]) -> str:
 
 
 def _evidence(hardware: pd.DataFrame) -> list[str]:
-    """Signs of model execution outside the Core ML table. GPU rows count only where they name a model, since the GPU
-    always works for the screen."""
+    """Signs of execution outside the Core ML table. The GPU works for the screen, so its rows count with a model."""
     lane = hardware["lane"]
     work = (
         ("the Neural Engine was active", int((lane == Lane.NEURAL_ENGINE).sum())),
         ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
     # Graphs add nothing where execution shows a model.
-    signs = (
-        work
-        if any(count for _, count in work)
-        else (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
-    )
+    graphs = (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
+    signs = work if any(count for _, count in work) else graphs
     return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
 
 
@@ -163,12 +156,6 @@ def _empty_core_ml(
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 
-def _shares(attribution: pd.Series, chosen: BoolArray) -> dict[str, float]:
-    count = int(chosen.sum())
-    rows_of = {kind: int((is_any(attribution, kind) & chosen).sum()) for kind in Attribution} if count else {}
-    return {str(kind): rows / count for kind, rows in rows_of.items() if rows}
-
-
 def _sentence(text: str) -> str:
     return text and f"{text[0].upper()}{text[1:].rstrip('.')}."
 
@@ -196,8 +183,7 @@ def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
 
 
 def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[TableEntry, ...]:
-    """The list of tables in which those that could not be understood are unreadable. `failures` are reasons by
-    schema."""
+    """The list of tables, those unreadable that could not be understood; `failures` are reasons by schema."""
     return tuple(
         replace(entry, state=TableState.UNREADABLE, rows=None, reason=failures[entry.schema])
         if entry.schema in failures and entry.state in (TableState.ROWS, TableState.EMPTY)
@@ -207,8 +193,7 @@ def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -
 
 
 def unreadable_tables(tables: Iterable[Listed], schemas: Collection[str] = SCHEMAS) -> tuple[str, ...]:
-    """Which tables of these schemas cannot be read, one clause for each reason: `table T cannot be read: …`. Those that
-    an export was made without are none of them."""
+    """Tables of these schemas that are damaged, not left out: a clause for each reason, `table T cannot be read: …`."""
     by_reason: dict[str, dict[str, None]] = {}
     for entry in tables:
         if entry.schema in schemas and entry.state == TableState.UNREADABLE and NOT_EXPORTED not in entry.reason:
@@ -216,4 +201,88 @@ def unreadable_tables(tables: Iterable[Listed], schemas: Collection[str] = SCHEM
     return tuple(
         f"{'table' if len(names) == 1 else 'tables'} {', '.join(names)} cannot be read: {reason}"
         for reason, names in by_reason.items()
+    )
+
+
+_AFTER_END_NS = 1_000_000_000
+"""How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""
+_ABOUT_DISPLAY = ("not visualized on the timeline until immediate mode recording is stopped",)
+"""Parts of messages about the live display alone: afterwards nothing is missing (seen in sound ones of Xcode 16.4)."""
+
+
+def issues_about_data(issues: Iterable[str]) -> list[str]:
+    """The run issues after which something may be missing, without those about the live display alone."""
+    return [issue for issue in issues if not any(part in issue.casefold() for part in _ABOUT_DISPLAY)]
+
+
+def doubts(
+    recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
+) -> list[str]:
+    """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. O(rows)."""
+    notes = (
+        _several_files(recording),
+        _without_duration(events),
+        _after_the_end(recording.run.duration_ns, events, "Core ML"),
+        _after_the_end(recording.run.duration_ns, hardware, "hardware"),
+        "" if inferred is None else _inferred(inferred),
+    )
+    return [note for note in notes if note]
+
+
+def _several_files(recording: Recording) -> str:
+    """Without a table of contents, nothing shows whether two files are of one recording."""
+    if recording.contents.has_table_of_contents:
+        return ""
+    tables = (table for table in recording.run.tables if table.schema in coreml.INSTRUMENT.schemas)
+    files = {table.source for table in tables if table.state is TableState.ROWS}
+    if len(files) < 2:
+        return ""
+    return (
+        f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
+        "the same recording."
+    )
+
+
+def _without_duration(events: pd.DataFrame) -> str:
+    calls = is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)
+    count = int((calls & (events["duration_ns"].to_numpy() == 0)).sum())
+    if not count:
+        return ""
+    total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
+    verbs = ("has", "counts") if count == 1 else ("have", "count")
+    return f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns."
+
+
+def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
+    if duration_ns is None:
+        return ""
+    late = int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
+    if not late:
+        return ""
+    return (
+        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
+        f"({format_duration(duration_ns)}): the table is damaged or from another recording."
+    )
+
+
+def _inferred(calls: pd.DataFrame) -> str:
+    logged = is_any(calls["origin"], Origin.SIGNPOSTS)
+    if logged.any():
+        count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
+        said = f"{count} from Core ML's signposts (its table holds none), with exact times."
+        return f"{said} {_inferred(calls[~logged])}".rstrip()
+    if calls.empty:
+        return ""
+    stacked = is_any(calls["origin"], Origin.CALL_STACKS)
+    if stacked.any():
+        return (
+            "Calls are inferred from call stacks (Core ML recorded none): "
+            f"{format_error(resolution_of(calls))} where the thread ran."
+        )
+    units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
+    devices = texts_in(calls["device"])
+    source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
+    return (
+        f"{format_count(len(calls), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
+        "are longer than shown."
     )

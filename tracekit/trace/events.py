@@ -105,7 +105,6 @@ class Kind(StrEnum):
 
 
 LOAD_KINDS = (Kind.LOAD, Kind.LOAD_CACHED, Kind.LOAD_UNCACHED)
-"""Kinds that count as a load of a model."""
 
 SETUP_KINDS = (*LOAD_KINDS, Kind.COMPILE)
 """Kinds of work that an app must finish before it can use a model."""

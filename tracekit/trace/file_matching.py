@@ -60,8 +60,7 @@ class _Matched(NamedTuple):
 def join_files(
     trace: Trace, recording: Paths, files: tuple[Text, Text] = ((), ()), reports: tuple[Text, Text] = ((), ())
 ) -> Trace:
-    """The trace with the model files and performance reports that are of its models; the same trace where there are
-    none.
+    """The trace with the model files and performance reports of its models; the same trace without any.
 
     `files` and `reports` each hold what the user gave now, and what the settings name: paths, or `MODEL=PATH`. What is
     given goes before the settings, and both before what lies beside the recording with the name of a model. Model files
@@ -83,8 +82,8 @@ def join_files(
 
 
 def check_given(files: Iterable[str], reports: Iterable[str] = ()) -> None:
-    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: these
-    are read quickly, so that a long read of the recording comes after."""
+    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: before
+    a long read of the recording."""
     for flag, texts in ((MODEL_FILE, files), (PERF_REPORT, reports)):
         for text in texts:
             path = _parse(text).path
@@ -142,7 +141,9 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
         return None, None, f"Not used: no model is called {entry.model}; {recorded}."
     if entry.name in names:
         return entry.name, Match.NAME, ""
-    alike = [name for name in names if _plain(name) and _plain(name) == _plain(entry.name)]
+    # Without what is often changed in a name.
+    plain = {name: re.sub(r"[\W_]+", "", name).casefold() for name in (*names, entry.name)}
+    alike = [name for name in names if plain[name] and plain[name] == plain[entry.name]]
     if len(alike) == 1:
         return alike[0], Match.SIMILAR, f"Used for {alike[0]}, whose name is only similar: check that it is this model."
     if alike:
@@ -151,14 +152,8 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
     return None, None, f"Not used: no model has its name; {recorded}{hint}."
 
 
-def _plain(name: str) -> str:
-    """A name without what is often changed in it."""
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
 def _name_list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
+    return ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
 
 
 def _name(path: Path) -> str:
@@ -166,7 +161,6 @@ def _name(path: Path) -> str:
 
 
 def _joined_file(matched: _Matched, *, strict: bool) -> Joined[ModelFile]:
-    """A model file with its facts, if it is used."""
     source, model = _name(matched.path), matched.model
     if model is None:
         return Joined(source, None, None, None, matched.problem)
@@ -233,8 +227,7 @@ def _load_report(path: Path) -> PerformanceReport:
 
 
 def _read(path: Path, read: Callable[[Path], Result], *, strict: bool) -> tuple[Result | None, str]:
-    """What is in a file, or why that is not known. It must not end the analysis, whatever is in it, unless `strict`:
-    then it raises `TracekitError`."""
+    """What is in a file, or why that is not known; it must not end the analysis. `strict`: raises `TracekitError`."""
     if not os.path.exists(path):  # noqa: PTH110 - also for what is no path
         return None, "no such file or folder"
     try:

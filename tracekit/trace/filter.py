@@ -7,7 +7,7 @@ note that says what it did and what it could not decide.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,8 +17,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.context import ends_of
-from tracekit.trace.frames import categorical, concat_frames, or_minus_one, texts_in
+from tracekit.trace.frames import categorical, concat_frames, ends_of, or_minus_one, or_null, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
@@ -63,8 +62,9 @@ def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
     def of_model(frame: pd.DataFrame) -> BoolArray:
         return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
 
+    words = f"model{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
     note = (
-        f"Only rows of {_name_list('model', sorted(names))} are counted, without rows that do not name a model. Checks "
+        f"Only rows of {words} are counted, without rows that do not name a model. Checks "
         "ran on the whole recording; results for other models are hidden."
     )
     rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
@@ -82,13 +82,16 @@ def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
 
 
 def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name: str) -> Shown:
-    """As `only_range`, for any of several ranges; `where` and `name` are the ranges in words.
-
-    O(rows log ranges) per frame.
-    """
+    """As `only_range`, for any of several ranges; `where`, `name`: these in words. O(rows log ranges) per frame."""
     # A range without length, as of no time at all, shows nothing and stays one.
     ranges = ranges.union() if len(ranges) > 1 else ranges
     within = rows_in_ranges(trace, ranges)
+
+    def reaching(frame: pd.DataFrame) -> BoolArray:
+        """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
+        starts = frame["start_ns"].to_numpy()
+        return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
+
     note = (
         f"Only events starting {where} are counted; predictions include their children, and earlier predictions do not "
         f"count as in flight. Checks ran on the whole recording: findings that overlap {name} are shown, with their "
@@ -98,7 +101,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         shown,
         rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            frame: mask if frame in TIMELESS else mask & _reaching(trace.context[frame], ranges)
+            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame])
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
@@ -108,17 +111,13 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
 
 def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     """Of what is shown the rows of a process, by name or pid, and those that could be its own because their table names
-    no process. O(rows) per frame.
-
-    Core ML rows name no process. Where the recording has a target, they are the target's and none is of another one,
-    and so are hardware rows that worked for its predictions.
-    """
+    no process, as that of Core ML. Where the recording has a target, Core ML rows are the target's and none is of
+    another one, and so are hardware rows that worked for its predictions. O(rows) per frame."""
     wanted = str(process)
     target = trace.run.target.process
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
-    by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
     rows = dict(shown.rows)
-    for name in by_process:
+    for name in ("hardware", "activity") if trace.inferred else ("hardware",):
         rows[name] = rows[name] & _of_process(getattr(trace, name), wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
@@ -143,34 +142,27 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     elif foreign:
         notes.append("Core ML rows do not name a process; they belong to the target, so none are counted")
     notes.append("checks ran on the whole recording")
-    note = f"{'; '.join(notes)}."
-    return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, note))
+    return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, f"{'; '.join(notes)}."))
 
 
 def narrow(trace: Trace, shown: Shown) -> Trace:
-    """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged.
-
-    Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at. O(rows) per
-    frame.
-    """
-    kept = shown.rows["activity"]
+    """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged. Coverage
+    stays: what was recorded does not depend on what one wants to look at. O(rows) per frame."""
+    kept, sites = shown.rows["activity"], trace.sites
+    if sites is not None:
+        sites = sites[kept[sites.index]]
+        sites = sites.set_axis((np.cumsum(kept) - 1)[sites.index]).rename_axis("event")
     frames: dict[str, Any] = {
         name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
     }
     return replace(
         trace,
         **frames,
-        sites=None if trace.sites is None else _kept_sites(trace.sites, kept),
+        sites=sites,
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
         notes=(*trace.notes, *shown.notes),
     )
-
-
-def _kept_sites(sites: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
-    """Those of rows that are kept, by their new index."""
-    chosen = sites[kept[sites.index]]
-    return chosen.set_axis((np.cumsum(kept) - 1)[chosen.index]).rename_axis("event")
 
 
 def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
@@ -199,14 +191,16 @@ def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArr
 def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
-    def starts_within(frame: pd.DataFrame) -> BoolArray:
-        return in_ranges(ranges, frame["start_ns"].to_numpy())
+    def within(frame: pd.DataFrame, called: BoolArray) -> BoolArray:
+        """Rows that start in the ranges, and those whose prediction is among the chosen rows of the Activity lane."""
+        starting: BoolArray = in_ranges(ranges, frame["start_ns"].to_numpy())
+        starting |= np.append(called, False)[or_minus_one(frame["prediction"])]
+        return starting
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
-    called = starts_within(trace.activity)
-    called |= _belonging(trace.activity, called)
-    frames = {name: getattr(trace, name) for name in EVENT_FRAMES}
-    return {name: starts_within(frame) | _belonging(frame, called) for name, frame in frames.items()}
+    called = in_ranges(ranges, trace.activity["start_ns"].to_numpy())
+    called = within(trace.activity, called)
+    return {name: within(getattr(trace, name), called) for name in EVENT_FRAMES}
 
 
 def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
@@ -221,18 +215,6 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
     return np.asarray(begins[first] < ends_ns)
 
 
-def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
-    """Rows whose prediction is among the chosen rows of the Activity lane."""
-    prediction = or_minus_one(frame["prediction"])
-    return np.append(activity, False)[prediction]
-
-
-def _reaching(frame: pd.DataFrame, ranges: Intervals) -> BoolArray:
-    """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
-    starts = frame["start_ns"].to_numpy()
-    return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
-
-
 def model_names(trace: Trace) -> list[str]:
     """Base names that any event frame mentions, sorted."""
     names: set[str] = set()
@@ -244,8 +226,7 @@ def model_names(trace: Trace) -> list[str]:
 
 
 def matching(names: Collection[str], pattern: str) -> set[str]:
-    """Names that a case-sensitive shell pattern chooses. A name is also a pattern for itself, even where it holds
-    brackets."""
+    """Names that a case-sensitive shell pattern chooses. A name, even one with brackets, also chooses itself."""
     return {name for name in names if name == pattern or fnmatchcase(name, pattern)}
 
 
@@ -278,12 +259,5 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
 def _relink(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
     new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
-    old = or_minus_one(frame["prediction"])
-    new = np.full(len(old), -1, dtype=np.int64)
-    new[old >= 0] = new_index[old[old >= 0]]
-    return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))
-
-
-def _name_list(what: str, names: Sequence[str]) -> str:
-    """`model A`, or `models A, B`."""
-    return f"{what}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    # The entry behind the last stands for none.
+    return frame.assign(prediction=or_null(np.append(new_index, -1)[or_minus_one(frame["prediction"])]))

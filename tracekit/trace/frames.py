@@ -1,8 +1,16 @@
-"""Event frames: the shared columns of `tracekit.trace.events` put together, and sorted in one total order."""
+"""Event frames: the shared columns of `tracekit.trace.events` put together, and sorted in one total order. Context
+frames: tables beside the lanes, bound by a list of fields.
+
+Every context frame begins with `start_ns` (int64, ns since the start of the run) and ends with `table` (category,
+schema) and `row` (int64, position in that schema's tables). Tables of intervals have `duration_ns` (int64) second. The
+columns between are those of the fields. Frames are sorted by start, then longest first, then row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 
 import numpy as np
@@ -10,7 +18,8 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-from tracekit.recording.table import CodedCells, Table
+from tracekit.recording.table import CodedCells, Table, Thread
+from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
@@ -34,11 +43,8 @@ def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None
 
 
 def durations(table: Table) -> IntArray:
-    """Durations in ns: shape (rows,). 0 where a cell holds none: Apple's own sentinel for durations is 0.
-
-    Raises `MissingColumn` where a table with rows has no such column, and `UnreadableRecording` where the column
-    holds something else than numbers: none of its durations would be known.
-    """
+    """Durations in ns, shape (rows,): 0, Apple's own sentinel, where a cell holds none. Raises `MissingColumn` where a
+    table with rows has no such column, and `UnreadableRecording` where it holds something else than numbers."""
     if not table.rows:
         return optional_integers(table, "duration").values
     cells = table.column("duration")
@@ -48,11 +54,8 @@ def durations(table: Table) -> IntArray:
 
 
 def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:
-    """The shared columns for these rows: times, source table and row from `rows`, the others from `columns`.
-
-    A value of `columns` is an array of shape (rows,), or for a categorical column the one text of all rows. What is
-    not named is null, and `guessed` False.
-    """
+    """The shared columns: times, source table and row from `rows`, the others from `columns`, as arrays of shape
+    (rows,) or, for a categorical column, the one text of all rows. What is not named is null, and `guessed` False."""
     count = rows.table.rows
     given: dict[str, ColumnValues | str | None] = {
         "start_ns": rows.starts,
@@ -81,17 +84,14 @@ def categorical(column: pd.Series) -> pd.Categorical:
 
 
 def resolution_of(*calls: pd.DataFrame) -> int:
-    """How exactly begin and end of calls are known, in ns: the time between two samples where call stacks show them,
-    else 0, as for rows of the hardware. O(rows)."""
+    """How exactly times of calls are known, in ns: the time between two samples of call stacks, else 0. O(rows)."""
     known = (rows["resolution_ns"].max() for rows in calls if len(rows) and "resolution_ns" in rows)
     return max((int(longest) for longest in known if not pd.isna(longest)), default=0)
 
 
 def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
-    """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows).
-
-    In a tenth of the time that comparisons of pandas take on a few hundred rows.
-    """
+    """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows), in a tenth
+    of the time that comparisons of pandas take on a few hundred rows."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
     codes = cells.codes
     chosen = np.zeros(len(codes), np.bool_)
@@ -107,6 +107,11 @@ def or_minus_one(column: pd.Series) -> IntArray:
     return numbers
 
 
+def or_null(numbers: IntArray) -> pd.arrays.IntegerArray:
+    """A nullable column of numbers, shape (rows,), of which -1 is none: what `or_minus_one` takes apart."""
+    return pd.arrays.IntegerArray(np.maximum(numbers, 0), numbers < 0)
+
+
 def hardware_only(calls: pd.DataFrame) -> BoolArray:
     """Shape (rows,): a row of the Activity lane whose call only hardware shows, so that it was longer. O(rows)."""
     return is_any(calls["origin"], Origin.HARDWARE)
@@ -118,8 +123,7 @@ def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
 
 
 def held_texts(column: pd.Series | pd.Categorical) -> Iterator[str]:
-    """Each text that rows of a categorical column hold, once. O(rows), in a tenth of the time that pandas takes to drop
-    nulls and repeats from a few hundred rows."""
+    """Each text that rows of a categorical column hold, once. O(rows), in a tenth of the time that pandas takes."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
     # The entry behind the last stands for the code -1.
     held = np.zeros(len(cells.categories) + 1, np.bool_)
@@ -156,10 +160,8 @@ def _no_events() -> pd.DataFrame:
 
 
 def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The frames as one, sorted by start, then longest first, then order of the frames and their rows.
-
-    Indexed 0..n-1, with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n).
-    """
+    """The frames as one, sorted by start, then longest first, then order of the frames and their rows. Indexed 0..n-1,
+    with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n)."""
     if len(frames) == 1:
         return reorder(frames[0], sort_order(frames[0]))
     if not frames:
@@ -170,8 +172,7 @@ def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def reorder(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
-    """The rows of a frame indexed 0..n-1 in an order that names each of them, indexed so again; the frame itself where
-    they stand so, as those of most tables do."""
+    """The rows of a frame indexed 0..n-1 in another order of them all, indexed so again; itself if they stand so."""
     if (order[1:] > order[:-1]).all():
         return frame
     return frame.take(order).reset_index(drop=True)
@@ -213,10 +214,8 @@ def _stack(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArr
 
 
 def joined_categories(parts: Sequence[pd.Categorical]) -> pd.Categorical:
-    """Categoricals as one, with the categories in order of appearance. O(rows + categories).
-
-    In a hundredth of the time that pandas' `union_categoricals` takes where each part has many categories of its own.
-    """
+    """Categoricals as one, with the categories in order of appearance. O(rows + categories), in a hundredth of the time
+    that pandas' `union_categoricals` takes where each part has many categories of its own."""
     if all(part.dtype is parts[0].dtype for part in parts):
         return pd.Categorical.from_codes(np.concatenate([part.codes for part in parts]), dtype=parts[0].dtype)
     texts = [part.categories.to_numpy(dtype=object) for part in parts]
@@ -233,3 +232,75 @@ def joined_categories(parts: Sequence[pd.Categorical]) -> pd.Categorical:
         for part, first, after in zip(parts, starts, starts[1:], strict=False)
     ]
     return pd.Categorical.from_codes(np.concatenate(codes), categories=categories)
+
+
+class Form(Enum):
+    """What a field becomes."""
+
+    TEXT = auto()
+    """One category column."""
+    INTEGER = auto()
+    """One `Int64` column."""
+    PROCESS = auto()
+    """Two columns: the name as category, and the id as `Int64` under the same name with `pid` for `process`."""
+    THREAD = auto()
+    """Two columns: the display text as category, and the id as `Int64` under the same name with `tid` for `thread`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a table and what it becomes."""
+
+    name: str
+    """Column of the frame."""
+    form: Form = Form.TEXT
+    column: str = ""
+    """Mnemonic of the column of the table, where it is not the name with hyphens."""
+    type: str = ""
+    """Engineering type of the column, where its mnemonic is not known: the first column of that type."""
+    required: bool = False
+    """Whether the table means nothing without it."""
+
+
+def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
+    """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
+    table = rows.table
+    columns: dict[str, object] = {"start_ns": rows.starts}
+    if table.has("duration"):
+        columns["duration_ns"] = durations(table)
+    for field in fields:
+        columns |= _columns(table, field)
+    frame = pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
+    return sorted_by_start(frame)
+
+
+def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame sorted by start, then longest first, then order of the rows, indexed 0..n-1."""
+    return reorder(frame, sort_order(frame))
+
+
+def ends_of(frame: pd.DataFrame, end_ns: int) -> IntArray:
+    """When rows end: shape (rows,). Without a duration they are instants; without an end they last until `end_ns`."""
+    starts = frame["start_ns"].to_numpy()
+    if "duration_ns" not in frame:
+        return starts
+    ends: IntArray = starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
+    return np.where(frame["duration_ns"].isna(), np.maximum(end_ns, starts), ends)
+
+
+def _columns(table: Table, field: Field) -> dict[str, object]:
+    mnemonic = field.column or field.name.replace("_", "-")
+    if field.type:
+        mnemonic = next((each.mnemonic for each in table.columns if each.engineering_type == field.type), mnemonic)
+    if field.form is Form.INTEGER:
+        read = binding.required_integers if field.required else binding.optional_integers
+        return {field.name: binding.nullable(read(table, mnemonic))}
+    cells = (binding.required_values if field.required else binding.optional_values)(table, mnemonic)
+    if field.form is Form.PROCESS:
+        name, pid = binding.processes(table, mnemonic)
+        return {field.name: name, field.name.replace("process", "pid"): pid}
+    if field.form is Form.THREAD:
+        ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]
+        tids = binding.values_by_code(cells.codes, ids)
+        return {field.name: binding.text(cells), field.name.replace("thread", "tid"): tids}
+    return {field.name: binding.text(cells)}

@@ -95,9 +95,7 @@ def neural_engine_label(label: str, known: KnownModels) -> HardwareLabel:
         kind = _VERBS.get((match[3] or "").strip().casefold(), Kind.OTHER)
         return HardwareLabel(kind, known.find(head), int(match[1]))
     folded = " ".join(label.split()).casefold()
-    return next(
-        (HardwareLabel(kind) for start, kind in _GENERIC if folded.startswith(start)), HardwareLabel(Kind.OTHER)
-    )
+    return HardwareLabel(next((kind for start, kind in _GENERIC if folded.startswith(start)), Kind.OTHER))
 
 
 def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
@@ -114,9 +112,8 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
 
 def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
     """`gpu_label` of each, as index among the distinct ones. Labels end with an address, so that nearly all differ;
-    what one means stands before the first blank behind the mark, and is worked out once for all that have it in common,
-    and for all without a mark.
-    """
+    what one means stands before the first blank behind the mark. It is worked out once for all alike, or without a
+    mark."""
     code_of: defaultdict[str, int] = defaultdict(count().__next__)
     # Most labels have their first blank behind the mark; only the others are searched one by one.
     told: dict[str, int] = {}
@@ -125,17 +122,12 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
         first = text.partition(" ")[0]
         code = told.get(first)
         if code is None:
-            code = code_of[_telling(text)]
+            head, mark, tail = text.partition(_GPU_MARK)
+            code = code_of[head + mark + tail.partition(" ")[0] if mark else ""]
             if _GPU_MARK in first:
                 told[first] = code
         codes.append(code)
     return codes, [gpu_label(head, known) for head in code_of]
-
-
-def _telling(label: str) -> str:
-    """The label of a GPU row up to the first blank behind the mark; empty without a mark."""
-    head, mark, tail = label.partition(_GPU_MARK)
-    return head + mark + tail.partition(" ")[0] if mark else ""
 
 
 def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:

@@ -31,7 +31,6 @@ COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
 
 COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
-"""Columns of the events that `model_frame` needs."""
 
 
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
@@ -49,14 +48,17 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     recorded = np.bincount(model[~is_any(rows["attribution"], Attribution.INFERRED)], minlength=count) > 0
     instance = pd.factorize(rows["instance"])[0]
     instances = np.bincount(_pairs(model, instance)[0], minlength=count)
-    parents = _parents(model, rows["parent_model"].astype("category"), count)
+    parent = categorical(rows["parent_model"].astype("category"))
+    parents: list[list[str]] = [[] for _ in names]
+    for stage, code in zip(*_pairs(model, parent.codes.astype(np.int64)), strict=True):
+        parents[stage].append(str(parent.categories[code]))
     order = sorted(range(count), key=lambda code: (first_ns[code], names[code]))
     counts = _counts(rows["kind"], model, count)
     return pd.DataFrame(
         {
             "name": pd.Series([names[code] for code in order], dtype=object),
             "level": pd.Series([str(Level.TOP if called[code] else Level.SUB) for code in order], dtype=object),
-            "parents": pd.Series([parents[code] for code in order], dtype=object),
+            "parents": pd.Series([tuple(sorted(parents[code])) for code in order], dtype=object),
             "instances": pd.arrays.IntegerArray(instances[order], mask=instances[order] == 0),
             "first_ns": first_ns[order],
             "last_ns": last_ns[order],
@@ -73,15 +75,6 @@ def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
     span = int(code.max(initial=0)) + 1
     pairs = np.unique(model[known] * span + code[known])
     return pairs // span, pairs % span
-
-
-def _parents(model: IntArray, column: pd.Series, count: int) -> list[tuple[str, ...]]:
-    """Names of the pipelines that each model is a stage of, sorted."""
-    cells = categorical(column)
-    pipelines_of: list[list[str]] = [[] for _ in range(count)]
-    for stage, parent in zip(*_pairs(model, cells.codes.astype(np.int64)), strict=True):
-        pipelines_of[stage].append(str(cells.categories[parent]))
-    return [tuple(sorted(pipelines)) for pipelines in pipelines_of]
 
 
 def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:

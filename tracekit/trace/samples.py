@@ -14,22 +14,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import IntArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
 from tracekit.trace.cache import Cache
+from tracekit.trace.frames import or_null
 
 TIMED = ("time-profile", "time-sample")
 """Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""
 COUNTED = {"cpu-profile": "CPU cycles", "counters-profile": "counter events"}
 """Tables of samples that are taken whenever a CPU has counted so many of these, which shows no time."""
 SCHEMAS = (*TIMED, *COUNTED)
-"""Tables of samples."""
 APP, SYSTEM = "app", "system"
-"""Owners of code."""
 SAMPLE_NS = 1_000_000
 """Time between two samples of a running thread, and what a sample stands for where its table does not state it:
 Instruments takes one of each running thread every ms."""
@@ -86,8 +85,7 @@ class SampleSource:
         self._recording = recording
 
     def read(self, schemas: Iterable[str] = TIMED) -> Samples | None:
-        """The samples of the first of these tables; None where none were recorded. The notes name what cannot be read.
-        O(frames)."""
+        """The samples of the first of these tables, with notes on what cannot be read; None for none. O(frames)."""
         recording = self._recording
         if recording is None:
             return None
@@ -124,11 +122,14 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
             "state": text(table.state),
             "weight_ns": nullable(table.weight_ns),
             "weight_count": nullable(table.weight_count),
-            "stack": _where(table.stack, table.stack >= 0),
+            "stack": or_null(table.stack.astype(np.int64)),
         },
         copy=False,
     )
-    ran = _ran(table)
+    # Whether the thread of each sample ran, as far as its table says.
+    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
+    for weight in (table.weight_ns, table.weight_count):
+        ran &= ~weight.valid | (weight.values > 0)
     return Samples(
         samples if ran.all() else samples[ran].reset_index(drop=True),
         _stack_frame(table),
@@ -138,14 +139,6 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
         failures,
         unit,
     )
-
-
-def _ran(table: CallStacks) -> BoolArray:
-    """Whether the thread of each sample ran, as far as its table says."""
-    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
-    for weight in (table.weight_ns, table.weight_count):
-        ran &= ~weight.valid | (weight.values > 0)
-    return ran
 
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:
@@ -164,9 +157,9 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
         {
             "image": recode(image, [each.name for each in table.images]),
             "function": recode(function, [each.name for each in table.functions]),
-            "offset": _where(frames.offset, frames.offset >= 0),
+            "offset": or_null(frames.offset.astype(np.int64)),
             "file": recode(frames.file, table.files),
-            "line": _where(frames.line.astype(np.int64), frames.line > 0),
+            "line": or_null(np.where(frames.line > 0, frames.line, -1).astype(np.int64)),
             "owner": owner,
             "inlined": frames.inlined,
             "overlay": overlay,
@@ -180,7 +173,12 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
 
 def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     """Whether each sample is of the main thread of its process: null where no thread of the process is known to be."""
-    entry = _begins_at_entry(table)
+    # Whether the outermost frame of each stack is the one in which main threads begin.
+    images = [image.name for image in table.images]
+    function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
+    filled = np.diff(table.starts) > 0
+    entry = np.zeros(len(filled), np.bool_)
+    entry[filled] = flags(table.frames.function, function)[table.order[table.starts[1:][filled] - 1]]
     on_main = np.zeros(len(table.thread.values) + 1, np.bool_)
     caught = table.stack >= 0
     on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True
@@ -191,18 +189,3 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     known = np.zeros(len(table.process.values) + 1, np.bool_)
     known[process[main]] = True
     return pd.arrays.BooleanArray(main, ~known[process])
-
-
-def _begins_at_entry(table: CallStacks) -> BoolArray:
-    """Whether the outermost frame of each stack is the one in which main threads begin."""
-    images = [image.name for image in table.images]
-    function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
-    begins = flags(table.frames.function, function)
-    filled = np.diff(table.starts) > 0
-    result = np.zeros(len(filled), np.bool_)
-    result[filled] = begins[table.order[table.starts[1:][filled] - 1]]
-    return result
-
-
-def _where(values: IntArray, valid: BoolArray) -> pd.arrays.IntegerArray:
-    return pd.arrays.IntegerArray(np.where(valid, values, 0).astype(np.int64), ~valid)

@@ -84,7 +84,6 @@ def _unknown(why: str) -> Sharing:
 
 
 def _shared_words(outside: float | None, models: tuple[str, ...]) -> str:
-    """The signs, as one sentence."""
     signs = []
     if outside is not None and outside > MAX_OUTSIDE_SHARE:
         signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")

@@ -1,15 +1,19 @@
-"""`Trace`: what one run of a recording means, and what is worked out from it once."""
+"""`Trace`: what one run of a recording means, which recording it is of, and what is worked out from it once."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from tracekit.arrays import IntArray
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import Attribution
+from tracekit.trace.events import Attribution, Origin
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
@@ -25,10 +29,10 @@ if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import Contents, Run
 
+
 Facts = TypeVar("Facts")
 
 _COUNTED_SAMPLES: Final = "samples by cycles"
-"""Key of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,7 @@ class Trace:
     performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
     sites: pd.DataFrame | None = None
-    """The code that made the calls of `activity` where these are inferred (`tracekit.trace.calls.infer`); None where
-    Core ML recorded them."""
+    """The code that made the calls of `activity` if inferred (`tracekit.trace.calls.infer`); None for recorded ones."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
@@ -159,8 +162,8 @@ class Trace:
 
     @property
     def sampled(self) -> Samples | None:
-        """What threads were doing: samples taken by time and their call stacks, read when first asked for. None where
-        none were recorded, or in a copy that went to another process."""
+        """Samples taken by time and their call stacks, read when first asked for. None where none were recorded, or in
+        a copy that went to another process."""
         return self.cache.get(SampleSource, self.sample_source.read)
 
     @property
@@ -191,11 +194,40 @@ class Trace:
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
-        for entry in self.coverage:
-            if entry.instrument == instrument:
-                return entry
-        raise KeyError(instrument)
+        return {entry.instrument: entry for entry in self.coverage}[instrument]
 
 
 cached_by_trace = cached
 """The function, called once for each trace; its answer is kept as long as the trace is."""
+
+
+def identity_of(trace: Trace) -> str | None:
+    """A hash that copies of a run and complete exports of it share, and no other recording: of when it began, its
+    number, the target's process id, and the times of its rows. None where neither its beginning nor any row is known.
+
+    Names nothing, so that it may leave the machine. O(rows), without reading a file again.
+    """
+    run, process = trace.run, trace.run.target.process
+    try:
+        # In UTC, to the ms: bundles and exports write it with different offsets.
+        moment = datetime.fromisoformat(run.start_date or "")
+        began = (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        began = None
+    times = [array for array in _times(trace) if len(array)]
+    if began is None and not times:
+        return None
+    digest = hashlib.sha256(repr((began, run.number, None if process is None else process.pid)).encode())
+    for array in times:
+        digest.update(array.astype("<i8", copy=False).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _times(trace: Trace) -> Iterator[IntArray]:
+    """Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording."""
+    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
+    frame = trace.activity if is_core_ml else trace.hardware
+    yield frame["start_ns"].to_numpy()
+    yield frame["duration_ns"].to_numpy()
+    if not is_core_ml and trace.sampled is not None:
+        yield trace.sampled.samples["time_ns"].to_numpy()

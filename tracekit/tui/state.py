@@ -20,14 +20,13 @@ from tracekit.detectors.outcomes import Evidence
 from tracekit.intervals import Intervals
 from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
-from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.lanes.process import FRAME, main_thread_frame
 from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.request import ALL, Request
-from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import ends_of, is_any
 from tracekit.trace.trace import Trace
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 

@@ -16,9 +16,9 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.recording.table import IntegerCells
 from tracekit.trace.calls.infer import Inferred, infer_calls
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.frames import empty_events
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
 

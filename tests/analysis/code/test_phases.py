@@ -12,10 +12,10 @@ import pytest
 from support.call_stacks import MAIN, MS, START, Call, Sample, app, core_ml, source
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, call_phases
 from tracekit.trace.calls.infer import infer_calls
-from tracekit.trace.calls.patterns import DataPhase, LoadPhase, Unit
+from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import empty_events, is_any
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.trace import Trace
 
 LOADS = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")

@@ -13,7 +13,7 @@ from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import CONVERT_PIXELS, READ_ELEMENT, app_function
-from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.stacks import Api
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.call_stacks import MAIN, START, Call, app, source
 from tracekit.analysis.code.tree import CallTree, Frames, call_tree, in_functions, without_deeper
-from tracekit.report.call_tree import DEEPER, MAX_LEVELS, as_collapsed, as_speedscope, as_text
+from tracekit.report.flame import DEEPER, MAX_LEVELS, as_collapsed, as_speedscope, as_text
 from tracekit.trace.samples import Samples
 
 RUN, LOAD, WORK = app("run", 1), app("load", 2), Call("Espresso", "work")

@@ -9,7 +9,7 @@ from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, severity_of
 from tracekit.detectors.runner import run_detectors
-from tracekit.report.remedies import remedies
+from tracekit.report.verdict import remedies
 from tracekit.testing import Draws
 
 

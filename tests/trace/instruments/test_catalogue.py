@@ -29,7 +29,7 @@ from tracekit.api import judge
 from tracekit.detectors import plugins
 from tracekit.detectors.rules import thermal_throttling
 from tracekit.lanes.lanes import Grouping, lanes_of
-from tracekit.report.remedies import remedies
+from tracekit.report.verdict import remedies
 from tracekit.trace.build import build_trace
 from tracekit.trace.samples import SampleSource
 
@@ -79,8 +79,8 @@ def recorded(tmp_path_factory):
     (folder / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
     catalogue = CATALOGUE.read_text("utf-8")
     for old, new in (
-        ("import coreml, gpu,", "import coreml, gpu, memory_bus,"),
-        ("    gpu.MPS,\n", "    gpu.MPS,\n    memory_bus.INSTRUMENT,\n"),
+        ("import coreml, hardware,", "import coreml, hardware, memory_bus,"),
+        ("    hardware.MPS,\n", "    hardware.MPS,\n    memory_bus.INSTRUMENT,\n"),
     ):
         assert catalogue.count(old) == 1
         catalogue = catalogue.replace(old, new)

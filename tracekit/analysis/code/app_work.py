@@ -12,7 +12,7 @@ from tracekit.analysis.code.calls import core_ml_stacks, source_of
 from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.patterns import CONVERSIONS, Api, callers, matches_function, outermost
+from tracekit.trace.calls.stacks import CONVERSIONS, Api, callers, matches_function, outermost
 from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace

@@ -13,8 +13,7 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.binding import flags
-from tracekit.trace.calls.patterns import API, Api, app_frames, stacks_with
-from tracekit.trace.calls.stacks import place_of
+from tracekit.trace.calls.stacks import API, Api, app_frames, place_of, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one

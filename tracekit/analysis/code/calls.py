@@ -9,7 +9,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.calls import stacks
-from tracekit.trace.calls.patterns import LoadPhase
+from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.samples import SAMPLE_NS, TIMED
 from tracekit.trace.trace import Trace, cached_by_trace
 

@@ -13,7 +13,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray
 from tracekit.intervals import Intervals, positions_between
-from tracekit.trace.calls.patterns import Api, DataPhase, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Device
 from tracekit.trace.frames import categorical, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace

@@ -13,8 +13,7 @@ from tracekit.analysis.code.call_sites import call_sites, of_calls
 from tracekit.analysis.code.calls import core_ml_stacks, enclosing_phases
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.patterns import Api, LoadPhase, Unit, app_frames
-from tracekit.trace.calls.stacks import place_of
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.trace import Trace
 

@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.patterns import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
+from tracekit.trace.calls.stacks import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import is_any, or_minus_one

@@ -11,7 +11,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.calls.patterns import DataPhase, LoadPhase
+from tracekit.trace.calls.stacks import DataPhase, LoadPhase
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace

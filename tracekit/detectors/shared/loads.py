@@ -22,7 +22,7 @@ from tracekit.detectors.shared.options import (
     SOON_MS,
     WARM_UP_PAUSE_S,
 )
-from tracekit.trace.calls.patterns import Api
+from tracekit.trace.calls.stacks import Api
 
 
 def loads_waited_for(

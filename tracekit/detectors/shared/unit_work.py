@@ -13,7 +13,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
-from tracekit.trace.calls.patterns import Unit
+from tracekit.trace.calls.stacks import Unit
 
 if TYPE_CHECKING:
     from tracekit.intervals import CoveredTime

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, BinaryIO
 
-from tracekit.report.viewers.timed import CHUNK, SliceRows, slice_rows
-from tracekit.report.viewers.tracks import SliceTrack, Tracks
+from tracekit.report.viewers.tracks import CHUNK, SliceRows, SliceTrack, Tracks, slice_rows
 
 _CATEGORY = "tracekit"
 
@@ -52,7 +51,6 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
 
 
 def _slices(tracks: Tracks, rows: SliceRows, lines: list[str]) -> Iterator[bytes]:
-    """Slices row by row, and the steps of their flows."""
     names = [_text(name) for name in tracks.names]
     details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
     numbers = (rows.starts, rows.ends, rows.lines, rows.names, rows.details, rows.works, rows.flows)

@@ -19,7 +19,7 @@ import pandas as pd
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.report.call_sites import caller_words
-from tracekit.report.call_tree import MAX_LEVELS
+from tracekit.report.flame import MAX_LEVELS, Flame
 from tracekit.report.formatting import visible
 from tracekit.report.groups import INCONCLUSIVE, Group, explains
 from tracekit.trace.events import BOUNDS, Lane, Origin
@@ -29,7 +29,6 @@ from tracekit.units import format_error, format_time
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import IntArray
-    from tracekit.report.flame import Flame
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Marked, Slow, Timeline
 
@@ -44,8 +43,7 @@ KEPT_LONGEST = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE)
 
 
 def fit_page(timeline: Timeline) -> Timeline:
-    """The timeline without the lanes that are too much for a page, which say so: those of the hardware and the system
-    first, the ones with most rows before the others."""
+    """The timeline without the lanes that are too much for a page, which say so: Core ML's last, the longest first."""
     sizes = {number: len(lane.starts) for number, lane in enumerate(timeline.lanes)}
     left_out: set[int] = set()
     order = sorted(sizes, key=lambda number: (timeline.lanes[number].id in KEPT_LONGEST, -sizes[number]))
@@ -80,10 +78,10 @@ Words = tuple[str, Sequence[tuple[str, str]]]
 def payload(
     report: Report, timeline: Timeline, origin_ns: int | None = None, words: Callable[[Why], Words] | None = None
 ) -> tuple[str, str]:
-    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns` is the time
-    that stands above that of another recording; None where there is no other. `words` of slow predictions; None leaves
-    these out."""
+    """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns`: the time
+    above that of another recording; None for no other. `words` of slow predictions; None leaves these out."""
     pieces: list[bytes] = []
+    sites = report.code.call_sites if report.code is not None else ()
     rows = _rows_of_predictions(timeline.lanes)
     lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
     meta = {
@@ -96,7 +94,7 @@ def payload(
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
-        "sites": _sites(report),
+        "sites": [(each.api, visible(each.model), visible(caller_words(each))) for each in sites if each.model],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
@@ -129,12 +127,6 @@ def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> pd.Series[Any]:
     return pd.Series(rows, index=pd.Index(activity.predictions[rows]))
 
 
-def _sites(report: Report) -> list[tuple[str, str, str]]:
-    """Which code of the app calls each model: kind of call, model, words."""
-    sites = report.code.call_sites if report.code is not None else ()
-    return [(site.api, visible(site.model), visible(caller_words(site))) for site in sites if site.model]
-
-
 def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict[str, Any]:
     """What is said of a lane; its columns are added to the pieces."""
     head: dict[str, Any] = {"id": lane.id, "title": lane.title, "section": lane.section, "words": lane.words}
@@ -142,6 +134,11 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
     if not len(lane.starts):
         return head
     first = int(lane.starts[0])
+    # The prediction that each row belongs to, which is no part of itself.
+    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
+    is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
+    # Neighbors differ little. From 0 on, steps of 0, -1, 1, -2, … become 0, 1, 2, 3, ….
+    steps = np.diff(np.where(is_itself, 0, rows + 1), prepend=0)
     columns = {
         "gaps": np.diff(lane.starts, prepend=first),
         "durations": lane.ends - lane.starts,
@@ -150,28 +147,14 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
         "works": lane.works,
         "models": lane.models + 1,
         "flags": lane.flags,
-        "predictions": _zigzag(_row_of_prediction(lane, rows_of) + 1),
+        "predictions": np.where(steps < 0, -2 * steps - 1, 2 * steps),
     }
     head |= {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
     return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
 
 
-def _row_of_prediction(lane: DrawnLane, rows_of: pd.Series[Any]) -> IntArray:
-    """The row of the prediction that each row of a lane belongs to; -1 for none, and for the prediction itself."""
-    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
-    is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
-    return np.where(is_itself, -1, rows)
-
-
-def _zigzag(values: IntArray) -> IntArray:
-    """The steps between values, from 0 on: 0, -1, 1, -2, … become 0, 1, 2, 3, …. Neighbors differ little."""
-    steps = np.diff(values, prepend=0)
-    return np.where(steps < 0, -2 * steps - 1, 2 * steps)
-
-
 def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:
-    """What is said of calls that Core ML did not record; how far their bounds are from their times is added to the
-    pieces."""
+    """What is said of inferred calls; how far their bounds are from their times is added to the pieces."""
     flags = HARDWARE * hardware_only(calls) + SEVERAL * ~calls["single"].to_numpy(np.bool_)
     flags += SIGNPOST * is_any(calls["origin"], Origin.SIGNPOSTS)
     start_min, start_max, end_min, end_max = (calls[name].to_numpy() for name in BOUNDS)

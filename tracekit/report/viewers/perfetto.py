@@ -12,8 +12,7 @@ from itertools import count
 from typing import Any, BinaryIO
 
 from tracekit.errors import TracekitError
-from tracekit.report.viewers.timed import events_of, slice_rows
-from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks
+from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks, events_of, slice_rows
 
 _SEQUENCE = 1
 """Number of the one writer of packets."""
@@ -137,7 +136,6 @@ class _Writer:
             self._builder.write_packet(packet)
 
     def _write_counter(self, track: CounterTrack, root: int, rank: int) -> None:
-        """A counter and its values."""
         identity = next(self._identities)
         counter = self._messages.CounterDescriptor(y_axis_share_key=track.unit)
         if track.unit in _UNITS:

@@ -14,14 +14,15 @@ import numpy as np
 
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
-from tracekit.lanes.stacking import stack
+from tracekit.lanes.events import stack
 from tracekit.report.formatting import duration, visible
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.phases import inferred_facts
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Report, Result
     from tracekit.report.timeline import DrawnLane, Timeline
+
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""
@@ -56,8 +57,7 @@ class SliceTrack:
     flows: IntArray
     """Number of the flow that joins the slice to others, 0 for none."""
     rows: IntArray
-    """In which row of the track each slice stands, from 0; no two slices of a row overlap, and in a row they are in
-    the order of time."""
+    """Row of the track in which each slice stands, from 0: in order of time, and none overlaps another."""
 
     @property
     def row_count(self) -> int:
@@ -179,8 +179,7 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
 
 
 def _rows(starts: IntArray, ends: IntArray) -> IntArray:
-    """Rows in which nothing overlaps, for intervals sorted by start, longest first. What takes no time needs a place
-    too."""
+    """Rows without overlap, for intervals sorted by start, longest first. What takes no time needs a place, too."""
     return stack(starts, np.maximum(ends, starts + 1))
 
 
@@ -270,3 +269,59 @@ def _facts(report: Report, shift_ns: int) -> Details:
         ("shift_ns", str(shift_ns) if shift_ns else None),
     )
     return tuple((name, visible(text)) for name, text in facts if text)
+
+
+CHUNK = 1 << 16
+"""Events that are made into Python numbers at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SliceRows:
+    """All slices of all tracks, track by track and row by row, each row in the order of time: shape (n,) each."""
+
+    starts: IntArray
+    ends: IntArray
+    lines: IntArray
+    """Rows of all tracks, counted through from 0."""
+    names: IntArray
+    details: IntArray
+    works: IntArray
+    flows: IntArray
+    flow_ends: BoolArray
+    """Whether the slice is the last one of its flow."""
+    flow_starts: BoolArray
+
+
+def slice_rows(tracks: Tracks) -> SliceRows:
+    """The slices of all tracks, with times as the file has them. O(n log n)."""
+    columns_of_tracks: list[tuple[IntArray, ...]] = []
+    first = 0
+    for track in tracks.slices:
+        order = np.lexsort((np.arange(len(track.rows)), track.rows))
+        placed = (track.starts + tracks.shift_ns, track.ends + tracks.shift_ns, track.rows + first)
+        contents = (track.names, track.details, track.works, track.flows)
+        columns_of_tracks.append(tuple(column[order] for column in (*placed, *contents)))
+        first += track.row_count
+    starts, ends, lines, names, details, works, flows = map(np.concatenate, zip(*columns_of_tracks, strict=True))
+    in_time = np.argsort(starts, kind="stable")
+    joined = in_time[flows[in_time] > 0]
+    flow_starts, flow_ends = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)
+    flow_starts[joined[np.unique(flows[joined], return_index=True)[1]]] = True
+    back = joined[::-1]
+    flow_ends[back[np.unique(flows[back], return_index=True)[1]]] = True
+    return SliceRows(starts, ends, lines, names, details, works, flows, flow_ends, flow_starts)
+
+
+def events_of(rows: SliceRows) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
+    """The begin and the end of each slice, by time: time, whether it is the end, and of the slice line, name, details,
+    work, flow and whether it is the last one of its flow. At one time a slice ends before the next of its line
+    begins."""
+    times = np.stack((rows.starts, rows.ends), axis=1).reshape(-1)
+    order = np.argsort(times, kind="stable")
+    columns = (rows.lines, rows.names, rows.details, rows.works, rows.flows, rows.flow_ends)
+    for first in range(0, len(order), CHUNK):
+        events = order[first : first + CHUNK]
+        slices, ends = events >> 1, (events & 1).astype(np.bool_)
+        yield from zip(
+            times[events].tolist(), ends.tolist(), *(column[slices].tolist() for column in columns), strict=True
+        )

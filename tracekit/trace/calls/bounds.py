@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.trace.calls.join import SHORT
+from tracekit.trace.calls.hardware import FEW, Work
+from tracekit.trace.calls.join import SHORT, Joined
 from tracekit.trace.calls.names import keys_of
 from tracekit.trace.calls.owners import OUTLIVES_NS
-from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART, LOST, usual_spans
-from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY
-from tracekit.trace.calls.work import FEW
+from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, usual_spans
+from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, Api
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.join import Joined
-    from tracekit.trace.calls.pieces import Pieces, Timeline
-    from tracekit.trace.calls.work import Work
+    from tracekit.arrays import IntArray
 
 _VISIBLE: Final = 2
 """Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""
@@ -36,32 +32,24 @@ _CAUGHT: Final = 6
 def bounds_of(
     line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], mistakable: Sequence[bool]
 ) -> IntArray:
-    """Earliest and latest start, earliest and latest end of each call: shape (calls, 4). `mistakable` says which may be
-    several. O(samples of the calls)."""
+    """`BOUNDS` of each call: shape (calls, 4). Those that are `mistakable` may be several. O(samples of the calls)."""
     usual = usual_spans(line, pieces)
     bounds = [
-        _bounds(
-            line, work, call, _seen(line, pieces, call), usual.get(int(pieces.key[call.chain]), 0), mistakable=several
-        )
+        _bounds(line, pieces, work, call, usual.get(int(pieces.key[call.chain]), 0), mistakable=several)
         for call, several in zip(calls, mistakable, strict=True)
     ]
     return np.array(bounds, np.int64).reshape(-1, 4)
 
 
-def _seen(line: Timeline, pieces: Pieces, call: Joined) -> list[int]:
-    """First and last time at which samples of its site may be of a call; none where there are none."""
-    chain = int(pieces.first[call.chain])
-    following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
-    times = line.time[chain : int(pieces.last[following - 1]) + 1]
-    first, after = np.searchsorted(times, call.low_ns, "right"), np.searchsorted(times, call.high_ns, "left")
-    return [int(times[first]), int(times[after - 1])] if first < after else []
-
-
 def _bounds(
-    line: Timeline, work: Work, call: Joined, seen: list[int], usual_ns: int, *, mistakable: bool
+    line: Timeline, pieces: Pieces, work: Work, call: Joined, usual_ns: int, *, mistakable: bool
 ) -> tuple[int, int, int, int]:
-    """Earliest and latest start, earliest and latest end. `seen` is when its site was sampled, `usual_ns` how long that
-    usually is in a row."""
+    """The values of `BOUNDS`. `usual_ns` is how long its site usually is sampled in a row."""
+    # First and last time at which samples of its site may be of the call; none where there are none.
+    following = call.chain + 1 + int(np.argmax(np.append(pieces.follows[call.chain + 1 :], APART) == APART))
+    times = line.time[int(pieces.first[call.chain]) : int(pieces.last[following - 1]) + 1]
+    first, after = np.searchsorted(times, call.low_ns, "right"), np.searchsorted(times, call.high_ns, "left")
+    seen = [int(times[first]), int(times[after - 1])] if first < after else []
     low, high = call.low_ns, call.high_ns
     last = call.sure if call.sure >= 0 else call.after - 1
     sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
@@ -79,11 +67,9 @@ def _bounds(
         if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
             # A thread that runs is sampled within a period, if none is missed.
             low = max(low, first_seen - FEW * line.period_ns)
-        if not call.ends_with_work:
-            pass
-        elif done and not (sampled and line.time[last] > max(done)):
+        if call.ends_with_work and done and not (sampled and line.time[last] > max(done)):
             high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
-        elif sampled and (done or line.on_cpu[last]):
+        elif call.ends_with_work and sampled and (done or line.on_cpu[last]):
             high = min(high, last_seen + FEW * line.period_ns)
     predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
     reach = work.reach if predicts else work.loading
@@ -93,23 +79,13 @@ def _bounds(
         high = min(high, reach.latest_end(last_seen))
     if sampled and not call.work and line.time[last] - sampled[0] + line.period_ns <= SHORT * usual_ns:
         # Its beginning or its end may have been missed.
-        low = min(low, _before_silence(line, call.low_ns, sampled[0]))
-        high = max(high, _behind_silence(line, sampled[1], call.high_ns))
+        (begin, end), half, most = sampled, line.period_ns // 2, LOST * line.period_ns
+        around = (np.searchsorted(line.sampled, begin - half) - 1, np.searchsorted(line.sampled, end + half))
+        before = int(line.sampled[around[0]]) if around[0] >= 0 else 0
+        behind = int(line.sampled[around[1]]) if around[1] < len(line.sampled) else call.high_ns
+        low = min(low, max(before, call.low_ns, begin - most) if begin - before > line.gap_ns else begin)
+        high = max(high, min(behind, call.high_ns, end + most) if behind - end > line.gap_ns else end)
     return min(low, start_max), start_max, end_min, max(high, end_min)
-
-
-def _before_silence(line: Timeline, low: int, time: int) -> int:
-    """When a call begins at the earliest before whose first sample others may have been missed."""
-    place = int(np.searchsorted(line.sampled, time - line.period_ns // 2)) - 1
-    before = int(line.sampled[place]) if place >= 0 else 0
-    return max(before, low, time - LOST * line.period_ns) if time - before > line.gap_ns else time
-
-
-def _behind_silence(line: Timeline, time: int, high: int) -> int:
-    """When a call ends at the latest behind whose last sample others may have been missed."""
-    place = int(np.searchsorted(line.sampled, time + line.period_ns // 2))
-    behind = int(line.sampled[place]) if place < len(line.sampled) else high
-    return min(behind, high, time + LOST * line.period_ns) if behind - time > line.gap_ns else time
 
 
 def _begins(line: Timeline, place: int) -> bool:
@@ -138,7 +114,9 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         silent[silent <= line.gap_ns] = 0
         between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
-        begun_again = any(_begins_again(each) for each in executes)
+        # Seen executing, then not, then again.
+        spans = (each[known[0] : known[-1]] for each in executes if len(known := np.flatnonzero(each)))
+        begun_again = any(not span.all() for span in spans)
         if begun_again:
             for number in numbers:
                 result[number] = len(set(work.model[calls[number].work].tolist())) > 1
@@ -149,8 +127,7 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         opens = [calls[number] for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
         begins = np.array([(progress[call.first : call.after] == BEGUN).sum() for call in opens])
         begun = (begins >= _LASTS).all() or (len(begins) >= _CAUGHT and (begins > 0).mean() >= _BEGUN)
-        caught = (edges >= _CAUGHT and not again) or begun
-        if caught:
+        if (edges >= _CAUGHT and not again) or begun:
             continue
         lengths = afters - firsts
         visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
@@ -162,9 +139,3 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
             several = length > max(longest, 1) and missed < _CAUGHT and not calls[number].work
             result[number] |= bool(several)
     return result
-
-
-def _begins_again(executes: BoolArray) -> bool:
-    """Whether a call is seen executing, then not, then again."""
-    known = np.flatnonzero(executes)
-    return bool(len(known)) and not executes[known[0] : known[-1]].all()

@@ -11,11 +11,16 @@ that alternates cannot be distinguished and is cut at each turn.
 
 Time is a lower bound: a prediction reaches from its first hardware row to the end of its last, without what Core ML did
 before and after on the CPU.
+
+In a prediction a thread runs, and is sampled, or waits for a compute unit. Where all units were recorded, a time in
+which none works and the thread is not sampled lies outside of the call (guess: threads wait for nothing else for long).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -23,12 +28,14 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
-from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, is_any, or_minus_one, reorder, sort_order
+from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, or_null, reorder, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.trace.instruments.hardware import CommandBuffers
+    from tracekit.trace.calls.pieces import Timeline
+    from tracekit.trace.instruments.instrument import CommandBuffers
+
 
 INFERRED_LABEL = "Prediction (inferred from hardware)"
 """Event text of a prediction that Core ML did not record."""
@@ -55,7 +62,10 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     recording began in the midst of it. O(n log n).
     """
     hardware = _without_models_of_others(hardware)
-    rows = _of_models(hardware)
+    # Those whose label says that they executed a model that may be the target's.
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
+    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
+    rows = np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
     who = _who(hardware, rows)
     order = np.lexsort((rows, who))
     rows, who = rows[order], who[order]
@@ -66,8 +76,7 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     activity, frame_row = _activity(hardware, rows, call)
     prediction = np.full(len(hardware), -1, np.int64)
     prediction[rows] = frame_row[call]
-    column = pd.arrays.IntegerArray(np.maximum(prediction, 0), prediction < 0)
-    return activity, hardware.assign(prediction=column)
+    return activity, hardware.assign(prediction=or_null(prediction))
 
 
 def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
@@ -84,16 +93,8 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     return hardware.assign(attribution=attribution)
 
 
-def _of_models(hardware: pd.DataFrame) -> IndexArray:
-    """Positions of the rows whose label says that they executed a model that may be the target's."""
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
-    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
-    return np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
-
-
 def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
-    """A number for each model and process. Rows without a process go with the one process that names their model, if it
-    is one."""
+    """A number for each model and process. Rows without a process go with the only one that names their model."""
     chosen = hardware.iloc[rows]
     model = chosen["model"].cat.codes.to_numpy()
     names_process = chosen["process"].notna().to_numpy()
@@ -125,8 +126,7 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, w
 
 
 def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:
-    """The predictions made of hardware rows `rows`, given the number of each row's prediction in ascending order; and
-    by that number their row in the frame."""
+    """Predictions of some rows, whose own has an ascending number in `call`; and by that number its row there."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
     chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
     ends = Intervals.from_rows(hardware).ends[rows]
@@ -148,3 +148,96 @@ def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple
     frame_row = np.empty_like(order)
     frame_row[order] = np.arange(count)
     return reorder(frame, order), frame_row
+
+
+FEW: Final = 3
+"""Sampling periods within which a running thread is sampled (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """Times in which compute units work, with less than `slack_ns` between the rows of one: shape (n,) each."""
+
+    starts: IntArray
+    ends: IntArray
+    slack_ns: int
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, slack_ns: int) -> Reach:
+        """From rows of hardware. O(n log n)."""
+        work = Intervals.from_rows(rows)
+        times = Intervals(work.starts - slack_ns, work.ends).union()
+        return cls(times.starts + slack_ns, times.ends, slack_ns)
+
+    def latest_end(self, time_ns: int) -> int:
+        """When a prediction ends at the latest that is last seen at this time. O(log n)."""
+        index = int(np.searchsorted(self.starts, time_ns + self.slack_ns, "right")) - 1
+        covered = index >= 0 and self.ends[index] >= time_ns
+        return (int(self.ends[index]) if covered else time_ns) + self.slack_ns
+
+    def earliest_start(self, time_ns: int) -> int:
+        """When a prediction begins at the earliest that is first seen at this time. O(log n)."""
+        index = int(np.searchsorted(self.ends, time_ns - self.slack_ns, "left"))
+        covered = index < len(self.starts) and self.starts[index] <= time_ns
+        return (int(self.starts[index]) if covered else time_ns) - self.slack_ns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """Predictions that hardware shows: shape (n,) each."""
+
+    starts: IntArray
+    ends: IntArray
+    model: IntArray
+    on_gpu: BoolArray
+    reach: Reach | None
+    """How far a prediction may reach; None where not all units were recorded."""
+    loading: Reach
+    """The same of a load, that waits for the Neural Engine to take a model in."""
+    pieces: Intervals
+    """All rows of hardware, those of a prediction next to each other, in order of time."""
+    first_piece: IntArray
+    """Shape (n + 1,): the first of these of each prediction, and their number."""
+
+    def is_over(self, line: Timeline, place: int, end: int, start: int) -> bool:
+        """Whether the prediction that worked until `end` is over before `start`: for a while in between no unit works,
+        and the thread of this place is not sampled. O(log n + samples in between)."""
+        if self.reach is None or start - end <= FEW * line.period_ns:
+            return False
+        until = int(np.searchsorted(line.thread, line.thread[place], "right"))
+        times = line.time[place:until]
+        inside = times[slice(*np.searchsorted(times, (end, start)).tolist())].tolist()
+        return any(self.reach.latest_end(one) < other for one, other in pairwise([end, *inside, start]))
+
+    def own(self, index: int) -> Intervals:
+        """When units work for a prediction."""
+        own = slice(int(self.first_piece[index]), int(self.first_piece[index + 1]))
+        return Intervals(self.pieces.starts[own], self.pieces.ends[own])
+
+    def busy_at(self, index: int, times: IntArray) -> int:
+        """At how many of these times a prediction has a unit at work. O(rows of the prediction)."""
+        own = self.own(index)
+        begun = np.searchsorted(own.starts, times, "right") - 1
+        ends = np.maximum.accumulate(own.ends)
+        return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
+
+    @classmethod
+    def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
+        """From the frame of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
+        times = Intervals.from_rows(activity)
+        units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
+        loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
+        reach = Reach.of(units, slack_ns) if watched else None
+        prediction = or_minus_one(hardware["prediction"])
+        order = np.argsort(prediction, kind="stable")
+        order = order[np.searchsorted(prediction[order], 0) :]
+        return cls(
+            times.starts,
+            times.ends,
+            categorical(activity["model"]).codes.astype(np.int64),
+            is_any(activity["device"], Device.GPU),
+            reach,
+            Reach.of(loading, slack_ns),
+            Intervals.from_rows(hardware).where(order),
+            np.searchsorted(prediction[order], np.arange(len(times) + 1)),
+        )

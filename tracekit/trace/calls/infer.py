@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
-from tracekit.trace.calls.hardware import prepares, reconstruct_predictions
+from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
-from tracekit.trace.calls.order import call_order, keep_in_order
-from tracekit.trace.calls.patterns import Api, LoadPhase
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
-from tracekit.trace.calls.stacks import busy_stacks, place_of
-from tracekit.trace.calls.work import FEW, Work
-from tracekit.trace.events import BOUNDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, or_minus_one, sort_order
+from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
+from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
 from tracekit.trace.samples import TIMED, Samples
 
 if TYPE_CHECKING:
-    from tracekit.arrays import IndexArray, IntArray
     from tracekit.trace.calls.owners import Owners
-    from tracekit.trace.instruments.hardware import CommandBuffers
+    from tracekit.trace.instruments.instrument import CommandBuffers
 
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
@@ -51,20 +48,16 @@ class Inferred:
 def infer_calls(
     hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
 ) -> Inferred:
-    """What samples and the hardware show; `end_ns` is the end of the recording, `watched` whether all units were
-    recorded that a prediction waits for. O(n log n)."""
+    """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
-    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
-    calls, owners = joined_calls(line, pieces, work)
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
-    stacked = [call for call in calls if call.chain >= 0]
-    names, notes = names_of(line, pieces, work, stacked, owners, shown)
-    return _framed(line, pieces, work, calls, owners, shown, hardware, names, notes, end_ns)
+    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
+    return _framed(line, pieces, work, shown, hardware, end_ns)
 
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
@@ -82,31 +75,26 @@ def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
 
 def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
     """Predictions of the hardware alone: nothing tells when their calls began and ended."""
-    count, starts = len(shown), shown["start_ns"].to_numpy()
-    return shown.assign(
-        origin=constant(Origin.HARDWARE, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        start_min_ns=np.zeros(count, np.int64),
-        start_max_ns=starts,
-        end_min_ns=starts + shown["duration_ns"].to_numpy(),
-        end_max_ns=np.full(count, end_ns, np.int64),
-        single=np.ones(count, np.bool_),
+    times = Intervals.from_rows(shown)
+    return with_bounds(shown, Origin.HARDWARE, 0, times.starts, times.ends, end_ns)
+
+
+def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int) -> pd.DataFrame:
+    """Rows of single calls with what else calls have: `bounds` are the values of `BOUNDS`. O(n)."""
+    return activity.assign(
+        origin=constant(origin, len(activity), FIXED_CATEGORIES["origin"]),
+        resolution_ns=0,
+        **dict(zip(BOUNDS, bounds, strict=True)),
+        single=True,
     )
 
 
 def _framed(
-    line: Timeline,
-    pieces: Pieces,
-    work: Work,
-    calls: Sequence[Joined],
-    owners: Owners,
-    shown: pd.DataFrame,
-    hardware: pd.DataFrame,
-    names: Sequence[str],
-    notes: tuple[str, ...],
-    end_ns: int,
+    line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
 ) -> Inferred:
+    calls, owners = joined_calls(line, pieces, work)
     stacked = [call for call in calls if call.chain >= 0]
+    names, notes = names_of(line, pieces, work, stacked, owners, shown)
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
@@ -123,7 +111,9 @@ def _framed(
     rows, count = line.rows.iloc[first], len(stacked)
     api = line.kinds["api"].array[line.stack[first]]
     samples = _samples(line, stacked)
-    device = [_device(shown, call) for call in stacked]
+    device = categorical(shown["device"])
+    devices = [set(device.codes[call.work].tolist()) for call in stacked]
+    names_of_devices = [*device.categories, None]
     frame = pd.DataFrame(empty_events()).reindex(range(count))
     frame = frame.assign(
         start_ns=start,
@@ -131,7 +121,7 @@ def _framed(
         guessed=False,
         label=recode(np.arange(count), [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
         model=recode(np.arange(count), names),
-        device=_fixed("device", device),
+        device=_fixed("device", [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices]),
         process=rows["process"].array,
         pid=rows["pid"].array,
         lane=_fixed("lane", [Lane.ACTIVITY] * count),
@@ -165,22 +155,18 @@ def _framed(
     linked = call_of[or_minus_one(hardware["prediction"])]
     foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
     attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
-    prediction = pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)
-    hardware = hardware.assign(prediction=prediction, attribution=attribution)
-    return Inferred(_in_order(frame.take(order).reset_index(drop=True), sites), hardware, sites, notes)
-
-
-def _in_order(activity: pd.DataFrame, sites: pd.DataFrame) -> pd.DataFrame:
-    """Calls of one thread do not overlap, nor does one begin before its model is loaded."""
+    hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
+    # Calls of one thread do not overlap, nor does one begin before its model is loaded.
+    activity = frame.take(order).reset_index(drop=True)
     spans = Intervals.from_rows(activity)
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
-    return activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    return Inferred(activity, hardware, sites, notes)
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
-    """Predictions that only the hardware shows, with bounds where other calls of their model are sampled: the thread of
-    one that ran for long would have been sampled too."""
+    """Predictions that hardware alone shows, with bounds if their model is sampled, as a long call would be."""
     reach, sampled = work.reach, {model for models in owners.sites.named.values() for model in models}
     if reach is None or not len(alone):
         return frame
@@ -213,8 +199,7 @@ def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
 def _kinds(
     api: Sequence[Api], samples: pd.DataFrame, start: IntArray, end: IntArray, hardware: pd.DataFrame
 ) -> list[Kind]:
-    """The kind of each call. A load that gets a program without compiling it had it in the cache, unless the Neural
-    Engine prepared a model meanwhile."""
+    """The kinds. A load that gets a program and compiles none had it cached, unless the Neural Engine prepared one."""
     prepared = Intervals.from_rows(hardware[prepares(hardware)]).covered_within(Intervals(start, end)) > 0
     compiles, gets = samples[LoadPhase.COMPILING].to_numpy() > 0, samples[LoadPhase.PROGRAM].to_numpy() > 0
     loads = np.select([compiles, gets & ~prepared], [Kind.LOAD_UNCACHED, Kind.LOAD_CACHED], Kind.LOAD)
@@ -222,7 +207,45 @@ def _kinds(
     return [others.get(each) or Kind(load) for each, load in zip(api, loads, strict=True)]
 
 
-def _device(shown: pd.DataFrame, call: Joined) -> str | None:
-    devices = {shown["device"].iloc[each] for each in call.work}
-    device = devices.pop() if len(devices) == 1 else None
-    return device if isinstance(device, str) else None
+class Follows(NamedTuple):
+    """Calls of which the second begins when the first one has ended: shape (pairs,) each."""
+
+    first: IntArray
+    second: IntArray
+
+
+def call_order(activity: pd.DataFrame, sites: pd.DataFrame | None) -> tuple[Follows, ...]:
+    """Calls of one thread; loads and what their models do next. Rows are in order of time. O(n log n)."""
+    model = activity["model"].cat.codes.to_numpy().astype(np.int64)
+    by_thread, by_model = next_of(threads_of(activity, sites)), next_of(model)
+    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
+    loads &= late[by_model.second] >= early[by_model.first]
+    return by_thread, Follows(by_model.first[loads], by_model.second[loads])
+
+
+def next_of(group: IntArray) -> Follows:
+    """Each member of a group, and the next one; -1 is no group."""
+    order = np.argsort(group, kind="stable")
+    same = (group[order[:-1]] == group[order[1:]]) & (group[order[1:]] >= 0)
+    return Follows(order[:-1][same], order[1:][same])
+
+
+def threads_of(activity: pd.DataFrame, sites: pd.DataFrame | None) -> IntArray:
+    """Shape (calls,): a number for the thread of each call, or for the only one of its model; -1 for unknown."""
+    thread = np.full(len(activity), -1)
+    if sites is None or sites.empty:
+        return thread
+    thread[sites.index.to_numpy()] = categorical(sites["thread"]).codes
+    by_model = pd.Series(thread).mask(thread < 0).groupby(activity["model"].cat.codes.to_numpy())
+    lowest, highest = (by_model.transform(name).to_numpy(np.float64) for name in ("min", "max"))
+    alone = (thread < 0) & is_any(activity["origin"], Origin.CALL_STACKS) & (lowest == highest)
+    return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
+
+
+def keep_in_order(activity: pd.DataFrame, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> None:
+    """Change times so that no call begins before the one that it follows ends, as far as bounds allow. O(pairs)."""
+    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    for first, second in follows:
+        end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
+        start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.trace.calls.owners import NEAR, Owners, owners_of
-from tracekit.trace.calls.patterns import Api
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
-from tracekit.trace.calls.stacks import BEGUN
+from tracekit.trace.calls.stacks import BEGUN, Api
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.work import Work
+    from tracekit.trace.calls.hardware import Work
 
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""
@@ -30,8 +29,7 @@ SHORT: Final = 0.75
 _AT_ONCE_NS: Final = 100_000
 """No thread returns from a prediction and begins the next one in so short a time (heuristic)."""
 _DOUBT: Final = 2
-"""Sampling periods beyond the reach of a call from which on it is over: several samples in a row may be missed
-(heuristic)."""
+"""Sampling periods beyond the reach of a call from which on it is over, since samples may be missed (heuristic)."""
 
 
 @dataclass(slots=True)
@@ -106,8 +104,7 @@ def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
 
 
 def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
-    """Whether only missed samples separate each piece from the one before: both together are about as long as one
-    usually is, which each of them is not."""
+    """Whether only missed samples separate each piece from the one before: only both have the usual length."""
     usual = usual_spans(line, pieces)
     result = np.zeros(len(pieces.first), np.bool_)
     for piece in np.flatnonzero(pieces.follows == WAITS).tolist():
@@ -128,8 +125,8 @@ def _calls_of(
     own = np.flatnonzero(owners.chain == chain[0])
     later = owners.sites.later.get(key, set())
     nested = line.kinds["nested"].to_numpy()
-    call = _begun(pieces, chain, chain[0], int(pieces.after[chain[0]]))
     low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
+    call = Joined(int(pieces.first[chain[0]]), int(pieces.last[chain[0]]) + 1, chain[0], low, 0)
     for piece in chain[1:]:
         edge = int(pieces.starts[piece])
         if pieces.follows[piece] == BEGINS:
@@ -143,13 +140,9 @@ def _calls_of(
             yield from done
             own = np.setdiff1d(own, [each for one in done for each in one.work])
             low = int(pieces.ends[piece - 1])
-            call = _begun(pieces, chain, piece, low)
+            call = Joined(int(pieces.first[piece]), int(pieces.last[piece]) + 1, chain[0], low, 0)
         call.after = int(pieces.last[piece]) + 1
     yield from _cut(line, work, later, own, call, low, high, threads)
-
-
-def _begun(pieces: Pieces, chain: range, piece: int, low_ns: int) -> Joined:
-    return Joined(int(pieces.first[piece]), int(pieces.last[piece]) + 1, chain[0], low_ns, 0)
 
 
 def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: Joined, piece: int) -> bool:
@@ -225,8 +218,7 @@ def _cut(
 
 
 def _queued(work: Work, leads: Sequence[int], threads: int) -> BoolArray:
-    """Whether the hardware goes from one prediction to the next at once, as it does only where another thread asked
-    before the first one was done."""
+    """Whether the hardware goes on at once from one prediction to the next, that another thread had asked for."""
     if threads < 2:
         return np.zeros(len(leads), np.bool_)
     apart = work.starts[leads[1:]] - work.ends[leads[:-1]]

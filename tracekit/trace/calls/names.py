@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import Api, app_frames
+from tracekit.grouping import grouped
+from tracekit.trace.calls.stacks import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
 
 if TYPE_CHECKING:
+    from tracekit.trace.calls.hardware import Work
     from tracekit.trace.calls.join import Joined
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.calls.pieces import Pieces, Timeline
-    from tracekit.trace.calls.work import Work
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
@@ -43,7 +44,6 @@ class _Site:
     places: frozenset[tuple[int, int]]
     """Image and offset of these."""
     types: frozenset[str]
-    """Classes of their methods."""
 
 
 def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
@@ -59,16 +59,15 @@ def names_of(
     stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
     named = _site_names(site_of)
-    names = []
+    names: list[str] = []
+    called: dict[int, Counter[str]] = defaultdict(Counter)
     for key, call in zip(keys, calls, strict=True):
         models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
         if not call.work and key in sites.all_have:
             models = sites.named[key] - sites.later.get(key, set())
         one_label = len(models) == 1 and not sites.later.get(key)
         names.append(str(labels[models.pop()]) if one_label else named[key])
-    called: dict[int, Counter[str]] = defaultdict(Counter)
-    for name, key in zip(names, keys, strict=True):
-        called[key][name] += 1
+        called[key][names[-1]] += 1
     # A name that few calls of a place have is a mistake.
     names = [
         named[key] if called[key][name] < _SOME * called[key].total() else name
@@ -85,7 +84,9 @@ def names_of(
     if not loading or not predicted.keys() | unseen:
         return names, ()
     model_of: dict[int, str] = {}
-    in_turn = _in_turn(calls, keys, site_of)
+    in_time = sorted(zip(calls, keys, strict=True), key=lambda each: each[0].low_ns)
+    loads = [site_of[key].api is not Api.PREDICTION for _, key in in_time]
+    in_turn = not any(one and other for one, other in pairwise(loads))
     # What compiles a model and what loads it may lie on one line.
     for api in (Api.LOAD, Api.COMPILE):
         of_api = [key for key in loading if site_of[key].api is api]
@@ -120,9 +121,7 @@ def _where(frame: Mapping[Hashable, Any]) -> str:
 
 def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
     """A name for each site; where several have the same place, with the first that leads to one alone."""
-    shared: dict[tuple[Api, str], list[int]] = defaultdict(list)
-    for key, site in site_of.items():
-        shared[site.api, site.words[0]].append(key)
+    shared = grouped(((site.api, site.words[0]), key) for key, site in site_of.items())
     names = {}
     for (api, place), keys in shared.items():
         words = [site_of[key].words for key in keys]
@@ -132,13 +131,6 @@ def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
     return names
 
 
-def _in_turn(calls: Sequence[Joined], keys: Sequence[int], site_of: Mapping[int, _Site]) -> bool:
-    """Whether no load follows another one."""
-    order = sorted(range(len(calls)), key=lambda number: calls[number].low_ns)
-    loads = [site_of[keys[number]].api is not Api.PREDICTION for number in order]
-    return not any(one and other for one, other in pairwise(loads))
-
-
 def _models_of_loads(
     site_of: Mapping[int, _Site],
     loading: Sequence[int],
@@ -146,7 +138,7 @@ def _models_of_loads(
     unseen: set[str],
     in_turn: bool,
 ) -> dict[int, str]:
-    """The model of each site that loads, as far as it is known."""
+    """The model of each site that loads, as far as it is known. `in_turn`: no load follows another one."""
     names = predicted.keys() | unseen
     if len(loading) == len(names) == 1 and in_turn:
         return dict.fromkeys(loading, next(iter(names)))

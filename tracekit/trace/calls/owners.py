@@ -8,19 +8,19 @@ another process's, or of calls whose threads were not sampled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tracekit.trace.calls.patterns import Api
-from tracekit.trace.calls.pieces import APART
+from tracekit.grouping import grouped
+from tracekit.trace.calls.pieces import APART, Pieces, Timeline
+from tracekit.trace.calls.stacks import Api
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.pieces import Pieces, Timeline
-    from tracekit.trace.calls.work import Work
+    from tracekit.trace.calls.hardware import Work
 
 OUTLIVES_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""
@@ -33,16 +33,14 @@ _FEW: Final = 3
 _FITTING_SHARE: Final = 0.8
 """Part of the predictions of a model of the app that fit calls of the one place that calls it (heuristic)."""
 _NAMED_SHARE: Final = 0.9
-"""A label names calls of a site if so many of its calls have work of it, or if so much of its work is in calls of the
-site (heuristic)."""
+"""A label names calls of a site if so many of these have work of it, or so much of its work is in them (heuristic)."""
 Candidates = dict[int, list[int]]
 """Pieces that each prediction of the hardware may be of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owners:
-    """Which chain each prediction of the hardware is of. A chain is the pieces of one call site between which nothing
-    else was seen, and is known by the first of them."""
+    """The chain of each prediction of the hardware: pieces of one site with nothing between, known by the first."""
 
     chain: IntArray
     """Shape (predictions of the hardware,): -1 where none is known."""
@@ -62,7 +60,6 @@ class Sites:
     """Whose work the calls of each site have, by key."""
 
     named: dict[int, set[int]]
-    """Models."""
     later: dict[int, set[int]]
     """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
     all_have: frozenset[int]
@@ -73,7 +70,13 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     """The owner of each prediction of the hardware. `opens` are the first pieces of the chains. O(n log n)."""
     chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
     around, far = _candidates(line, pieces, work, opens)
-    near = _of_likely_sites(line, pieces, work, around, chain_of)
+    # Of the sites that fit each model best.
+    likely = _likely_sites(line, pieces, work, around, chain_of)
+    fitting = {
+        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
+        for index, options in around.items()
+    }
+    near = {index: options for index, options in fitting.items() if options}
     owner = _sole_chains(pieces, work, near, chain_of)
     shared = _shared(work, owner)
     sites = _sites(line, pieces, work, near, owner, chain_of)
@@ -90,14 +93,12 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken = set(owner.tolist())
-    threads: dict[int, set[int]] = {}
-    for key, thread in zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True):
-        threads.setdefault(key, set()).add(thread)
+    threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for index, options in far.items():
         free = {
             int(chain_of[piece])
             for piece in options
-            if (chain_of[piece] not in taken or len(threads[int(pieces.key[piece])]) == 1)
+            if (chain_of[piece] not in taken or threads[int(pieces.key[piece])] == 1)
             and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
         }
         if index in near or not free:
@@ -114,10 +115,7 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
 def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
     """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: the
     places that call the model call no other, and each of their calls has work."""
-    keys: dict[int, list[int]] = {}
-    for key, models in sites.named.items():
-        for model in models:
-            keys.setdefault(model, []).append(key)
+    keys = grouped((model, key) for key, models in sites.named.items() for model in models)
     alike = [
         model for model, own in keys.items() if all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
     ]
@@ -126,8 +124,7 @@ def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
 
 
 def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
-    """Shape (predictions of the hardware,): of a model that works often, and not as a rule while a sampled thread may
-    wait for it."""
+    """Shape (predictions of the hardware,): of a model that often works while no sampled thread may wait for it."""
     near: Counter[tuple[int, int]] = Counter()
     for index, options in around.items():
         near.update({(int(work.model[index]), int(pieces.key[piece])) for piece in options})
@@ -137,17 +134,6 @@ def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> Bo
     usual = {model for key, model in unnamed if near[model, key] >= _FITTING_SHARE * count[model]}
     foreign = [model for model in count if count[model] >= _OFTEN and model not in named | usual and named]
     return np.isin(work.model, foreign)
-
-
-def _of_likely_sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> Candidates:
-    """The candidates of the sites that fit each model best: whose samples are nearest to its work, and whose threads
-    rather wait than run meanwhile."""
-    likely = _likely_sites(line, pieces, work, near, chain_of)
-    kept = {
-        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
-        for index, options in near.items()
-    }
-    return {index: options for index, options in kept.items() if options}
 
 
 def _misfits(
@@ -228,7 +214,7 @@ def _least(usual: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]
     return least
 
 
-def _keys(pieces: Pieces, options: Sequence[int]) -> set[int]:
+def _keys(pieces: Pieces, options: Collection[int]) -> set[int]:
     return {int(pieces.key[piece]) for piece in options}
 
 
@@ -242,7 +228,7 @@ def _sole_chains(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArra
             owner[index] = next(iter(own))
     served = {(int(owner[index]), int(work.model[index])) for index in np.flatnonzero(owner >= 0)}
     for index, own in chains.items():
-        if len(own) > 1 and len({int(pieces.key[chain]) for chain in own}) == 1:
+        if len(own) > 1 and len(_keys(pieces, own)) == 1:
             free = {chain for chain in own if (chain, int(work.model[index])) not in served}
             if len(free) == 1:
                 owner[index] = free.pop()
@@ -291,7 +277,7 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index:
     while the Neural Engine works, for which it would wait."""
     inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
     runs = line.time[inside][line.on_cpu[inside] | (line.ran[inside] & ~work.on_gpu[index])]
-    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.busy_ns(index)
+    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.own(index).covered_ns
 
 
 def _sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, owner: IntArray, chain_of: IntArray) -> Sites:

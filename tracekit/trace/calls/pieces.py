@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.calls.patterns import PREPARING, Api, Unit, matches_function, stacks_with
-from tracekit.trace.calls.stacks import BEGUN, HIDDEN, UNDER_WAY, busy_stacks, core_ml_stacks, same_depth, with_progress
+from tracekit.trace.calls.stacks import (
+    BEGUN,
+    HIDDEN,
+    PREPARING,
+    UNDER_WAY,
+    Api,
+    Unit,
+    busy_stacks,
+    core_ml_stacks,
+    matches_function,
+    same_depth,
+    stacks_with,
+    with_progress,
+)
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
 
@@ -21,8 +33,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
 
 _MISSED_NS: Final = 3_500_000
-"""Samples of a thread that runs lie no farther apart, even where some are missed, or 1.5 sampling periods (heuristic).
-"""
+"""Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""
 LOST: Final = 20
 """Most sampling periods that a profiler misses in a row (heuristic)."""
 _ENOUGH: Final = 8
@@ -50,7 +61,6 @@ class Timeline:
     stack: IntArray
     key: IntArray
     ran: BoolArray
-    """Whether the thread ran."""
     on_cpu: BoolArray
     """Whether the thread works as a compute unit itself."""
     prepares: BoolArray
@@ -63,8 +73,7 @@ class Timeline:
     """When any thread was sampled, in order."""
 
     def is_silent(self, begin_ns: int, end_ns: int) -> bool:
-        """Whether no thread at all was sampled between two samples, for so short that the profiler may have missed
-        them. O(log n)."""
+        """Whether no thread was sampled in between, for so short that samples may be missed. O(log n)."""
         if not self.gap_ns < end_ns - begin_ns <= LOST * self.period_ns:
             return False
         half = self.period_ns // 2
@@ -155,8 +164,8 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     """The pieces of a timeline; `end_ns` is the end of the recording. O(samples + frames of stacks at gaps)."""
     count = len(line.time)
     progress = line.kinds["progress"].to_numpy()[line.stack]
-    other = np.append(True, (line.key[1:] != line.key[:-1]) | (line.thread[1:] != line.thread[:-1]))[:count]
     other_thread = np.append(True, line.thread[1:] != line.thread[:-1])[:count]
+    other = other_thread | np.append(True, line.key[1:] != line.key[:-1])[:count]
     apart_ns = np.diff(line.time, prepend=line.time[:1])
     gap = ~other & (apart_ns > line.gap_ns)
     # What a call did last in these samples, and whether it begins again.
@@ -204,12 +213,9 @@ def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntA
     opening = line.key[first[opens[progress[first[opens]] == BEGUN]]]
     goes_on &= np.array([(own[goes_on] == key).sum() >= 0.5 * (opening == key).sum() for key in own], np.bool_)
     for index in np.flatnonzero(~predicts):
-        goes_on[index] = _resumes(line, int(begin[index]), int(first[waits[index]]))
+        # The stack behind the gap resembles the one before more than that with which the call began.
+        after = first[waits[index]]
+        start, before, now = (int(line.stack[place]) for place in (begin[index], after - 1, after))
+        goes_on[index] = same_depth(line.samples, now, before) > same_depth(line.samples, now, start)
     chosen: IntArray = waits[goes_on]
     return chosen
-
-
-def _resumes(line: Timeline, first: int, after: int) -> bool:
-    """Whether the stack behind a gap resembles the one before more than that with which the call began."""
-    begin, before, now = (int(line.stack[place]) for place in (first, after - 1, after))
-    return begin != before and same_depth(line.samples, now, before) > same_depth(line.samples, now, begin)

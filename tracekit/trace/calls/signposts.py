@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.binding import constant, recode
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, sort_order, texts_in
+from tracekit.trace.binding import recode
+from tracekit.trace.calls.infer import Inferred, with_bounds
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
+from tracekit.trace.runtimes.phases import of_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.arrays import IntArray
     from tracekit.recording.table import Process
-    from tracekit.trace.calls.infer import Inferred
 
 _SUBSYSTEM: Final = "com.apple.coreml"
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
@@ -32,20 +32,22 @@ _NAMES: Final = re.compile(r"(?:^|,)\s*(?:[A-Za-z_ ]+[:=]\s*)?([^,]*)")
 
 
 def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: Process | None) -> Inferred:
-    """What is inferred, with the loads and compilations of the target among the intervals of signposts.
-    O(n log n + calls²) in what is inferred."""
+    """What is inferred, with the target's loads and compilations in signposts. O(n log n + calls²) in the former."""
     if signposts is None:
         return inferred
     calls = _calls(signposts, target)
     if calls.empty:
         return inferred
     activity = inferred.activity
-    same = [_same(inferred, call) for call in calls.itertuples()]
+    same: list[list[int]] = []
     taken: set[int] = set()
-    for number, rows in enumerate(same):
-        same[number] = [row for row in rows if row not in taken]
-        taken.update(same[number])
-    kinds = [_kind(activity, rows, Kind(str(kind))) for rows, kind in zip(same, calls["kind"], strict=True)]
+    kinds = []
+    for call, kind in zip(calls.itertuples(), calls["kind"], strict=True):
+        same.append([row for row in _same(inferred, call) if row not in taken])
+        taken.update(same[-1])
+        # Samples show whether a load was cold or cached, which the signpost does not say.
+        shown = set(activity["kind"].iloc[same[-1]])
+        kinds.append(next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind))
     calls = calls.assign(kind=_fixed("kind", kinds))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
     both = pd.concat([_renamed(inferred, calls, same).take(kept), calls.drop(columns="tid")], ignore_index=True)
@@ -58,57 +60,51 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     moved[kept] = place[: len(kept)]
     first = {rows[0]: int(place[len(kept) + number]) for number, rows in enumerate(same) if rows}
     moved[list(first)] = list(first.values())
+    sites = inferred.sites
+    if sites is not None:
+        # By the new rows of their calls. Of several pieces of one load, the site is that of the first.
+        index = moved[sites.index.to_numpy()]
+        sites = sites.set_axis(pd.Index(index, name="event"))[index >= 0].sort_index()
     linked = moved[or_minus_one(inferred.hardware["prediction"])]
     return replace(
         inferred,
         activity=both.take(order).reset_index(drop=True),
-        hardware=inferred.hardware.assign(prediction=pd.arrays.IntegerArray(np.maximum(linked, 0), linked < 0)),
-        sites=_moved(inferred.sites, moved),
+        hardware=inferred.hardware.assign(prediction=or_null(linked)),
+        sites=sites,
     )
-
-
-def _moved(sites: pd.DataFrame | None, moved: IntArray) -> pd.DataFrame | None:
-    """Call sites by the new rows of their calls. Of several pieces of one load, that of the first."""
-    if sites is None:
-        return None
-    index = moved[sites.index.to_numpy()]
-    known: pd.DataFrame = sites.set_axis(pd.Index(index, name="event"))[index >= 0]
-    return known.sort_index()
 
 
 def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     """A row of the Activity lane for each interval, and its `tid`."""
     chosen = is_any(signposts["subsystem"], _SUBSYSTEM) & is_any(signposts["name"], *_KINDS)
-    if target is not None and target.pid is not None:
-        chosen &= or_minus_one(signposts["pid"]) == target.pid
+    chosen &= of_target(signposts, target)
     rows = signposts[chosen].reset_index(drop=True)
     count, start = len(rows), rows["start_ns"].to_numpy(np.int64)
     end = start + rows["duration_ns"].to_numpy(np.int64)
     names = [_names(message) for message in rows["start_message"].astype(object)]
     kinds = [_KINDS[str(name)] for name in rows["name"]]
-    frame = pd.DataFrame(empty_events()).reindex(range(count))
-    return frame.assign(
-        start_ns=start,
-        duration_ns=end - start,
-        guessed=False,
-        lane=_fixed("lane", [Lane.ACTIVITY] * count),
-        kind=_fixed("kind", kinds),
-        label=recode(np.arange(count), [_LABELS[kind] for kind in kinds]),
-        model=recode(np.arange(count), [model for model, _ in names]),
-        parent_model=recode(np.arange(count), [parent for _, parent in names]),
-        level=_fixed("level", [Level.TOP if parent is None else Level.SUB for _, parent in names]),
-        attribution=_fixed("attribution", [Attribution.INFERRED] * count),
-        process=rows["process"].array,
-        pid=rows["pid"].array,
-        table=rows["table"].array,
-        row=rows["row"].to_numpy(np.int64),
-        origin=constant(Origin.SIGNPOSTS, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        **dict.fromkeys(BOUNDS[:2], start),
-        **dict.fromkeys(BOUNDS[2:], end),
-        single=np.ones(count, np.bool_),
-        tid=or_minus_one(rows["tid"]),
+    frame = (
+        empty_events()
+        .reindex(range(count))
+        .assign(
+            start_ns=start,
+            duration_ns=end - start,
+            guessed=False,
+            lane=_fixed("lane", [Lane.ACTIVITY] * count),
+            kind=_fixed("kind", kinds),
+            label=recode(np.arange(count), [_LABELS[kind] for kind in kinds]),
+            model=recode(np.arange(count), [model for model, _ in names]),
+            parent_model=recode(np.arange(count), [parent for _, parent in names]),
+            level=_fixed("level", [Level.TOP if parent is None else Level.SUB for _, parent in names]),
+            attribution=_fixed("attribution", [Attribution.INFERRED] * count),
+            process=rows["process"].array,
+            pid=rows["pid"].array,
+            table=rows["table"].array,
+            row=rows["row"].to_numpy(np.int64),
+            tid=or_minus_one(rows["tid"]),
+        )
     )
+    return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end)
 
 
 def _names(message: object) -> tuple[str, str | None]:
@@ -130,12 +126,6 @@ def _same(inferred: Inferred, call: object) -> list[int]:
     same &= rows["start_max_ns"].to_numpy() < call.end_max_ns  # type: ignore[attr-defined]
     same &= rows["end_min_ns"].to_numpy() > call.start_min_ns  # type: ignore[attr-defined]
     return [int(row) for row in rows.index[same]]
-
-
-def _kind(activity: pd.DataFrame, rows: Sequence[int], kind: Kind) -> Kind:
-    """Whether samples show that a load was cold or cached, which the signpost does not say."""
-    shown = set(activity["kind"].iloc[list(rows)])
-    return next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind)
 
 
 def _renamed(inferred: Inferred, calls: pd.DataFrame, same: Sequence[Sequence[int]]) -> pd.DataFrame:

@@ -1,38 +1,187 @@
-"""What call stacks are in: which call of Core ML, made by which code of the app, and how far it has come."""
+"""What call stacks are in: which call of Core ML, made by which code of the app, and how far it has come.
+
+Functions of the system show it, measured on seven public recordings of macOS 15.6. What a function does is concluded
+from its name. Patterns are matched against short names, from their start, each distinct function once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.trace.binding import flags
 from tracekit.trace.cache import cached
-from tracekit.trace.calls.patterns import (
-    API,
-    BINDING,
-    CORE_ML,
-    DATA_PHASES,
-    EXECUTING,
-    LOAD_PHASES,
-    NEURAL_ENGINE_COMPILER,
-    OPENING,
-    PIPELINE,
-    UNIT_PATTERNS,
-    Api,
-    LoadPhase,
-    app_frames,
-    callers,
-    matches_function,
-    outermost,
-    stacks_with,
-)
 from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.samples import APP, Samples
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
-    from tracekit.trace.samples import Samples
+
+
+CORE_ML: Final = "CoreML"
+"""Name of the image that an app calls."""
+
+
+class Api(StrEnum):
+    """What an app asks Core ML for."""
+
+    LOAD = "load"
+    RELOAD = "reload"
+    """A load of what was loaded before."""
+    COMPILE = "compile"
+    PREDICTION = "prediction"
+    ELEMENT = "element access"
+    """Reading or writing an `MLMultiArray` element by element."""
+    UNLOAD = "unload"
+    BETWEEN = "between calls"
+    """No call: what the app does from one to the next."""
+
+
+class LoadPhase(StrEnum):
+    """What a load does. Phases lie inside one another: the program is got by compiling it where no cache has it."""
+
+    OPENING = "opening the model"
+    PROGRAM = "getting the compiled program"
+    CACHE_KEY = "computing the cache key"
+    COMPILING = "compiling on this device"
+    NEURAL_ENGINE = "trying the Neural Engine"
+    READYING = "making operations ready"
+    SPECIALIZING = "specializing the GPU graph"
+    """At first use, too."""
+
+
+class DataPhase(StrEnum):
+    """What is done to data in a call."""
+
+    BINDING = "binding inputs and outputs"
+    CONVERTING = "converting"
+    COPYING = "copying"
+
+
+class Unit(StrEnum):
+    """The compute unit of a segment that is being executed."""
+
+    GPU = "GPU"
+    CPU = "CPU"
+    NEURAL_ENGINE = "Neural Engine"
+
+
+API: Final[Mapping[Api, str]] = {
+    Api.LOAD: (
+        r"\+\[MLModel (?:modelWithContentsOfURL|loadContentsOfURL|loadModelAsset):"
+        r"|-\[MLModelAsset modelWithConfiguration:|\+\[MLLoader load"
+    ),
+    Api.COMPILE: r"\+\[MLModel compileModelAtURL:|\+\[MLCompiler ",
+    Api.PREDICTION: r"-\[\w+ predictions?From",
+    Api.ELEMENT: (
+        r"-\[MLMultiArray (?:objectAtIndexedSubscript:|objectForKeyedSubscript:|setObject:atIndexedSubscript:"
+        r"|setObject:forKeyedSubscript:|numberAtOffset:)"
+    ),
+    Api.UNLOAD: r"-\[MLDelegateModel \.cxx_destruct|-\[MLE5ExecutionStream (?:dealloc|resetAfterLingering)",
+}
+"""Functions of `CORE_ML` that an app calls, or that Core ML calls at once for it."""
+
+INTERFACE: Final = r"UIApplicationMain|NSApplicationMain|-\[NSApplication run\]|-\[UIApplication _run\]|WKExtensionMain"
+"""The loop of an interface: Apple's public names. Programs without one have no user who waits for the main thread."""
+CONVERSIONS: Final = (
+    r"vImage(?:Convert|Scale|Rotate|Permute|HorizontalReflect|VerticalReflect)|VTPixelTransferSessionTransferImage"
+    r"|CGContextDrawImage|-\[CIContext (?:render:|createCGImage:)|UIGraphicsBeginImageContext"
+    r"|-\[UIGraphicsImageRenderer |-\[AVAudioConverter convertTo"
+    r"|AudioConverter(?:FillComplexBuffer|ConvertComplexBuffer)|vDSP_(?:vflt|vfix|vspdp|vdpsp)"
+)
+"""Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
+
+OPENING: Final = r"-\[MLModelAsset initWithURL:"
+"""What a load begins with."""
+LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
+    LoadPhase.OPENING: rf"{OPENING}|\+\[MLArchivingUtils parseModelArchive:",
+    LoadPhase.PROGRAM: (
+        r"-\[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:"
+    ),
+    LoadPhase.CACHE_KEY: r"E5RT::E5BundleCacheKeyUtils::ToE5BundleCacheKey",
+    LoadPhase.COMPILING: r"E5RT::OnDeviceAOTCompilerInterface::Compile|Espresso::AOT::",
+    LoadPhase.NEURAL_ENGINE: r"Espresso::AOT::Validators::AneValidator::Validate",
+    LoadPhase.READYING: (
+        r"-\[MLE5Engine prepareWithConcurrencyHint:|E5RT::SharedResourceFactory::GetMPSGraphExecutable"
+    ),
+    LoadPhase.SPECIALIZING: r"-\[MPSGraphExecutable specializedModuleWithDevice:",
+}
+NEURAL_ENGINE_COMPILER: Final = "ANECompiler"
+"""Image whose code runs while the Neural Engine is tried."""
+
+UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
+    Unit.GPU: r"E5RT::Ops::MpsGraph\w*Operation::",
+    Unit.CPU: r"E5RT::Ops::(?:Bnns|Cpu)\w*Operation::",
+    # No stack of a prediction on the Neural Engine was seen.
+    Unit.NEURAL_ENGINE: r"E5RT::Ops::(?:Ane|ANE)\w*Operation::",
+}
+BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
+"""The first part of a prediction: inputs are bound."""
+DATA_PHASES: Final[Mapping[DataPhase, str]] = {
+    DataPhase.BINDING: rf"{BINDING}|-\[MLE5ExecutionStreamOperation outputFeatures\]",
+    DataPhase.CONVERTING: CONVERSIONS,
+    DataPhase.COPYING: r"_platform_mem(?:move|cpy)|GPURegionRuntime::copyNDArray",
+}
+EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
+"""The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
+PREPARING: Final = (
+    rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
+    r"|-\[MTLCompiler |MTLCompilerFSCache::|MTLLibraryBuilder::|-\[_?MTL(?:Library|Function)\w* new"
+)
+"""Metal makes functions and pipelines ready, and waits for its compiler and for files (measured in the first prediction
+of two public recordings)."""
+PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
+"""A pipeline that calls its stages (guess: no stack of one was seen)."""
+
+
+def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
+    """Shape (frames,): the function of a frame begins with the pattern."""
+    cells = categorical(stacks["function"])
+    return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories)))
+
+
+def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:
+    """Shape (stacks,): a stack has any of the chosen frames."""
+    result = np.zeros(len(sampled.starts) - 1, np.bool_)
+    result[sampled.stacks["stack"].to_numpy()[frames]] = True
+    return result
+
+
+def outermost(sampled: Samples, frames: BoolArray) -> IndexArray:
+    """Shape (stacks,): row of the outermost of the chosen frames of each stack; -1 where it has none."""
+    rows = np.flatnonzero(frames)
+    result = np.full(len(sampled.starts) - 1, -1)
+    # Rows ascend from the innermost outwards: the last one stays.
+    result[sampled.stacks["stack"].to_numpy()[rows]] = rows
+    return result
+
+
+def innermost(sampled: Samples, frames: BoolArray) -> IndexArray:
+    """Shape (stacks,): row of the innermost of the chosen frames of each stack; -1 where it has none."""
+    rows = np.flatnonzero(frames)[::-1]
+    result = np.full(len(sampled.starts) - 1, -1)
+    result[sampled.stacks["stack"].to_numpy()[rows]] = rows
+    return result
+
+
+def app_frames(stacks: pd.DataFrame) -> BoolArray:
+    """Shape (frames,): code of the app itself. The Swift face of Core ML, which compilers copy into apps, is not."""
+    result: BoolArray = is_any(stacks["owner"], APP) & ~stacks["overlay"].to_numpy()
+    return result
+
+
+def callers(sampled: Samples, rows: IndexArray) -> IndexArray:
+    """Shape (stacks,): row of the next frame of the app outside of each stack's row; -1 for no frame or no row."""
+    app_rows = np.flatnonzero(app_frames(sampled.stacks))
+    next_app_row = np.searchsorted(app_rows, rows, "right")
+    caller = np.append(app_rows, -1)[next_app_row]
+    return np.where((rows >= 0) & (caller >= 0) & (caller < sampled.starts[1:]), caller, -1)
+
 
 UNKNOWN, BEGUN, UNDER_WAY = 0, 1, 2
 """How far a call has come, by its stack."""
@@ -49,14 +198,11 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
     """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
     Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
     it; -1 where there is none). O(frames)."""
-    # Without samples there is nothing to tell images by.
     in_core_ml = _in_core_ml(sampled)
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
-    for code, pattern in enumerate(API.values()):
-        entry_of_kind = (
-            outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
-        )
+    for code, pattern in enumerate(API.values() if len(entry) else ()):
+        entry_of_kind = outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml)
         farther = entry_of_kind > entry
         entry[farther], api[farther] = entry_of_kind[farther], code
     caller = callers(sampled, entry) if len(entry) else entry
@@ -66,8 +212,7 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
 
 def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     """The rows of `core_ml_stacks` with `key` (equal for stacks of one function of `CALLED` that was called from one
-    place; else `OUTSIDE` or `HIDDEN`), `progress`, and `nested` (whether it is in a stage of a pipeline).
-    O(frames)."""
+    place; else `OUTSIDE` or `HIDDEN`), `progress`, and `nested` (in a stage of a pipeline). O(frames)."""
     entry, caller = kinds["entry"].to_numpy(), kinds["caller"].to_numpy()
     stacks = sampled.stacks
     called = is_any(kinds["api"], *CALLED)
@@ -118,6 +263,7 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
 
 
 def _in_core_ml(sampled: Samples) -> BoolArray:
+    # Without samples there is nothing to tell images by.
     return is_any(sampled.stacks["image"], CORE_ML) if len(sampled.stacks) else np.zeros(0, np.bool_)
 
 
@@ -134,8 +280,7 @@ def _recursive(sampled: Samples) -> BoolArray:
 
 @cached
 def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
-    """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
-    without stacks. O(frames)."""
+    """For each phase of a call and unit of a prediction: stacks in it, shape (stacks,); {} without any. O(frames)."""
     if sampled.stacks.empty:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
@@ -147,23 +292,16 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
 def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
     """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
     columns = {"caller": "function", "image": "image", "file": "file", "line": "line"}
-    location: dict[str, object] = {
-        name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()
-    }
-    return location | {"frame": rows}
+    location = {name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()}
+    return {**location, "frame": rows}
 
 
 def same_depth(sampled: Samples, one: int, other: int) -> int:
     """How many frames two stacks share, from the outermost on. O(frames of a stack)."""
-    sides: Sequence[IntArray] = [_path(sampled, stack) for stack in (one, other)]
+    # Function and image of their frames, from the outermost on: shape (frames, 2) each.
+    names = [categorical(sampled.stacks[name]).codes for name in ("function", "image")]
+    spans = [slice(int(sampled.starts[stack]), int(sampled.starts[stack + 1])) for stack in (one, other)]
+    sides = [np.stack([codes[rows] for codes in names], axis=1)[::-1] for rows in spans]
     count = min(map(len, sides))
     differs = np.flatnonzero((sides[0][:count] != sides[1][:count]).any(axis=1))
     return int(differs[0]) if len(differs) else count
-
-
-def _path(sampled: Samples, stack: int) -> IntArray:
-    """Function and offset of the frames of a stack, from the outermost on: shape (frames, 2)."""
-    rows = slice(int(sampled.starts[stack]), int(sampled.starts[stack + 1]))
-    function = categorical(sampled.stacks["function"]).codes[rows]
-    image = categorical(sampled.stacks["image"]).codes[rows]
-    return np.stack([function, image], axis=1)[::-1].astype(np.int64)

@@ -4,8 +4,8 @@ module of its own beside the binder of its rows."""
 from __future__ import annotations
 
 from tracekit.trace import samples
-from tracekit.trace.context import Field, Form
-from tracekit.trace.instruments import coreml, gpu, memory, neural_engine, signposts
+from tracekit.trace.frames import Field, Form
+from tracekit.trace.instruments import coreml, hardware, memory, signposts
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS
 
@@ -16,9 +16,9 @@ _INDUCED = Field("induced", Form.INTEGER, column="is-induced")
 
 INSTRUMENTS: tuple[Instrument, ...] = (
     coreml.INSTRUMENT,
-    neural_engine.INSTRUMENT,
-    gpu.INSTRUMENT,
-    gpu.MPS,
+    hardware.NEURAL_ENGINE,
+    hardware.GPU,
+    hardware.MPS,
     Instrument(
         "GPU State",
         "activity and performance states of the GPU",
@@ -168,8 +168,9 @@ INSTRUMENTS: tuple[Instrument, ...] = (
 )
 """In the order in which a reader cares."""
 
-CORE_ML, NEURAL_ENGINE, GPU = (each.INSTRUMENT.name for each in (coreml, neural_engine, gpu))
-MPS = gpu.MPS.name
+CORE_ML, NEURAL_ENGINE, GPU, MPS = (
+    each.name for each in (coreml.INSTRUMENT, hardware.NEURAL_ENGINE, hardware.GPU, hardware.MPS)
+)
 CALL_STACKS = "Call Stacks"
 
 HARDWARE = {entry.name: entry.hardware for entry in INSTRUMENTS if entry.hardware is not None}

@@ -127,27 +127,20 @@ def event_type_lane(value: str) -> Lane | None:
     return EVENT_TYPE_LANES.get(value.strip().casefold())
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Core ML rows with the names that linking needs."""
-
-    events: pd.DataFrame
-    """Shared columns, sorted by start; `prediction` and `attribution` are null."""
-    model: CodeArray
-    """Shape (rows,): index of the row's model in `names`, -1 where it names none."""
-    parent: CodeArray
-    """Shape (rows,): index of the enclosing pipeline in `names`, -1 where there is none."""
-    names: tuple[ModelName, ...]
-
-
-def bind(rows: Rows) -> Named:
-    """The rows of the Core ML table. Raises `MissingColumn` where a required column is absent."""
+def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelName, ...]]:
+    """The rows of the Core ML table, sorted by start, with null `prediction` and `attribution`; the model of each and
+    the pipeline around it, shape (rows,) each: index in the names, which are last, -1 where there is none. Raises
+    `MissingColumn` where a required column is absent."""
     table = rows.table
     label = required_values(table, "event-label")
     meanings = [event_meaning(str(value)) for value in label.values] + [event_meaning("")]
     codes = np.where(label.codes < 0, len(label.values), label.codes)
     model, parent, names = _names(required_values(table, "model-name"), optional_values(table, "parent-model-name"))
     bases = [name.base for name in names]
+    level, sub = optional_values(table, "model-level"), parent >= 0
+    # Where the table has no such column at all, rows that name a parent are `sub`; an empty level counts as `top`.
+    if table.has("model-level"):
+        sub = flags(level.codes, [str(value).strip().casefold() == Level.SUB for value in level.values])
     events = event_frame(
         rows,
         {
@@ -158,12 +151,12 @@ def bind(rows: Rows) -> Named:
             "model": recode(model, bases),
             "instance": values_by_code(model, [name.instance for name in names]),
             "parent_model": recode(parent, bases),
-            "level": _levels(optional_values(table, "model-level"), parent, level_recorded=table.has("model-level")),
+            "level": fixed_categorical("level", sub.astype(np.int32), [Level.TOP, Level.SUB]),
             "device": fixed_categorical("device", codes, [meaning.device for meaning in meanings]),
         },
     )
     order = sort_order(events)
-    return Named(reorder(events, order), model[order], parent[order], names)
+    return reorder(events, order), model[order], parent[order], names
 
 
 def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
@@ -174,13 +167,6 @@ def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> p
     type_codes = [-1 if lane is None else order.index(lane) for lane in lane_of_type]
     by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
     return fixed_categorical("lane", np.where(by_type < 0, by_label, by_type), order)
-
-
-def _levels(level: CodedCells, parent: CodeArray, *, level_recorded: bool) -> pd.Categorical:
-    """`sub` where the row says so; an empty level counts as `top`. Where the table has no such column at all, rows
-    that name a parent are `sub`."""
-    sub = flags(level.codes, [str(value).strip().casefold() == Level.SUB for value in level.values])
-    return fixed_categorical("level", (sub if level_recorded else parent >= 0).astype(np.int32), [Level.TOP, Level.SUB])
 
 
 def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:
@@ -225,9 +211,7 @@ def split_names(names: Iterable[str]) -> dict[str, ModelName]:
             parts[name] = ModelName(base, number)
             instances[base].add(number)
     numbered = len(parts) == len(distinct) or any(len(numbers) > 1 for numbers in instances.values())
-    if not numbered:
-        return {name: ModelName(name) for name in distinct}
-    return {name: parts.get(name, ModelName(name)) for name in distinct}
+    return {name: (parts.get(name) if numbered else None) or ModelName(name) for name in distinct}
 
 
 INSTRUMENT = Instrument(

@@ -1,10 +1,13 @@
-"""What the hardware tables have in common: states, depth, command buffers, and whose a row is as far as the row itself
-names it."""
+"""Neural Engine, GPU and MPS instruments: what the whole machine executed, and whose a row is as far as the row itself
+names it.
+
+The Neural Engine's table was renamed in Xcode 27; its columns stayed. It names no process. Identical rows are one
+interval written twice (public evidence). `metal-gpu-intervals` holds every process even where its target is one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,25 +21,19 @@ from tracekit.trace.binding import (
     optional_values,
     processes,
     recode,
+    required_values,
     text,
     values_by_code,
 )
 from tracekit.trace.collect import Rows, select_rows
-from tracekit.trace.events import Attribution
+from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
-from tracekit.trace.labels import HardwareLabel
+from tracekit.trace.instruments.instrument import CommandBuffers, Hardware, Instrument, Work
+from tracekit.trace.labels import HardwareLabel, KnownModels, gpu_labels, mps_command_buffers, neural_engine_label
 
 _ACTIVE = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class CommandBuffers:
-    """Command buffers of hardware rows; shape (rows,) each."""
-
-    id: IntArray
-    """`cmdbuffer-id` of the Metal tables; 0 where the row has none."""
-    first: BoolArray
-    """Whether the label says that it is the first one of its operation."""
+_IDS_END = 1 << 63
+"""Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
 
 
 def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuffers:
@@ -48,8 +45,7 @@ def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuf
 
 
 def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]) -> CommandBuffers:
-    """Command buffers of the rows of the hardware frame. `by_row` gives those of each lane, which is one schema, in the
-    order of column `row`."""
+    """Command buffers of the rows of the hardware frame; `by_row`: of each lane (one schema), by column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
         if of_lane is None:
@@ -76,7 +72,8 @@ def hardware_frame(
     **columns: ColumnValues | str,
 ) -> pd.DataFrame:
     """The event frame of hardware rows: what all tables have alike, and the columns that are given. `codes`: of each
-    row, what its label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0."""
+    row, what its label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0, so add
+    durations of one depth only, or use unions."""
     process, pid = processes(rows.table)
     model = recode(codes, [meaning.model for meaning in meanings])
     return event_frame(
@@ -98,9 +95,8 @@ def attribution(table: Table, model: pd.Categorical, target: Process | None) -> 
     """Whose each row is, from the row alone: `foreign` where its process is known and is not the target; where its
     label names a model, `exact` if the process is known to be the target's, else `label`; otherwise `unattributed`.
 
-    This is the boundary of what binding decides. Links by time, by joined requests, and to models that the target
-    never loaded need other tables and are made on the finished frames (`tracekit.trace.attribution`). `target` is None
-    where the recording has no single target; then no row is foreign, and none exact.
+    What needs other tables is decided on the finished frames (`tracekit.trace.attribution`). `target` is None where
+    the recording has no single target; then no row is foreign, and none exact.
     """
     process = optional_values(table, "process")
     of_target = [_is_target(value, target) for value in process.values]
@@ -120,3 +116,78 @@ def _is_target(value: CellValue, target: Process | None) -> bool | None:
         return process.pid == target.pid
     name = process.name if isinstance(process, Process) else process
     return name == target.name if target.name else None
+
+
+def bind_neural_engine(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
+    """Active intervals of the Neural Engine. Raises `MissingColumn` where the table has no time or no label."""
+    rows = active(rows)
+    label = required_values(rows.table, "event-label")
+    meanings = [neural_engine_label(str(value), known) for value in label.values]
+    kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
+    columns: dict[str, ColumnValues | str] = {"lane": Lane.NEURAL_ENGINE, "kind": kind, "device": Device.ANE}
+    return hardware_frame(rows, label, label.codes, meanings, target, **columns), None
+
+
+NEURAL_ENGINE = Instrument(
+    "Neural Engine",
+    "Neural Engine activity of the whole device, without process names",
+    hardware=Hardware(
+        Lane.NEURAL_ENGINE, ("ane-hw-intervals", "ane-hw-intervals-internal"), bind_neural_engine, once=True
+    ),
+    kinds={
+        Kind.ANE_EXEC: Work("ANE", "Neural Engine execution"),
+        Kind.ANE_LOAD: Work("LOAD", "Neural Engine load"),
+        Kind.ANE_COMPILE: Work("COMPILE", "Neural Engine compilation"),
+    },
+    added_as="Neural Engine",
+    in_template=True,
+)
+
+
+def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` without a time."""
+    rows = active(rows)
+    label = optional_values(rows.table, "event-label")
+    label_codes, meanings = gpu_labels(map(str, label.values), known)
+    # The entry behind the last stands for no label.
+    codes = np.array([*label_codes, -1], np.int32)[label.codes]
+    frame = hardware_frame(rows, label, codes, meanings, target, lane=Lane.GPU, kind=Kind.GPU_EXEC, device=Device.GPU)
+    ids = optional_integers(rows.table, "cmdbuffer-id")
+    first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
+    return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
+
+
+def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Graph dispatches, and their command buffers. Raises `MissingColumn` where the table has no time.
+
+    A row covers the first command buffer of its graph only, about a twelfth of the GPU's work in real recordings: count
+    these rows, do not time with them. The process is a sentinel in every row seen; the label gives a command buffer
+    that other Metal tables name too.
+    """
+    rows = active(rows)
+    label = optional_values(rows.table, "event-label")
+    none = np.full(rows.table.rows, -1)
+    frame = hardware_frame(rows, label, none, (), target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
+    named = mps_command_buffers(map(str, label.values))
+    # The entry behind the last stands for no label.
+    ids = np.array([*(0 if value is None or value >= _IDS_END else value for value in named), 0], np.int64)
+    return frame, buffers_by_row(rows.row, ids[label.codes], np.ones(rows.table.rows, np.bool_))
+
+
+GPU = Instrument(
+    "GPU",
+    "GPU work of the whole device",
+    hardware=Hardware(Lane.GPU, ("metal-gpu-intervals",), bind_gpu, by_owner=True),
+    kinds={Kind.GPU_EXEC: Work("GPU", "GPU execution")},
+    added_as="GPU",
+    in_template=True,
+)
+
+MPS = Instrument(
+    "MPS",
+    "MPS graphs sent to the GPU; the rows count graphs but do not time them, because a row ends with the first command "
+    "buffer of its graph",
+    hardware=Hardware(Lane.MPS, ("mps-hw-intervals",), bind_graphs),
+    kinds={Kind.MPS_DISPATCH: Work("MPS", "MPS graph dispatch")},
+    in_template=True,
+)

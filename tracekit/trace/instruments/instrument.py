@@ -9,11 +9,22 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import Process
 from tracekit.trace.collect import Rows
-from tracekit.trace.context import Field
-from tracekit.trace.instruments.hardware import CommandBuffers
+from tracekit.trace.frames import Field
 from tracekit.trace.labels import KnownModels
+
+
+@dataclass(frozen=True, slots=True)
+class CommandBuffers:
+    """Command buffers of hardware rows; shape (rows,) each."""
+
+    id: IntArray
+    """`cmdbuffer-id` of the Metal tables; 0 where the row has none."""
+    first: BoolArray
+    """Whether the label says that it is the first one of its operation."""
+
 
 Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
 
@@ -51,7 +62,6 @@ class Strip:
     colors: Mapping[str, str]
     """Category of each state in folded text, as in `Work`. Others are drawn as unknown."""
     column: str = "state"
-    """Column of the state."""
     first: bool = False
     """Whether it stands above the strips of instruments before it."""
 
@@ -75,7 +85,6 @@ class Instrument:
 
     name: str
     rows_mean: str
-    """What its rows are."""
     tables: tuple[str, ...] = ()
     """Schemas of tables that become something else than one of these:"""
     frames: Mapping[str, str] = field(default_factory=dict)
@@ -91,7 +100,6 @@ class Instrument:
     on_demand: bool = False
     """Whether its tables are read only when something asks for them, and not to build a trace."""
     plural: bool = False
-    """Whether its name is plural."""
     empty: str = ""
     """Clause for a table that was recorded without rows, where there is more to say than that."""
 

@@ -22,9 +22,17 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import Process
-from tracekit.trace.binding import constant, recode
-from tracekit.trace.context import Field, Form, sorted_by_start
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where
+from tracekit.trace.binding import constant
+from tracekit.trace.frames import (
+    Field,
+    Form,
+    categorical,
+    is_any,
+    joined_categories,
+    or_minus_one,
+    rows_where,
+    sorted_by_start,
+)
 from tracekit.trace.instruments.instrument import Instrument
 
 MEMORY: Final = "memory"
@@ -67,12 +75,10 @@ GPU_MEMORY = Instrument(
     tuple(schema for schema, (kind, _) in SOURCES.items() if kind is Memory.GPU),
     added_as="Metal Resource Events",
 )
-INSTRUMENT_OF: Final = {Memory.FOOTPRINT: ACTIVITY_MONITOR, Memory.GPU: GPU_MEMORY}
 
 
 def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | None:
-    """The frame of what the tables hold, by schema; None where none of them can be had. Rows without a size are left
-    out. O(n log n)."""
+    """The frame of what the tables hold, by schema, in rows with a size; None where there is no table. O(n log n)."""
     frames = {schema: frame for schema, frame in bound.items() if frame is not None}
     if not frames:
         return None
@@ -97,16 +103,13 @@ def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | Non
 
 def no_memory() -> pd.DataFrame:
     """A frame without rows."""
-    none = np.zeros(0, np.int64)
-    texts = {name: recode(none, []) for name in ("process", "table")}
-    columns = {"start_ns": none, "kind": constant(None, 0, Memory), **texts, "pid": none, "bytes": none, "row": none}
-    frame = pd.DataFrame(columns)[["start_ns", "kind", "process", "pid", "bytes", "table", "row"]]
-    return frame.astype({"pid": "Int64"})
+    number, text = np.zeros(0, np.int64), constant(None, 0)
+    columns = {"start_ns": number, "kind": constant(None, 0, Memory), "process": text, "pid": number, "bytes": number}
+    return pd.DataFrame({**columns, "table": text, "row": number}).astype({"pid": "Int64"})
 
 
 def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:
-    """The rows of one kind of the target; where no process is the target, those of the only process that has any, else
-    none. O(n)."""
+    """The rows of one kind of the target; without a target, those of the only process that has any, else none. O(n)."""
     rows = rows_where(memory, is_any(memory["kind"], kind))
     pids = or_minus_one(rows["pid"])
     if target is None or target.pid is None:

@@ -7,7 +7,6 @@ are chosen by apps and may be private.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,9 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.recording.table import Cells, Column, IntegerCells, Process, Table
 from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
-from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import Field, Form, categorical, context_frame, is_any, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
+from tracekit.trace.runtimes.phases import of_target
 
 EVENT_SCHEMAS = ("os-signpost",)
 
@@ -41,22 +40,11 @@ _PAIR_COLUMNS = ("process", "subsystem", "category", "name", "identifier")
 """What a beginning and its end share. A log, that is a subsystem and category, has identifiers of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signposts:
-    """What the `os-signpost` tables hold."""
-
-    intervals: pd.DataFrame
-    """Paired beginnings and ends, with the columns of `INTERVAL_FIELDS`; `row` is that of the beginning."""
-    events: pd.DataFrame
-    """Single events, with the columns of `EVENT_FIELDS`."""
-    open: pd.DataFrame
-    """Beginnings without an end, with the same columns: the recording ended before, or the app never ended them."""
-    notes: tuple[str, ...]
-    """How many beginnings and ends have no counterpart."""
-
-
-def bind_signposts(rows: Rows) -> Signposts:
-    """Intervals and events of the `os-signpost` tables. Raises `MissingColumn` without time, name or event type."""
+def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """What the `os-signpost` tables hold: paired beginnings and ends (columns of `INTERVAL_FIELDS`, `row` of the
+    beginning); single events (columns of `EVENT_FIELDS`); with the same columns, beginnings without an end, where the
+    recording ended before, or the app never ended them; and how many beginnings and ends have no counterpart. Raises
+    `MissingColumn` without time, name or event type."""
     event_type = required_values(rows.table, "event-type")
     words = [str(value).strip().casefold() for value in event_type.values]
     begins = flags(event_type.codes, [word == "begin" for word in words])
@@ -71,7 +59,7 @@ def bind_signposts(rows: Rows) -> Signposts:
     open_ends = int(ends.sum()) - len(end)
     counts = f"{len(unfinished)} without an end, {open_ends} without a begin"
     notes = (f"Incomplete signpost intervals: {counts}.",) if len(unfinished) or open_ends else ()
-    return Signposts(intervals, events, unfinished, notes)
+    return intervals, events, unfinished, notes
 
 
 def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.DataFrame:
@@ -88,11 +76,9 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.
 
 
 def metal_pipelines(events: pd.DataFrame, target: Process | None) -> pd.DataFrame:
-    """GPU functions that were compiled for the target: the single events that Metal logs for each, with `function` (as
-    Metal names it) in place of the message. O(n)."""
+    """GPU functions that were compiled for the target: Metal's events, `function` in place of the message. O(n)."""
     compiled = is_any(events["name"], "FunctionCompiled") & is_any(events["subsystem"], _SHADERS)
-    if target is not None and target.pid is not None:
-        compiled &= or_minus_one(events["pid"]) == target.pid
+    compiled &= of_target(events, target)
     chosen = events[compiled].reset_index(drop=True)
     messages = categorical(chosen["message"])
     names = [_FUNCTION.match(str(message)) for message in messages.categories]
@@ -128,7 +114,6 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
 
 
 def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
-    """Pairs as rows of an interval table, bound as such."""
     table = rows.table
     taken = {name: optional_values(table, name).take(begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
     start = rows.starts[begin]

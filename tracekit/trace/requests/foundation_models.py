@@ -8,7 +8,7 @@ are, and stay here otherwise.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -21,9 +21,20 @@ from tracekit.intervals import CoveredTime, Intervals, containing
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
-from tracekit.trace.requests.errors import NONE, OTHER, error_kind, window_named
 from tracekit.trace.requests.frame import FOUNDATION_MODELS, RECORDED, requests_frame
-from tracekit.trace.requests.pairing import GENERATION, PROMPT, Event, Owners, event_of, is_id, phases_of
+from tracekit.trace.requests.pairing import (
+    GENERATION,
+    NONE,
+    OTHER,
+    PROMPT,
+    Event,
+    Owners,
+    error_kind,
+    event_of,
+    is_id,
+    phases_of,
+    window_named,
+)
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
@@ -35,8 +46,6 @@ _LONGEST: Final = 80
 
 @dataclass(slots=True)
 class _Row:
-    """A row of one of the tables."""
-
     table: str
     row: int
     start_ns: int
@@ -57,21 +66,16 @@ class _Row:
         return _count(self.cells.get("session-index"))
 
 
-class _Numbers:
-    """Numbers that are equal where texts are."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, int] = {}
-
-    def of(self, text: str | None) -> int | None:
-        return self._of.setdefault(text, len(self._of) + 1) if text else None
+def _number(text: str | None, numbers: dict[str, int]) -> int | None:
+    """A number that is equal where texts are; `numbers` has those of the texts so far."""
+    return numbers.setdefault(text, len(numbers) + 1) if text else None
 
 
 def bind_foundation_models(
     tables: Mapping[str, Rows | None], target: Process | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-    """Phases, requests, and notes. The tables name no process: their rows are the target's. O(n log n) in the rows, in
-    Python: there are few, since each stands for what somebody waited for."""
+    """Phases, requests, and notes. The rows name no process, so they are the target's. O(n log n), in Python: there are
+    few, since each stands for what somebody waited for."""
     rows = {schema: _rows(schema, table) for schema, table in tables.items() if table is not None}
 
     def of(schema: str) -> list[_Row]:
@@ -108,7 +112,7 @@ def bind_foundation_models(
     notes = (f"{EVENTS}: {broken} of {len(events)} messages are cut off; what they say is unknown.",) if broken else ()
     drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS) for row in of(schema)]
     drawn += of(REQUESTS)
-    return phase_frame(drawn, NAME, target), _frame(made, target), notes
+    return _phase_frame(drawn, target), _frame(made, target), notes
 
 
 _TURN: Final = ("turn-id", "model-request-id")
@@ -148,14 +152,15 @@ def _count(text: str | None) -> int | None:
 
 def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
     """Phase, name, and what is kept of each row."""
-    texts, arguments = _Numbers(), _Numbers()
+    texts, arguments = dict[str, int](), dict[str, int]()
     for schema, phase in ((SESSIONS, "session"), (REQUESTS, "request"), (INSTRUCTIONS, "instructions")):
         for row in rows.get(schema, ()):
             row.phase, row.name = phase, phase.capitalize()
             row.said = {"session": row.session}
     for row in rows.get(INSTRUCTIONS, ()):
         text = row.cells.get("instruction")
-        row.said |= {"identity": texts.of(text), "form_identity": texts.of(_without_digits(text))}
+        form = text and "".join("0" if letter.isdigit() else letter for letter in text)
+        row.said |= {"identity": _number(text, texts), "form_identity": _number(form, texts)}
     inferences = rows.get(INFERENCES, [])
     signs = [(row.cells.get("color") or "", row.cells.get("resolve") or "") for row in inferences]
     ids = [row.cells.get("model-request-id") for row in inferences]
@@ -163,40 +168,24 @@ def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
         row.phase, row.name = phase, phase.capitalize()
         counts = {f"{kind}_tokens": _count(row.cells.get(column)) for kind, column in _TOKENS.items()}
         row.said = {"session": row.session, **counts, "error": error_kind(row.cells.get("error-message"))}
-        row.said["instructions"] = texts.of(row.cells.get("instruction") or row.cells.get("instructions"))
+        row.said["instructions"] = _number(row.cells.get("instruction") or row.cells.get("instructions"), texts)
     for row in rows.get(TOOLS, ()):
         row.phase, row.name = "tool call", row.cells.get("tool-name") or "Tool"
         row.said = {"session": row.session, "error": error_kind(row.cells.get("error-message"))}
-        row.said["identity"] = arguments.of(f"{row.name}\n{row.cells.get('argument-json')}")
+        row.said["identity"] = _number(f"{row.name}\n{row.cells.get('argument-json')}", arguments)
     for row in rows.get(LOADS, ()):
         row.phase = {"loaded": "load", "unloaded": "unload"}.get((row.cells.get("to-state") or "").casefold(), "other")
         row.name = (row.cells.get("asset-id") or "Asset").partition("?")[0]
 
 
-_TOKENS: Final = {
-    "consumed": "prompt-tokens",
-    "generated": "response-tokens",
-    "cached": "cached-tokens",
-}
-_EVENT_TOKENS: Final = {
-    "consumed": "consumedTokenCount",
-    "generated": "generatedTokenCount",
-    "cached": "cachedTokenCount",
-}
-
-
-def _without_digits(text: str | None) -> str | None:
-    return text and "".join("0" if letter.isdigit() else letter for letter in text)
+_TOKENS: Final = {"consumed": "prompt-tokens", "generated": "response-tokens", "cached": "cached-tokens"}
 
 
 def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
     """A request for each id of an inference, where no table names requests: several may belong to one."""
-    by_id: dict[str, list[_Row]] = {}
-    for row in inferences:
-        name = row.cells.get("model-request-id")
-        by_id.setdefault(name if name is not None and is_id(name) else f"row {row.row}", []).append(row)
+    named = ((row.cells.get("model-request-id"), row) for row in inferences)
     made = []
-    for rows in by_id.values():
+    for rows in grouped((name if is_id(name) else f"row {row.row}", row) for name, row in named).values():
         first, end = rows[0], max(row.end_ns for row in rows)
         length = None if any(row.duration_ns is None for row in rows) else end - first.start_ns
         made.append(_Row(first.table, first.row, first.start_ns, length, first.cells, "request", "Request"))
@@ -204,8 +193,7 @@ def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
 
 
 def _place(rows: Sequence[_Row], requests: Sequence[_Row]) -> None:
-    """Give each row the one request of its session in which it begins; none where there is none, or several. O(n log n)
-    for each session."""
+    """Give each row the one request of its session in which it begins; none for none or several. O(n log n)."""
     of_session = grouped((request.session, request) for request in requests)
     for session, own in grouped((row.session, row) for row in rows).items():
         around = requests if session is None else [*of_session.get(session, ()), *of_session.get(None, ())]
@@ -232,8 +220,6 @@ def _in_force(regions: Sequence[_Row], time_ns: int) -> _Row | None:
 
 @dataclass(slots=True)
 class _Request:
-    """What rows say of one request."""
-
     row: _Row
     inferences: list[_Row]
     tools: list[_Row]
@@ -244,12 +230,12 @@ class _Request:
     """Time of loads; None where these were not recorded."""
     recorded: frozenset[str]
     """Tables that say something of all requests."""
-    runs: dict[str, list[_Row]] = field(default_factory=dict)
+    runs: dict[str, list[_Row]] = field(init=False)
     """Inferences by id."""
 
     def __post_init__(self) -> None:
-        for each in self.inferences:
-            self.runs.setdefault(each.cells.get("model-request-id") or f"row {each.row}", []).append(each)
+        ids = (each.cells.get("model-request-id") or f"row {each.row}" for each in self.inferences)
+        self.runs = grouped(zip(ids, self.inferences, strict=True))
 
     def columns(self) -> dict[str, object]:
         """Columns of the frame of requests, and `transcript`."""
@@ -257,13 +243,15 @@ class _Request:
         consumed, cached, generated = (self._tokens(kind) for kind in ("consumed", "cached", "generated"))
         first_ns, shown_by = self._first_token()
         region = self.region
+        errors = [each.cells.get("error-message") for each in self.inferences]
+        totals = map(_sum, zip(consumed, generated, strict=True))
+        contexts = [total for total in totals if total is not None]
+        own = (row, *(() if row.duration_ns is not None else (*self.inferences, *self.tools)))
         shown = self.inferences[0].said.get("instructions") if self.inferences else None
         return {
             "start_ns": row.start_ns,
             "duration_ns": row.duration_ns,
-            "last_ns": max([row.end_ns, *(each.end_ns for each in (*self.inferences, *self.tools))])
-            if row.duration_ns is None
-            else row.end_ns,
+            "last_ns": max(each.end_ns for each in own),
             "session": row.session,
             "model": self._model(),
             "first_token_ns": first_ns,
@@ -272,15 +260,18 @@ class _Request:
             "generation_ns": self._generation(),
             "consumed_tokens": _sum(consumed),
             "cached_tokens": _sum(cached),
-            "processed_tokens": _sum(_apart(*each) for each in zip(consumed, cached, strict=True)),
+            "processed_tokens": _sum(
+                None if all_tokens is None or reused is None else max(all_tokens - reused, 0)
+                for all_tokens, reused in zip(consumed, cached, strict=True)
+            ),
             "generated_tokens": _sum(generated),
-            "context_tokens": self._context(consumed, generated),
-            "window_tokens": next(filter(None, (window_named(text) for text in self._errors())), None),
+            "context_tokens": max(contexts, default=None),
+            "window_tokens": next(filter(None, map(window_named, errors)), None),
             "inferences": len(self.runs) if INFERENCES in self.recorded else None,
-            "tool_ns": _union(self.tools) if TOOLS in self.recorded else None,
+            "tool_ns": _spans(self.tools).covered_ns if TOOLS in self.recorded else None,
             "tools": len(self.tools) if TOOLS in self.recorded else None,
             "load_ns": self._loads(first_ns),
-            "error": self._error(),
+            "error": self._error(errors),
             "instructions": region.said["identity"] if region else shown,
             "instructions_form": region.said["form_identity"] if region else None,
             "instructions_region": region.row if region else None,
@@ -294,7 +285,7 @@ class _Request:
         found: list[int | None] = []
         for name, rows in self.runs.items():
             said = [count for each in rows if isinstance(count := each.said.get(f"{kind}_tokens"), int)]
-            key = _EVENT_TOKENS[kind]
+            key = f"{kind}TokenCount"
             told = [
                 event.counts[key]
                 for event in self.events
@@ -302,11 +293,6 @@ class _Request:
             ]
             found.append(max(said, default=max(told, default=None) if told else None))
         return found
-
-    @staticmethod
-    def _context(consumed: Sequence[int | None], generated: Sequence[int | None]) -> int | None:
-        known = [a + b for a, b in zip(consumed, generated, strict=True) if a is not None and b is not None]
-        return max(known, default=None)
 
     def _time_of(self, name: str) -> int | None:
         return min((event.time_ns for event in self.events if event.name == name), default=None)
@@ -323,7 +309,7 @@ class _Request:
         """Time of a phase of all runs; None where that of any is unknown."""
         rows = [each for each in self.inferences if each.phase == phase]
         unknown = len(rows) != len(self.runs) or any(each.duration_ns is None for each in rows)
-        return None if not rows or unknown else _union(rows)
+        return None if not rows or unknown else _spans(rows).covered_ns
 
     def _generation(self) -> int | None:
         begin, end = self._time_of("response_start"), self._time_of("response_complete")
@@ -337,11 +323,8 @@ class _Request:
         end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
         return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
 
-    def _errors(self) -> list[str | None]:
-        return [each.cells.get("error-message") for each in self.inferences]
-
-    def _error(self) -> str | None:
-        kinds = [kind for kind in map(error_kind, self._errors()) if kind is not None]
+    def _error(self, texts: Iterable[str | None]) -> str | None:
+        kinds = [kind for kind in map(error_kind, texts) if kind is not None]
         named = next((kind for kind in kinds if kind != NONE), None)
         counted = _count(self.row.cells.get("error-count"))
         if named is None and counted:
@@ -354,26 +337,16 @@ class _Request:
         return name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None
 
 
-def _union(rows: Sequence[_Row]) -> int:
-    return _spans(rows).covered_ns
-
-
 def _sum(counts: Iterable[int | None]) -> int | None:
     """Their sum; None where there are none, or any is unknown."""
     known = [*counts]
-    return None if not known or None in known else sum(count for count in known if count is not None)
-
-
-def _apart(consumed: int | None, cached: int | None) -> int | None:
-    return None if consumed is None or cached is None else max(consumed - cached, 0)
+    return None if not known or None in known else sum(filter(None, known))
 
 
 def _compare_transcripts(requests: Iterable[dict[str, object]]) -> None:
     """Whether each transcript begins with that of the request before it in its session."""
-    by_session: dict[object, list[dict[str, object]]] = {}
-    for each in sorted(requests, key=lambda each: str(each["start_ns"]).zfill(20)):
-        if each["session"] is not None:
-            by_session.setdefault(each["session"], []).append(each)
+    in_time = sorted(requests, key=lambda each: str(each["start_ns"]).zfill(20))
+    by_session = grouped((each["session"], each) for each in in_time if each["session"] is not None)
     for listed in by_session.values():
         for before, after in pairwise(listed):
             old, new = before["transcript"], after["transcript"]
@@ -381,27 +354,28 @@ def _compare_transcripts(requests: Iterable[dict[str, object]]) -> None:
                 after["appended"] = new[: len(old)] == old
 
 
-def phase_frame(rows: Sequence[_Row], runtime: str, target: Process | None) -> pd.DataFrame:
+def _phase_frame(rows: Sequence[_Row], target: Process | None) -> pd.DataFrame:
     """Rows as rows of `Trace.phases`."""
-    process = {"process": target.name if target else None, "pid": target.pid if target else None}
-    said = dict.fromkeys(("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS)))
-    columns: Callable[[_Row], dict[str, object]] = lambda row: {  # noqa: E731
-        "start_ns": row.start_ns,
-        "duration_ns": row.duration_ns,
-        "form": INTERVAL if row.duration_ns is not None else OPEN,
-        "runtime": runtime,
-        "phase": row.phase,
-        "lane": LANE_OF[row.phase],
-        "name": row.name,
-        **process,
-        "error": row.said.get("error"),
-        **{key: row.said.get(key) for key in said},
-        "table": row.table,
-        "row": row.row,
-        "request": row.request,
-    }
+    said = ("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS))
     whole = ("duration_ns", "pid", *said, "request")
-    frame = pd.DataFrame([columns(row) for row in rows])
+    frame = pd.DataFrame(
+        {
+            "start_ns": row.start_ns,
+            "duration_ns": row.duration_ns,
+            "form": INTERVAL if row.duration_ns is not None else OPEN,
+            "runtime": NAME,
+            "phase": row.phase,
+            "lane": LANE_OF[row.phase],
+            "name": row.name,
+            "process": target.name if target else None,
+            "pid": target.pid if target else None,
+            **{key: row.said.get(key) for key in ("error", *said)},
+            "table": row.table,
+            "row": row.row,
+            "request": row.request,
+        }
+        for row in rows
+    )
     return frame.astype(dict.fromkeys(whole, "Int64")) if rows else frame
 
 

@@ -24,7 +24,7 @@
 | outside_ns          | Int64    | these and the preparation of steps, without forward passes meanwhile               |
 | tool_ns, tools      | Int64    | elapsed time of tool calls, and how many                                           |
 | load_ns             | Int64    | loads and warm-ups between its start and its first token                           |
-| error               | category | one of `errors.KINDS`; `none` where it is known that there was none                |
+| error               | category | one of `pairing.KINDS`; `none` where it is known that there was none                |
 | instructions        | Int64    | equal where texts of instructions are; the text is not kept. `instructions_form`:  |
 |                     |          | the same, of texts without digits                                                  |
 | instructions_region | Int64    | number of the region of the Instructions lane that it began in                     |
@@ -46,9 +46,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import or_minus_one
+from tracekit.trace.frames import or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
     *("SessionTable", "RequestTable", "InstructionsTable", "ModelInferenceTable"),
@@ -59,7 +57,6 @@ CORE_AI: Final = ("ODIEProfile", "CoreAIProfile")
 REQUESTS: Final = "requests"
 """Name of the frame in the context."""
 LOGGED, RECORDED = "signposts", "foundation-models"
-ORIGINS: Final = (LOGGED, RECORDED)
 FIRST_TOKEN: Final = ("token", "detokenization", "token interval", "sampling", "response event", "prompt")
 """What shows the first token: a token that was logged, the end of its detokenization, the begin of the interval to the
 next one, the end of its sampling, the event of a response, or only the end of the prompt phase."""
@@ -93,7 +90,6 @@ DTYPES: Final[Mapping[str, str]] = {
     "table": "category",
     "row": "int64",
 }
-"""Columns in order, and their types."""
 
 
 def no_requests() -> pd.DataFrame:
@@ -112,24 +108,18 @@ def requests_frame(columns: Mapping[str, object], count: int) -> pd.DataFrame:
 
 
 def joined_requests(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts as one frame in order of time, numbered as they are given, with what follows from all of them: whether
-    requests overlap. O(n log n)."""
+    """The parts as one frame in order of time, numbered as given, and whether requests overlap. O(n log n)."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return no_requests()
     frame = pd.concat([part.astype(dict.fromkeys(_TEXTS, object)) for part in parts], ignore_index=True)
     frame["request"] = np.arange(len(frame))
     frame = sorted_by_start(frame.astype(dict(DTYPES)))
-    frame["overlapping"] = _overlapping(or_minus_one(frame["pid"]), frame["start_ns"].to_numpy(), frame["last_ns"])
-    return frame
+    # Another request of the same process shares time with it.
+    pid, starts, ends = or_minus_one(frame["pid"]), frame["start_ns"], frame["last_ns"]
+    latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1)
+    following = starts.groupby(pid).shift(-1, fill_value=np.iinfo(np.int64).max)
+    return frame.assign(overlapping=(starts < latest) | (following < ends))
 
 
 _TEXTS: Final = tuple(name for name, dtype in DTYPES.items() if dtype == "category")
-
-
-def _overlapping(pid: IntArray, starts: IntArray, ends: pd.Series) -> BoolArray:
-    """Whether another request of the same process shares time with each; `starts` ascend."""
-    latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1).to_numpy()
-    following = pd.Series(starts).groupby(pid).shift(-1, fill_value=np.iinfo(np.int64).max).to_numpy()
-    found: BoolArray = (starts < latest) | (following < ends.to_numpy())
-    return found

@@ -7,7 +7,6 @@ that request and in no other, or in no other that began on its thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,8 +35,7 @@ _NEVER: Final = np.iinfo(np.int64).max
 
 
 def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
-    """Requests among the phases, and the request of each phase, shape (phases,): its place in the frame, -1 for none.
-    O(n log n)."""
+    """Requests among the phases, and for each phase the place of its own, shape (phases,), -1 for none. O(n log n)."""
     request = np.full(len(phases), -1, np.int64)
     found: list[pd.DataFrame] = []
     models = {each.name for each in runtimes() if any(entry.phase in _OF_MODELS for entry in each.signposts)}
@@ -49,7 +47,8 @@ def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
     for group in range(int(groups.max()) + 1):
         rows = at[groups == group]
         part = _Rows(phases.take(rows))
-        windows = _windows(part)
+        brackets = np.flatnonzero(part.of("request") & ~part.points)
+        windows = _of_brackets(part, brackets) if len(brackets) else _of_order(part)
         if not len(windows.starts):
             continue
         request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
@@ -91,11 +90,6 @@ class _Windows:
     """Shape (requests,): the row that stands for it."""
 
 
-def _windows(rows: _Rows) -> _Windows:
-    brackets = np.flatnonzero(rows.of("request") & ~rows.points)
-    return _of_brackets(rows, brackets) if len(brackets) else _of_order(rows)
-
-
 def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     starts, unfinished = rows.starts[brackets], rows.open[brackets]
     # One that never ends lasts until the next begins.
@@ -116,12 +110,11 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     doubtful = np.sort(rows.starts[several[owner[several] < 0]])
     uncertain = np.searchsorted(doubtful, limits) > np.searchsorted(doubtful, starts)
     owner[brackets] = np.arange(len(brackets))
-    last = _latest(owner, rows.ends, len(brackets))
+    last = _greatest(owner, rows.ends, len(brackets))
     return _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
 
 
 def _of_order(rows: _Rows) -> _Windows:
-    """Requests of a runtime without brackets."""
     warm = Intervals(rows.starts, rows.ends).where(rows.of("warm-up") & rows.ended).union()
     at = np.flatnonzero(~rows.of(*_APART))
     at = at[warm.covered_within(Intervals(rows.starts[at], rows.starts[at] + 1)) == 0]
@@ -137,20 +130,19 @@ def _of_order(rows: _Rows) -> _Windows:
     owner[at] = np.append(new, -1)[number]
     count = int(has_prompt.sum())
     row = at[begins][has_prompt]
-    last = _latest(owner, rows.ends, count)
+    last = _greatest(owner, rows.ends, count)
     unfinished = np.bincount(owner[rows.open & (owner >= 0)], minlength=count) > 0
     return _Windows(rows.starts[row], last, unfinished, np.zeros(count, np.bool_), owner, row)
 
 
-def _latest(owner: IntArray, times: IntArray, count: int) -> IntArray:
-    """The latest of the times of each request."""
-    latest = np.zeros(count, np.int64)
-    np.maximum.at(latest, owner[owner >= 0], times[owner >= 0])
-    return latest
+def _greatest(owner: IntArray, values: IntArray, count: int, none: int = 0) -> IntArray:
+    """The greatest value of each request, such as its latest time; `none` where it has no row."""
+    greatest = np.full(count, none, np.int64)
+    np.maximum.at(greatest, owner[owner >= 0], values[owner >= 0])
+    return greatest
 
 
 def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
-    """The requests as a frame."""
     count = len(windows.starts)
     measured = _Measured(rows, windows.owner, count)
     prompt, has_prompt = measured.time("prompt")
@@ -218,23 +210,15 @@ class _Measured:
         return union_length_by_group(self.owner[chosen], self.rows.starts[chosen], self.rows.ends[chosen], self.size)
 
     def count(self, chosen: BoolArray) -> IntArray:
-        """How many rows."""
         return np.bincount(self.owner[chosen & (self.owner >= 0)], minlength=self.size).astype(np.int64)
 
     def any(self, chosen: BoolArray) -> BoolArray:
-        """Whether any row."""
         return self.count(chosen) > 0
-
-    def _earliest(self, chosen: BoolArray, times: IntArray) -> IntArray:
-        found = np.full(self.size, _NEVER, np.int64)
-        chosen = chosen & (self.owner >= 0)
-        np.minimum.at(found, self.owner[chosen], times[chosen])
-        return found
 
     def _prompt_end(self) -> IntArray:
         """-1 where no prompt phase ended."""
         chosen = self.rows.of("prompt") & self.rows.ended
-        last = _latest(np.where(chosen, self.owner, -1), self.rows.ends, self.size)
+        last = _greatest(np.where(chosen, self.owner, -1), self.rows.ends, self.size)
         return np.where(self.any(chosen), last, -1)
 
     def first_token(self) -> tuple[IntArray, ObjectArray]:
@@ -248,8 +232,10 @@ class _Measured:
         }
         time, shown_by = np.full(self.size, _NEVER, np.int64), np.full(self.size, None, object)
         for name, (chosen, times) in signs.items():
-            free = time == _NEVER
-            time = np.where(free, self._earliest(chosen, times), time)
+            free, own = time == _NEVER, chosen & (self.owner >= 0)
+            earliest = np.full(self.size, _NEVER, np.int64)
+            np.minimum.at(earliest, self.owner[own], times[own])
+            time = np.where(free, earliest, time)
             shown_by[free & (time < _NEVER)] = name
         prompt = np.where(self.generation()[1], self._prompt_end(), -1)
         shown_by[(time == _NEVER) & (prompt >= 0)] = "prompt"
@@ -260,13 +246,13 @@ class _Measured:
         rows, prompt = self.rows, self._prompt_end()
         bracket, has_bracket = self.time("generation", without="prompt")
         chosen = rows.of(*_AFTER) & ~rows.open
-        last = _latest(np.where(chosen, self.owner, -1), rows.ends, self.size)
+        last = _greatest(np.where(chosen, self.owner, -1), rows.ends, self.size)
         has = has_bracket | ((prompt >= 0) & (last > prompt))
         return np.where(has_bracket, bracket, last - prompt), has
 
     def consumed(self) -> tuple[IntArray, BoolArray]:
         """Tokens of the prompt, -1 where none are said, and whether the bracket says so."""
-        said = _most(self.owner, self.rows.values("prompt_tokens"), self.size)
+        said = _greatest(self.owner, self.rows.values("prompt_tokens"), self.size, -1)
         tokenized = self._sum(self.rows.of("tokenization"))
         others = np.where(tokenized >= 0, tokenized, self.processed())
         return np.where(said >= 0, said, others), said >= 0
@@ -293,20 +279,15 @@ class _Measured:
 
     def generated(self) -> IntArray:
         """Tokens of the answer: those that the end of a request names, else those that were logged; -1 for neither."""
-        said = _most(self.owner, self.rows.values("generated_tokens"), self.size)
-        for count in self._counted():
+        rows = self.rows
+        said = _greatest(self.owner, rows.values("generated_tokens"), self.size, -1)
+        between = self.count(rows.of("token interval") & rows.ended)
+        counts = (
+            self.count(rows.of("token") & rows.points),
+            self.count(rows.of("detokenization") & rows.ended),
+            np.where(between > 0, between + 1, 0),
+            self.count(rows.of("sampling") & rows.ended),
+        )
+        for count in counts:
             said = np.where((said < 0) & (count > 0), count, said)
         return said
-
-    def _counted(self) -> Iterator[IntArray]:
-        yield self.count(self.rows.of("token") & self.rows.points)
-        yield self.count(self.rows.of("detokenization") & self.rows.ended)
-        between = self.count(self.rows.of("token interval") & self.rows.ended)
-        yield np.where(between > 0, between + 1, 0)
-        yield self.count(self.rows.of("sampling") & self.rows.ended)
-
-
-def _most(owner: IntArray, values: IntArray, size: int) -> IntArray:
-    most = np.full(size, -1, np.int64)
-    np.maximum.at(most, owner[owner >= 0], values[owner >= 0])
-    return most

@@ -1,4 +1,4 @@
-"""Which rows of Foundation Models' tables belong together.
+"""Which rows of Foundation Models' tables belong together, and which errors their texts name.
 
 Rows name each other by ids. The order of the ids in an event is disputed, so that what counts is whether one is among
 them, never where. Where ids leave it open or name several requests, nothing is paired.
@@ -7,9 +7,12 @@ them, never where. Where ids leave it open or name several requests, nothing is 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, TypeGuard
+
+from tracekit.grouping import grouped
 
 PROMPT, GENERATION, INFERENCE = "prompt", "generation", "inference"
 _SIGNS: Final = {("yellow", "nprompt"): PROMPT, ("orange", "nresolve"): GENERATION}
@@ -47,7 +50,9 @@ def event_of(time_ns: int, message: str) -> Event:
         data = said.get("data")
         known = {**said, **(data if isinstance(data, dict) else {})}
         entries = known.get("entries")
-        transcript = tuple(map(_identity, entries)) if isinstance(entries, list) else None
+        transcript = None
+        if isinstance(entries, list):
+            transcript = tuple(hash(json.dumps(entry, sort_keys=True)) for entry in entries)
     except (ValueError, RecursionError):
         return Event(time_ns, ids, broken=True)
     counts = {name: value for name, value in known.items() if type(value) is int and 0 <= value < _LARGEST}
@@ -55,11 +60,7 @@ def event_of(time_ns: int, message: str) -> Event:
     return Event(time_ns, ids, name if isinstance(name, str) else "", counts, transcript)
 
 
-def _identity(entry: Any) -> int:
-    return hash(json.dumps(entry, sort_keys=True))
-
-
-def is_id(text: str | None) -> bool:
+def is_id(text: str | None) -> TypeGuard[str]:
     """Whether a text can name a row."""
     return text is not None and text.casefold() not in _NO_ID and not (text.isdigit() and len(text) < _FEWEST)
 
@@ -68,11 +69,7 @@ def phases_of(ids: Sequence[str | None], starts: Sequence[int], signs: Sequence[
     """The phase of each row of `ModelInferenceTable`: of two with one id the first is the prompt and the second the
     generation. One alone is what color and resolve say if both do, else `inference`; and so are more than two."""
     phases = [_SIGNS.get((color.casefold(), resolve.casefold()), INFERENCE) for color, resolve in signs]
-    rows_of: dict[str, list[int]] = {}
-    for row, name in enumerate(ids):
-        if name is not None and is_id(name):
-            rows_of.setdefault(name, []).append(row)
-    for rows in rows_of.values():
+    for rows in grouped((name, row) for row, name in enumerate(ids) if is_id(name)).values():
         rows.sort(key=lambda row: (starts[row], row))
         if len(rows) == len(_PAIR) and starts[rows[0]] < starts[rows[1]]:
             phases[rows[0]], phases[rows[1]] = _PAIR
@@ -92,7 +89,7 @@ class Owners:
         """`turns`: ids and their requests. An event that names a request passes it on to its other ids."""
         self._of: dict[str, set[int]] = {}
         for turn, request in turns:
-            if turn is not None and is_id(turn):
+            if is_id(turn):
                 self._of.setdefault(turn, set()).add(request)
         turns_of = {name: frozenset(requests) for name, requests in self._of.items()}
         for event in events:
@@ -101,9 +98,45 @@ class Owners:
                 self._of.setdefault(name, set()).update(named)
 
     def of(self, names: Iterable[str | None]) -> int | None:
-        """The one request that the ids name; None where they name none or several. An id that names several, as that
-        of a session does, says nothing."""
+        """The one request that ids name; None for none or several. One of several, as a session's, says nothing."""
         sure = {
             next(iter(found)) for name in names if name is not None and len(found := self._of.get(name, set())) == 1
         }
         return sure.pop() if len(sure) == 1 else None
+
+
+NONE, OTHER = "none", "other"
+_ERRORS: Final = {
+    "context window": ("contextSizeExceeded", "exceededContextWindowSize", "contextWindow"),
+    "guardrail": ("guardrailViolation",),
+    "refusal": ("refusal",),
+    "rate limit": ("rateLimited", "quotaLimitReached"),
+    "concurrent requests": ("concurrentRequests",),
+    "assets unavailable": ("assetsUnavailable",),
+    "unsupported": ("unsupported",),
+    "decoding failure": ("decodingFailure",),
+    "timeout": ("timeout", "timed out"),
+    "canceled": ("cancel",),
+}
+"""Names of `LanguageModelError` and `GenerationError`. How tables spell them was never seen, so they count without
+case, anywhere in a text."""
+KINDS: Final = (NONE, *_ERRORS, OTHER)
+_WITHOUT: Final = ("", "n/a")
+"""What stands for no error."""
+_WINDOW: Final = re.compile(r"context\s?size\D{0,12}(\d{3,9})", re.IGNORECASE)
+
+
+def error_kind(text: str | None) -> str | None:
+    """One of `KINDS`; None where there is no text to go by."""
+    if text is None:
+        return None
+    words = text.strip().casefold()
+    if words in _WITHOUT:
+        return NONE
+    return next((kind for kind, names in _ERRORS.items() if any(name.casefold() in words for name in names)), OTHER)
+
+
+def window_named(text: str | None) -> int | None:
+    """The size of the context window that an error names."""
+    found = _WINDOW.search(text or "")
+    return None if found is None else int(found[1])

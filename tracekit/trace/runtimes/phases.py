@@ -38,8 +38,7 @@ from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
-from tracekit.trace.context import sorted_by_start
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one
+from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null, sorted_by_start
 from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 from tracekit.trace.runtimes.units import Units
@@ -50,7 +49,6 @@ PHASES: Final = "phases"
 INTERVAL, OPEN, POINT = "interval", "open", "point"
 FORMS: Final = (INTERVAL, OPEN, POINT)
 OPERATION: Final = "operation"
-"""Phase of what the app itself logs."""
 MESSAGES: Final = ("start_message", "end_message", "message")
 """Columns of signposts that may hold what a user wrote."""
 UNKNOWN: Final = "unknown"
@@ -64,19 +62,7 @@ _LARGEST: Final = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
-class Phases:
-    """What signposts of a recording mean."""
-
-    frame: pd.DataFrame
-    signposts: dict[str, pd.DataFrame]
-    """The frames that were given, without the messages of runtimes."""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Meaning:
-    """What signposts of one subsystem, category and name mean."""
-
     name: str
     runtime: Runtime | None = None
     signpost: Signpost | None = None
@@ -92,19 +78,21 @@ class _Meaning:
         return self.name if self.runtime is None else self.signpost.lane if self.signpost else LANE_OF[UNKNOWN]
 
 
-def bind_phases(signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None) -> Phases:
-    """Phases and operations among frames of signposts, by name; `FRAMES` says what form those of each name have.
-    `target` is the process whose own signposts are operations; None: no process is. O(n log n) in the signposts, and
-    O(m) in distinct messages of runtimes."""
+def bind_phases(
+    signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame], tuple[str, ...]]:
+    """Phases and operations among frames of signposts, by name; these frames without the messages of runtimes; and
+    notes. `FRAMES` says what form those of each name have. `target` is the process whose own signposts are operations;
+    None: no process is. O(n log n) in the signposts, and O(m) in distinct messages of runtimes."""
     pid = target.pid if target is not None else None
     parts = {name: part for name, frame in signposts.items() if (part := _part(frame, units, pid)) is not None}
     if not parts:
-        return Phases(pd.DataFrame(), dict(signposts))
+        return pd.DataFrame(), dict(signposts), ()
     of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
     frame = _joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
     without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
-    return Phases(frame, {**signposts, **without}, tuple(_unknown_names(frame)))
+    return frame, {**signposts, **without}, tuple(_unknown_names(frame))
 
 
 def no_phases() -> pd.DataFrame:
@@ -115,11 +103,8 @@ def no_phases() -> pd.DataFrame:
 
 
 def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
-    """Phases of signposts with their requests, shape (phases,) (-1: none), and those that tables of instruments name.
-    O(n log n)."""
-    phases = (no_phases() if phases.empty else phases).assign(
-        request=pd.arrays.IntegerArray(np.maximum(request, 0), request < 0)
-    )
+    """Phases of signposts with their requests, shape (phases,) (-1: none), and those of tables. O(n log n)."""
+    phases = (no_phases() if phases.empty else phases).assign(request=or_null(request))
     parts = [phases, *(part for part in parts if len(part))]
     if len(parts) == 1:
         return phases
@@ -130,11 +115,11 @@ def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: 
     return sorted_by_start(frame.assign(form=frame["form"].cat.set_categories(list(FORMS))))
 
 
-def of_target(phases: pd.DataFrame, target: Process | None) -> BoolArray:
-    """Shape (rows,): what the target logged; where no process is the target, all."""
+def of_target(rows: pd.DataFrame, target: Process | None) -> BoolArray:
+    """Shape (rows,): what is of the target, such as what it logged; where no process is the target, all."""
     if target is None or target.pid is None:
-        return np.ones(len(phases), np.bool_)
-    own: BoolArray = or_minus_one(phases["pid"]) == target.pid
+        return np.ones(len(rows), np.bool_)
+    own: BoolArray = or_minus_one(rows["pid"]) == target.pid
     return own
 
 
@@ -211,7 +196,6 @@ def _bound(frame: pd.DataFrame, part: _Part, form: str, keys: Mapping[str, Key])
 def _values(
     rows: pd.DataFrame, codes: IntArray, meanings: Sequence[_Meaning], keys: Mapping[str, Key]
 ) -> dict[str, object]:
-    """What messages say: a column for each key."""
     values = {name: np.full(len(rows), None, object) for name in keys}
     for code, meaning in enumerate(meanings):
         entry = meaning.signpost

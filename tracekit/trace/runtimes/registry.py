@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -169,25 +169,21 @@ def read_runtime(path: Path) -> Runtime:
 
 def _runtime(table: dict[str, Any]) -> Runtime:
     _check_keys(table, _RUNTIME, "")
-    name = _text(table, "name", "")
+    name = _value(table, "name", _TEXT)
     if not name:
         raise UsageError("'name' is missing")
-    core_ml = table.get("core_ml", False)
-    if not isinstance(core_ml, bool):
-        raise UsageError("'core_ml': must be true or false")
-    keys = {key: _key(key, value, f"keys.{key}") for key, value in _table(table, "keys").items()}
-    entries = table.get("signposts", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError("'signposts': must be an array of tables, [[signposts]]")
-    subsystems = _texts(table, "subsystems", "")
+    core_ml = _value(table, "core_ml", _FLAG)
+    keys = {key: _key(key, value, f"keys.{key}") for key, value in _value(table, "keys", _TABLE).items()}
+    entries = _value(table, "signposts", _TABLES)
+    subsystems = tuple(_value(table, "subsystems", _TEXTS))
     signposts = tuple(
         _signpost(entry, keys, subsystems, f"signposts[{number}].") for number, entry in enumerate(entries)
     )
     if bool(subsystems) != bool(signposts):
         raise UsageError("'subsystems' and [[signposts]] need each other")
-    recognized = _table(table, "recognized")
+    recognized = _value(table, "recognized", _TABLE)
     _check_keys(recognized, _RECOGNIZED, "recognized.")
-    lists = {each: _texts(recognized, each, "recognized.") for each in _RECOGNIZED}
+    lists = {each: tuple(_value(recognized, each, _TEXTS, "recognized.")) for each in _RECOGNIZED}
     for pattern in lists["functions"]:
         _compiled(pattern, "recognized.functions")
     if not signposts and not any(lists.values()):
@@ -197,18 +193,18 @@ def _runtime(table: dict[str, Any]) -> Runtime:
 
 def _signpost(entry: dict[str, Any], declared: Mapping[str, Key], subsystems: Collection[str], where: str) -> Signpost:
     _check_keys(entry, _SIGNPOST, where)
-    names, phase = _texts(entry, "names", where), _text(entry, "phase", where)
+    names, phase = tuple(_value(entry, "names", _TEXTS, where)), _value(entry, "phase", _TEXT, where)
     if not names:
         raise UsageError(f"'{where}names': must name at least one signpost")
     if phase not in PHASES or phase == "unknown":
         raise UsageError(f"'{where}phase': {unknown('phase', phase, PHASES)}")
-    lane = _text(entry, "lane", where) or PHASES[phase]
+    lane = _value(entry, "lane", _TEXT, where) or PHASES[phase]
     if lane not in LANES:
         raise UsageError(f"'{where}lane': {unknown('lane', lane, LANES)}")
-    subsystem = _text(entry, "subsystem", where)
+    subsystem = _value(entry, "subsystem", _TEXT, where)
     if subsystem and subsystem not in subsystems:
         raise UsageError(f"'{where}subsystem': '{subsystem}' is not in 'subsystems'")
-    keys, patterns = _texts(entry, "keys", where), _texts(entry, "patterns", where)
+    keys, patterns = tuple(_value(entry, "keys", _TEXTS, where)), tuple(_value(entry, "patterns", _TEXTS, where))
     for key in keys:
         if key not in declared:
             raise UsageError(f"'{where}keys': '{key}' is not declared in [keys]")
@@ -216,12 +212,10 @@ def _signpost(entry: dict[str, Any], declared: Mapping[str, Key], subsystems: Co
         for group in _compiled(pattern, f"{where}patterns").groupindex:
             if group not in keys:
                 raise UsageError(f"'{where}patterns': group '{group}' is not in 'keys'")
-    private = entry.get("private", False)
-    if not isinstance(private, bool):
-        raise UsageError(f"'{where}private': must be true or false")
+    private = _value(entry, "private", _FLAG, where)
     if private and (keys or patterns):
         raise UsageError(f"'{where}private': nothing is read of private messages, so 'keys' must be empty")
-    return Signpost(names, phase, lane, subsystem, _text(entry, "category", where), keys, patterns)
+    return Signpost(names, phase, lane, subsystem, _value(entry, "category", _TEXT, where), keys, patterns)
 
 
 def _key(name: str, value: object, where: str) -> Key:
@@ -230,10 +224,10 @@ def _key(name: str, value: object, where: str) -> Key:
     if not isinstance(value, dict):
         raise UsageError(f"'{where}': must be a table with 'type', and 'unit' if it has one")
     _check_keys(value, _KEY, f"{where}.")
-    kind = _text(value, "type", f"{where}.")
+    kind = _value(value, "type", _TEXT, f"{where}.")
     if kind not in TYPES:
         raise UsageError(f"'{where}.type': {unknown('type', kind, TYPES)}")
-    return Key(kind, _text(value, "unit", f"{where}."))
+    return Key(kind, _value(value, "unit", _TEXT, f"{where}."))
 
 
 def _compiled(pattern: str, where: str) -> re.Pattern[str]:
@@ -249,22 +243,22 @@ def _check_keys(table: Mapping[str, Any], known: Collection[str], where: str) ->
             raise UsageError(f"'{where}{key}': {unknown('key', key, known)}")
 
 
-def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = table.get(key, {})
-    if not isinstance(value, dict):
-        raise UsageError(f"'{key}': must be a table")
+_Form = tuple[Any, Callable[[Any], bool], str]
+"""A value that is not given, whether one that is given fits, and what it must be."""
+_FLAG: Final[_Form] = (False, lambda value: isinstance(value, bool), "true or false")
+_TEXT: Final[_Form] = ("", lambda value: isinstance(value, str), "a text")
+_TEXTS: Final[_Form] = ([], lambda value: _is_list(value, str) and all(value), "a list of texts")
+_TABLE: Final[_Form] = ({}, lambda value: isinstance(value, dict), "a table")
+_TABLES: Final[_Form] = ([], lambda value: _is_list(value, dict), "an array of tables, [[signposts]]")
+
+
+def _is_list(value: Any, of: type) -> bool:
+    return isinstance(value, list) and all(isinstance(each, of) for each in value)
+
+
+def _value(table: Mapping[str, Any], key: str, form: _Form, where: str = "") -> Any:
+    missing, fits, words = form
+    value = table.get(key, missing)
+    if not fits(value):
+        raise UsageError(f"'{where}{key}': must be {words}")
     return value
-
-
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise UsageError(f"'{where}{key}': must be a text")
-    return value
-
-
-def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError(f"'{where}{key}': must be a list of texts")
-    return tuple(value)

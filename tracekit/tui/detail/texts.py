@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tracekit.analysis.code.tree import Frames, call_tree
-from tracekit.report.call_tree import branches
+from tracekit.report.flame import branches
 from tracekit.report.formatting import (
     ABSENT,
     STATE_WORDS,

@@ -20,7 +20,7 @@ from tracekit.analysis.why.parts import LEAST
 from tracekit.documents.why import sentence, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, exact_moment, moment, visible
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.phases import inferred_facts
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES

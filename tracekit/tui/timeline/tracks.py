@@ -13,10 +13,8 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
-from tracekit.lanes.events import Events, position_of
+from tracekit.lanes.events import Events, LaneRows, position_of, stack
 from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
-from tracekit.lanes.layout import LaneRows
-from tracekit.lanes.stacking import stack
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing

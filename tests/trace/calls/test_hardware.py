@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracekit.trace.calls.work import Reach
+from tracekit.trace.calls.hardware import Reach
 
 MS = 1_000_000
 

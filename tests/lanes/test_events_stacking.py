@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.lanes.stacking import stack
+from tracekit.lanes.events import stack
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), max_size=25)
 

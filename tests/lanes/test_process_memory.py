@@ -6,7 +6,7 @@ from support.handover import trace_of
 from tracekit.api import Analysis, judge
 from tracekit.documents.report import report_file
 from tracekit.lanes.categories import Category
-from tracekit.lanes.memory import memory_lanes
+from tracekit.lanes.process import memory_lanes
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.testing import MemoryRow, Model, Process, Scenario
 

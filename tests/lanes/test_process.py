@@ -10,7 +10,7 @@ import pytest
 from support.handover import trace_of
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import main_thread
-from tracekit.lanes.main_thread import main_thread_frame
+from tracekit.lanes.process import main_thread_frame
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import start_recording
 from tracekit.testing.scenario import CORE_ML
