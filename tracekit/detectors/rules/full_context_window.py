@@ -12,7 +12,6 @@ from tracekit.detectors.shared.requests import (
     NO_ERROR,
     USES,
     Asked,
-    any_request,
     judge_requests,
 )
 
@@ -34,12 +33,9 @@ class Options:
     )
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the longest contexts with the size of the window."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
     exceeded = tk.is_any(errors, _EXCEEDED)
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
@@ -103,10 +99,5 @@ def _turns(asked: Asked, window: int) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="full-context-window",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
+    id="full-context-window", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
 )

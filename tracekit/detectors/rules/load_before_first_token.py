@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,10 @@ class Options:
     min_later: int = tk.option(3, "requests", "Heuristic: fewer later requests do not show how long a prompt takes.")
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Looks for loads between the start of a request and its first token, or for a first prompt that took long without
     more tokens."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     load, first = (asked.numbers(name) for name in ("load_ns", "first_token_ns"))
     if not asked.logs("load"):
         load = np.full(len(load), np.nan)
@@ -133,10 +130,5 @@ def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> 
 
 
 DETECTOR = tk.RecordingDetector(
-    id="load-before-first-token",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
+    id="load-before-first-token", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
 )

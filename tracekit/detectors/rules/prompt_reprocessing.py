@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,9 @@ class _Beginnings:
     """1 where it goes on from the request before, 0 where it does not."""
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Looks for requests that continue the one before and reuse little of it."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, cached = asked.view, asked.numbers("cached_tokens")
     before = _beginnings(asked, options)
     reused = cached / np.maximum(before.tokens, 1)
@@ -156,7 +153,6 @@ DETECTOR = tk.RecordingDetector(
     page=tk.page_beside(__file__),
     uses=USES,
     options=Options,
-    asks=(any_request,),
     detect=detect,
     caused_by=("rebuilt-instructions",),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,9 @@ class Options:
     )
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the instructions of each request with those of the request before it."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view = asked.view
     region, text, form, session = (
         asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
@@ -71,10 +68,5 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="rebuilt-instructions",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
+    id="rebuilt-instructions", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
 )

@@ -10,7 +10,6 @@ from tracekit.detectors.shared.requests import (
     NO_ERROR,
     USES,
     Asked,
-    any_request,
     is_open,
     judge_requests,
 )
@@ -27,12 +26,9 @@ class Options:
     min_errors: int = tk.option(1, "requests", "Heuristic: each error is an answer that somebody did not get.")
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Counts errors by kind."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, kinds = asked.view, asked.rows["error"]
     known = kinds.notna().to_numpy()
     failed = known & ~tk.is_any(kinds, NO_ERROR, CANCELED)
@@ -61,7 +57,6 @@ DETECTOR = tk.RecordingDetector(
     page=tk.page_beside(__file__),
     uses=USES,
     options=Options,
-    asks=(any_request,),
     detect=detect,
     caused_by=("full-context-window",),
 )

@@ -12,7 +12,6 @@ from tracekit.detectors.shared.requests import (
     RECORD_MORE,
     USES,
     Asked,
-    any_request,
     judge_requests,
 )
 
@@ -31,12 +30,9 @@ class Options:
 _PARTS = {"tokenizer_ns": "the tokenizer", "sampling_ns": "sampling", "cache_ns": "the cache"}
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Adds up what requests spend on steps in which the model does not run."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, outside = asked.view, asked.numbers("outside_ns")
     known = ~np.isnan(outside)
     if not known.any():
@@ -80,10 +76,5 @@ def _without(times: tk.Intervals, others: tk.Intervals) -> tk.Intervals:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="work-outside-model",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
+    id="work-outside-model", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
 )
