@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, all_reached, reached, value_of
     from tracekit.detectors.expectations import UNIT_NUMBERS
     from tracekit.detectors.framework import Detector, InspectedModel, ModelFileDetector, NoOptions, RecordingDetector
-    from tracekit.detectors.options import option
+    from tracekit.detectors.options import Options, option
     from tracekit.detectors.outcomes import (
         Cost,
         Direction,

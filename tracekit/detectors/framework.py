@@ -59,7 +59,7 @@ class Metadata(Generic[Options]):
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]
-    """Frozen dataclass; every field is made by `option`."""
+    """A frozen dataclass, such as `tk.Options` makes; every field is made by `option`."""
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
 

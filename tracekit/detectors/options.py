@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, dataclass_transform
 
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
@@ -54,6 +54,14 @@ def option(
     smallest = minimum if minimum is not None else int(isinstance(default, int))
     largest = maximum if maximum is not None else _MAX_TIMES.get(unit, _MAX_NUMBER)
     return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": smallest, "maximum": largest})
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """Thresholds of a check: a subclass is a frozen dataclass, and each field is made by `option`."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def option_infos(detector: ListedDetector) -> tuple[OptionInfo, ...]:

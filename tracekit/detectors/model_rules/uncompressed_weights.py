@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import name_list, no_weights
 from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 from tracekit.model_files.facts import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_mb: float = tk.option(
         10.0, "MB", "Heuristic: smaller weights matter little for download, memory and load time."
     )

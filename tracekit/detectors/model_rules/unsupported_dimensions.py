@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, name_list, no_operations
 from tracekit.model_files.facts import Function, is_constant
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     max_size: int = tk.option(
         16_384, "elements", "Error text of the Neural Engine's compiler: depth, height and width are 1 to 16,384."
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -15,8 +13,7 @@ from tracekit.detectors.shared.options import hang_share_option, max_delay_optio
 from tracekit.detectors.shared.planned import of_load
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import traits
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_compiles: int = tk.option(
         2,
         "compilations",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -14,8 +12,7 @@ from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     hand_offs: int = tk.option(
         4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
     )

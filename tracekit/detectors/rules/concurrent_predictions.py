@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     limit: int = tk.option(
         2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )

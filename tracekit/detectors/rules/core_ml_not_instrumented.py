@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -15,8 +13,7 @@ _CORRUPT = "log archive is corrupt"
 """In the run issue that comes with empty signpost tables (reported)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_executions: int = tk.option(
         20,
         "executions",

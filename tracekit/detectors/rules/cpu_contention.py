@@ -23,7 +23,6 @@ from tracekit.detectors.shared.contention import (
 from tracekit.detectors.shared.options import ContentionOptions
 
 
-@dataclass(frozen=True, slots=True)
 class Options(ContentionOptions):
     overlap_share: float = tk.option(
         0.2,

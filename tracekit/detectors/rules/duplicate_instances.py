@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -22,8 +20,7 @@ from tracekit.detectors.shared.instances import (
 from tracekit.detectors.shared.loads import beside_cold
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_switches: int = tk.option(
         MIN_SWITCHES,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.app_work import AppWork, element_access
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
 
-@dataclass(frozen=True, slots=True)
 class Options(AppWorkOptions):
     share: float = tk.option(
         0.1,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
@@ -14,8 +12,7 @@ _PAGE = tk.page_beside(__file__)
 _BUFFERS = _PAGE.fix_from("```swift")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     copy_share: float = tk.option(
         0.10,
         "share of prediction time",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import ConversionSummary, summarize_conversions
@@ -11,8 +9,7 @@ from tracekit.detectors.shared.interface import interface_of, of_finding, of_unc
 from tracekit.detectors.shared.options import min_mean_option, min_predictions_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     conversion_share: float = tk.option(
         0.05,
         "share of prediction time",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -20,8 +18,7 @@ ON_DEVICE = 4_096
 _EXCEEDED = "context window"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.8, "share of the window", "Heuristic: an answer and its next question take what is left.", maximum=1
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -17,8 +15,7 @@ from tracekit.detectors.shared.comparable_predictions import (
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_predictions: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
     correlation: float = tk.option(
         0.8,

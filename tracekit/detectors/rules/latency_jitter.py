@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -28,8 +26,7 @@ from tracekit.detectors.shared.latency_causes import (
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     tail_ratio: float = tk.option(
         1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
     )

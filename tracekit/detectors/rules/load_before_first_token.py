@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_load_ms: float = tk.option(300.0, "ms", "Heuristic: a shorter delay of a first word is hardly noticed.")
     share: float = tk.option(
         0.2, "share of the time to first token", "Heuristic: below, the prompt itself is what takes long.", maximum=1

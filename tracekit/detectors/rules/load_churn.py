@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.detectors.shared.loads import for_each_prediction, reload_finding,
 from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_loads: int = min_loads_option()
     idle_s: float = max_idle_option()
     load_share: float = tk.option(

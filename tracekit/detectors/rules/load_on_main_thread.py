@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import PREPARING, Blocking, main_thread_calls, runs_interface
@@ -11,8 +9,7 @@ from tracekit.detectors.shared.call_stacks import core_ml_in_stacks
 from tracekit.detectors.shared.wording import of_models
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_ms: float = tk.option(
         250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang."
     )

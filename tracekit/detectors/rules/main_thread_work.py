@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
@@ -11,8 +9,7 @@ from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_hang_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     call_share: float = tk.option(
         0.8,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, Growth, growth, longest_stretch, sizes, top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_mb: float = min_mb_option()
     min_share: float = tk.option(
         0.05, "share of the footprint", "Heuristic: caches of a large app grow by some percent.", maximum=1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.analysis.memory import sizes, top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, unsampled
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     limit_mb: float = tk.option(
         0.0, "MB", "Only you know the limit of your oldest device, or of an extension. 0 means that none is set."
     )

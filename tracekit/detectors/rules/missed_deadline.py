@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -16,8 +14,7 @@ from tracekit.detectors.shared.planned import of_time
 from tracekit.detectors.shared.wording import keep_loaded
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     budget_ms: float = tk.option(
         0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -12,8 +10,7 @@ from tracekit.analysis.neural_engine_queue import NAMED, EngineWaits
 from tracekit.detectors.shared.competing_work import time_by_model
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     wait_share: float = tk.option(
         0.2,
         "share of a prediction's time",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -12,8 +10,7 @@ from tracekit.analysis.breakdown.device_runs import WorkGaps, gaps_between
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     segments: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = tk.option(
         0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1

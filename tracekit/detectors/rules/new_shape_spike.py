@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -13,8 +11,7 @@ from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of
 from tracekit.detectors.shared.latency_causes import judge_when_cool
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         2.0,
         "times the median of predictions with about the same work",

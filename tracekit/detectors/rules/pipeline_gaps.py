@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gap
 from tracekit.detectors.shared.options import GAP_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     gap_share: float = tk.option(
         GAP_SHARE,
         "share of the time",

@@ -10,8 +10,7 @@ import tracekit.detectors as tk
 from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     cached_share: float = tk.option(
         0.2, "share of the tokens before", "Heuristic: a cache that works holds nearly all of them.", maximum=1
     )

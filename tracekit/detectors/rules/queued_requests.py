@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(100.0, "ms", "From about 0.1 s on, users notice that they wait (Nielsen, 1993).")
     share: float = tk.option(
         0.2,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import EachTimeRule, LoadPattern, load_metrics, load_pattern, reload_finding
 from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_loads: int = min_loads_option()
     loads_per_prediction: float = tk.option(
         LOADS_PER_PREDICTION,

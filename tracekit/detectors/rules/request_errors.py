@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.requests import (
     ADD_INSTRUMENT,
@@ -18,8 +16,7 @@ CANCELED = "canceled"
 """What the user or the app stopped is no error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.05, "share of requests", "Heuristic: users remember one answer in twenty that does not come.", maximum=1
     )

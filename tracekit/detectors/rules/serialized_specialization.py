@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,7 @@ _MAX_NAMES = 5
 """Most models that the summary names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_models: int = tk.option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
     gap_ms: float = tk.option(
         100.0, "ms", "Heuristic: loads that queue follow each other at once; a longer gap has another cause."

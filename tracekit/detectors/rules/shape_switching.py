@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.interface import Shapes, shapes_of
@@ -20,8 +18,7 @@ _PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         2.0,
         "slow group to fast group",

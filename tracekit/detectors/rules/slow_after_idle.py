@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -20,8 +18,7 @@ from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     gap_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = tk.option(
         2.0,

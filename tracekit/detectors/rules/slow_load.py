@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -12,8 +10,7 @@ from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, p
 from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(
         1_000.0,
         "ms",

@@ -15,8 +15,7 @@ from tracekit.detectors.shared.latency_causes import HEATING_S
 from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     excess: float = tk.option(
         0.15,
         "share of the time expected",

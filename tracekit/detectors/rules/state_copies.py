@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -21,8 +19,7 @@ USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     copy_share: float = tk.option(
         0.10,
         "share of the prediction",

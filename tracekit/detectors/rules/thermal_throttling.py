@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComparison
 from tracekit.detectors.shared.comparable_predictions import (
@@ -17,8 +15,7 @@ from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_g
 from tracekit.detectors.shared.options import HEAT_RATIO
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     slowdown: float = tk.option(
         HEAT_RATIO,
         "times the median while cooler",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -25,8 +24,7 @@ _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?
 _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     cut_share: float = tk.option(
         0.25,
         "share of the time",

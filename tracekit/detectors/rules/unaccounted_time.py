@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     unaccounted_share: float = tk.option(
         0.5,
         "share of prediction time",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -17,8 +15,7 @@ _NO_WORK = "No compute unit work was recorded."
 _MISSED = "predictions mostly elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     expected_unit: int = tk.option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",

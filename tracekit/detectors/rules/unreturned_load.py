@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +12,7 @@ from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_reloads: int = tk.option(
         3, "reloads", "Heuristic: the first load fills caches of Core ML that stay; three more show what is usual."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +15,7 @@ _MAX_NAMES = 5
 """Models that a sentence names before it only counts the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     unused_s: float = tk.option(
         60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,8 +17,7 @@ from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         3.0,
         "times the median of the following predictions",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import tracekit.detectors as tk
@@ -91,8 +90,7 @@ def min_predictions_option() -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AppWorkOptions:
+class AppWorkOptions(tk.Options):
     """Thresholds of a check that counts samples, of 1 ms each, of the app's own work."""
 
     share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
@@ -101,8 +99,7 @@ class AppWorkOptions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionOptions:
+class ContentionOptions(tk.Options):
     """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
 
     overlap_share: float
