@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
+from tracekit.analysis.code.threads import main_thread_calls, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
+from tracekit.detectors.shared.call_stacks import MOVED, judge_blocking
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
@@ -35,40 +35,18 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if runs_interface(view.trace) is not None:
         blocking = main_thread_calls(view.trace, (tk.Api.PREDICTION,), round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:
-            return _by_thread(view, blocking, options)
+            longest = view.time(int(blocking.periods.durations.max(initial=0)))
+            return judge_blocking(
+                view,
+                blocking,
+                options.min_hang_ms,
+                ("predicts", "predictions"),
+                f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread "
+                f"kept it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
+                f"({view.time(blocking.periods.covered_ns)} in total, longest {longest}), as call stacks show.",
+                "Time for which these predictions keep the main thread busy",
+            )
     return _by_hangs(view, options)
-
-
-def _by_thread(view: tk.RecordingView, blocking: Blocking, options: Options) -> tk.Outcome:
-    """The answer where it is known which thread predicts."""
-    longest = int(blocking.periods.durations.max(initial=0))
-    metrics = (
-        tk.above("times the main thread predicts that long", len(blocking.periods), "count", 1),
-        tk.Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
-        tk.Metric("predictions in them", len(blocking.calls), "count"),
-    )
-    if not runs_interface(view.trace):
-        return view.not_applicable("The app has no UI that waits for the main thread.")
-    if not len(blocking.periods):
-        return view.passed(f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
-    blocked = blocking.periods.covered_ns
-    return view.finding(
-        summary=(
-            f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept "
-            f"it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
-            f"({view.time(blocked)} in total, longest {view.time(longest)}), as call stacks show."
-        ),
-        metrics=metrics,
-        cost=view.cost(
-            blocked,
-            "Time for which these predictions keep the main thread busy",
-            "The work remains, but no one has to wait for it.",
-            longest_wait_ns=longest,
-        ),
-        rows=blocking.calls,
-        affected=blocking.periods,
-        call_sites=sites_of(view.trace, blocking.calls.index),
-    )
 
 
 def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
@@ -94,7 +72,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
         cost=view.cost(
             blocked.covered_ns,
             "Time covered by the loads and predictions in these hangs",
-            "The work remains, but no one has to wait for it.",
+            MOVED,
             longest_wait_ns=int(blocked.durations.max()),
         ),
         rows=in_hangs.calls,

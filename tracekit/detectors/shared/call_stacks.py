@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.calls import core_ml_stacks
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.code.threads import Blocking, runs_interface
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.app_work import AppWork
@@ -92,4 +94,43 @@ def judge_app_work(
         rows=work.pieces,
         affected=work.time,
         call_sites=work.sites,
+    )
+
+
+MOVED = "The work remains, but no one has to wait for it."
+"""What a cost says of work that another thread could do."""
+
+
+def judge_blocking(
+    view: tk.RecordingView,
+    blocking: Blocking,
+    min_ms: float,
+    words: tuple[str, str],
+    summary: str,
+    basis: str,
+    *,
+    once: bool = False,
+) -> tk.Outcome:
+    """Whether calls fill the main thread of an app with an interface for so long. `words` say what the thread does and
+    what the calls are: `("predicts", "predictions")`; `summary` is that of a finding, `basis` begins that of its cost.
+    """
+    verb, noun = words
+    count, longest = len(blocking.periods), int(blocking.periods.durations.max(initial=0))
+    metrics = (
+        tk.above(f"times the main thread {verb} that long", count, "count", 1),
+        tk.Metric("longest of them", longest if count else None, "ns"),
+        tk.Metric(f"{noun} in them", len(blocking.calls), "count"),
+    )
+    if not runs_interface(view.trace):
+        return view.not_applicable("The app has no UI that waits for the main thread.")
+    if not count:
+        return view.passed(f"The main thread never {verb} for {min_ms:g} ms or more.", metrics)
+    wait_ns = 0 if once else longest
+    return view.finding(
+        summary,
+        metrics,
+        rows=blocking.calls,
+        cost=view.cost(blocking.periods.covered_ns, basis, MOVED, once=once, longest_wait_ns=wait_ns),
+        affected=blocking.periods,
+        call_sites=sites_of(view.trace, blocking.calls.index),
     )
