@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.model_files.facts import ModelFile
 
 
@@ -62,6 +65,29 @@ def of_finding(interface: Interface | None) -> str:
     return (
         " The model file shows no conversion at its inputs and outputs: check that it is the version that ran, and "
         "which types and layouts the app passes."
+    )
+
+
+def copies_finding(
+    view: tk.ModelView,
+    summary: str,
+    metrics: tuple[tk.Metric, ...],
+    rows: pd.DataFrame,
+    copied_ns: int,
+    words: str,
+    *,
+    fix: str = "",
+) -> tk.Finding:
+    """The finding that data rows inside predictions show, with their time as its cost; `words` begin its basis."""
+    copied = tk.Intervals.from_rows(rows).union()
+    return view.finding(
+        summary,
+        metrics,
+        rows=rows,
+        cost=view.cost(min(copied_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
+        affected=copied,
+        call_sites=sites_of(view.trace, view.predictions.index),
+        fix=fix,
     )
 
 
