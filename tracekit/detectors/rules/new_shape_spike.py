@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.comparable_latency import latencies
+from tracekit.detectors.shared.comparable_latency import judge_with_waits
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
 from tracekit.detectors.shared.latency_causes import judge_when_cool
@@ -36,18 +36,12 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for the first prediction of each amount of work."""
-    latency = latencies(view)
     calls = calls_with_openings(view)
-    answer = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
-    if isinstance(answer, tk.Finding) and (latency.shortest_ns < latency.without_waits_ns).any():
-        other = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
-        if not isinstance(other, tk.Finding):
-            return view.unknown(
-                "The first prediction of a new amount of work took longer, but its compute unit also did other work, "
-                "and the recording does not show whether the prediction queued behind it.",
-                "Record the feature while no other model and no drawing uses that compute unit.",
-            )
-    return answer
+    return judge_with_waits(
+        view,
+        "The first prediction of a new amount of work took longer",
+        lambda latency_ns: judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency_ns, options)),
+    )
 
 
 def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> tk.Outcome:

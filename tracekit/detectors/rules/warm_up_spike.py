@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import stand_alone
-from tracekit.detectors.shared.comparable_latency import latencies
+from tracekit.detectors.shared.comparable_latency import judge_with_waits, latencies
 from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
@@ -42,25 +39,15 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
-    latency = latencies(view)
-    answer = _judge_spikes(view, latency.without_waits_ns, options)
-    if not callable(answer):
-        return answer
-    if not np.array_equal(latency.without_waits_ns, latency.shortest_ns) and not callable(
-        _judge_spikes(view, latency.shortest_ns, options)
-    ):
-        return view.unknown(
-            "The first prediction after a load took longer than those that follow, but its compute unit also did "
-            "other work, and the recording does not show whether the prediction queued behind it.",
-            "Record the feature while no other model and no drawing uses that compute unit.",
-        )
-    return answer()
+    return judge_with_waits(
+        view,
+        "The first prediction after a load took longer than those that follow",
+        lambda latency_ns: _judge_spikes(view, latency_ns, options),
+    )
 
 
-def _judge_spikes(
-    view: tk.ModelView, latency_ns: tk.IntArray, options: Options
-) -> tk.Outcome | Callable[[], tk.Finding]:
-    """The answer for predictions that take so long, shape (predictions,); what makes the finding where it is one."""
+def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
+    """The answer for predictions that take so long, shape (predictions,)."""
     rule = SpikeRule(
         options.ratio,
         options.min_extra_ms * 1e6,
@@ -82,7 +69,7 @@ def _judge_spikes(
     late = chosen & ~(alone.surely | alone.perhaps)
     metrics = _metrics(calls, late, resumed.median_ns)
     if late.any():
-        return partial(_finding, view, calls, late, metrics)
+        return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
         return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(int(slow_ns))}")

@@ -124,6 +124,21 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     return longer
 
 
+def judge_with_waits(view: tk.ModelView, what: str, judge: Callable[[tk.IntArray], tk.Outcome]) -> tk.Outcome:
+    """What a detector says of latencies without the time that each surely waited, unless a finding rests on time that
+    they may have waited. `judge` takes latencies, shape (predictions,); `what` says what it found."""
+    latency = latencies(view)
+    answer = judge(latency.without_waits_ns)
+    sure = not isinstance(answer, tk.Finding) or np.array_equal(latency.without_waits_ns, latency.shortest_ns)
+    if sure or isinstance(judge(latency.shortest_ns), tk.Finding):
+        return answer
+    return view.unknown(
+        f"{what}, but its compute unit also did other work, and the recording does not show whether the prediction "
+        "queued behind it.",
+        "Record the feature while no other model and no drawing uses that compute unit.",
+    )
+
+
 def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
     """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
     return worst_of(view, [judge(chosen) for chosen in latencies(view).comparable_groups])
