@@ -58,7 +58,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
-    return _finding(view, gaps, metrics)
+    busy, distance, idle = (
+        float(np.median(times)) for times in (gaps.idle.busy_ns, gaps.idle.distance_ns, gaps.idle.idle_ns)
+    )
+    marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
+    summary = (
+        f"Each of {tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
+        f"starts every {view.time(distance)}, and for {view.time(idle)} of that Core ML is idle{marked}. If none needs "
+        f"the previous result, two in flight would allow one about every {view.time(busy)}."
+    )
+    return gap_finding(view, gaps, summary, metrics, ", in which another one could run")
 
 
 def _idle_metric(gaps: SequenceGaps, options: Options) -> tk.Metric:
@@ -78,26 +87,6 @@ def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> s
     if gaps.culprit != view.name:
         return f"Most of the gaps precede predictions of {gaps.culprit}."
     return ""
-
-
-def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: the gaps, all of which another call could fill."""
-    idle = gaps.idle
-    busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
-    marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
-    return gap_finding(
-        view,
-        idle,
-        (
-            f"Each of {tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
-            f"starts every {view.time(distance)}, and for {view.time(float(np.median(idle.idle_ns)))} of "
-            f"that Core ML is idle{marked}. If none needs the previous result, two in flight would allow one about "
-            f"every {view.time(busy)}."
-        ),
-        metrics,
-        gaps.sites,
-        "Time between predictions without a load, compilation or prediction, in which another one could run",
-    )
 
 
 DETECTOR = tk.Detector(

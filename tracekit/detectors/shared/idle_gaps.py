@@ -278,20 +278,16 @@ def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
 
 
 def gap_finding(
-    view: tk.ModelView,
-    idle: Idle,
-    summary: str,
-    metrics: tuple[tk.Metric, ...],
-    sites: tuple[CallSite, ...],
-    words: str,
+    view: tk.ModelView, found: SequenceGaps, summary: str, metrics: tuple[tk.Metric, ...], clause: str = ""
 ) -> tk.Finding:
-    """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
-    begin the basis of the cost."""
+    """The finding that the gaps show, with what they cost at most; `clause` says more of that time."""
+    idle = found.idle
     gaps = tk.Intervals(idle.start_ns, idle.end_ns)
     cost = tk.Cost(
         gaps.covered_ns,
         gaps.covered_ns / max(int(idle.distance_ns.sum()), 1),
-        f"{words}, as a share of the time from the first to the last prediction of the sequences.",
+        f"Time between predictions without a load, compilation or prediction{clause}, as a share of the time from the "
+        "first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     activity = view.trace.activity
@@ -302,4 +298,4 @@ def gap_finding(
         duration_ns=gaps.durations,
         label=following["label"].cat.rename_categories(lambda label: f"before {label}"),
     )
-    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=sites)
+    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=found.sites)
