@@ -10,6 +10,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
+from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 
@@ -35,10 +36,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if loads.rows.empty:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
-    activity = trace.activity
-    calls = tk.rows_where(
-        activity, tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)
-    )
+    calls = top_calls(trace, tk.Kind.PREDICTION)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_has_waiter(chain, calls, trace, options) for chain in long]
@@ -54,11 +52,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     open_loads = loads.rows.index[loads.unknown]
     for chain in load_chains(loads.rows[loads.cold | loads.unknown], trace, *rule):
-        if (
-            chain.loads.index.isin(open_loads).any()
-            and _costs(chain, options)
-            and _has_waiter(chain, calls, trace, options)
-        ):
+        is_open = chain.loads.index.isin(open_loads).any() and _costs(chain, options)
+        if is_open and _has_waiter(chain, calls, trace, options):
             return view.unknown(
                 f"{chain.models} models were loaded one after another while the app waited, but the recording does "
                 "not show whether they were specialized or loaded from the cache.",
@@ -95,23 +90,20 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
         return False
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    alone = stand_alone(
-        model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_gap_s * 1e9)
-    )
+    place = np.array([model_calls.index.get_loc(first.name)])
+    alone = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
     return None if alone.perhaps[0] else not alone.surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:
     """What was measured of the chain that costs most."""
+    models, lost_ns, all_ns = (
+        (0, 0, None) if chain is None else (chain.models, chain.lost_ns, chain.end_ns - chain.start_ns)
+    )
     return (
-        tk.above("models specialized in a row", 0 if chain is None else chain.models, "count", options.min_models),
-        tk.above(
-            "time beyond the longest load",
-            0 if chain is None else chain.lost_ns,
-            "ns",
-            round(options.min_lost_ms * 1e6),
-        ),
-        tk.Metric("total time of these loads", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
+        tk.above("models specialized in a row", models, "count", options.min_models),
+        tk.above("time beyond the longest load", lost_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total time of these loads", all_ns, "ns"),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.wording import NO_LOAD
 
 _MAX_NAMES = 5
@@ -39,9 +40,7 @@ class Unused(NamedTuple):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for models without any prediction long after their load."""
     trace = view.trace
-    activity = trace.activity
-    top = tk.is_any(activity["level"], tk.Level.TOP)
-    loads = tk.rows_where(activity, top & tk.is_any(activity["kind"], *tk.LOAD_KINDS))
+    loads = top_calls(trace, *tk.LOAD_KINDS)
     if loads.empty:
         return view.not_applicable(NO_LOAD)
     unnamed = tk.unnamed_predictions(trace) + int(loads["model"].isna().sum())
@@ -51,9 +50,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "is unknown which models were used.",
             tk.RECORD_EARLIER,
         )
-    called = top & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
-    calls = tk.rows_where(activity, called)
-    unused = _unused_models(trace, loads, calls)
+    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION))
     if not unused:
         return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
     sure = [
@@ -76,7 +73,8 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     used = _used_models(trace)
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
-    duration_ns = trace.run.duration_ns or _last_end(trace)
+    # Where the run does not say how long it was, its last row ends it.
+    duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
     unused = []
     for name in sorted(tk.texts_in(loads["model"]) - used):
         first_end = int(ends[tk.is_any(loads["model"], name)].min())
@@ -100,11 +98,6 @@ def _used_models(trace: tk.Trace) -> set[str]:
     return used
 
 
-def _last_end(trace: tk.Trace) -> int:
-    """End of the last row, where the run does not say how long it was."""
-    return int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
-
-
 def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> tk.Outcome:
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
@@ -112,6 +105,7 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
     cost_ns = tk.covered_ns(rows)
     shortest = min(entry.since_ns for entry in sure)
     many = len(names) > 1
+    calls = min(entry.calls for entry in sure)
     return view.finding(
         summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
         f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and "
@@ -120,12 +114,7 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
         metrics=(
             tk.above("unused models", len(names), "count", 1),
             tk.above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
-            tk.above(
-                "predictions of other models after the load",
-                min(entry.calls for entry in sure),
-                "count",
-                options.min_predictions,
-            ),
+            tk.above("predictions of other models after the load", calls, "count", options.min_predictions),
             tk.Metric("loads", len(rows), "count"),
         ),
         cost=view.cost(cost_ns, "Time covered by the loads of these models"),
