@@ -50,9 +50,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             tk.RECORD_LONGER,
         )
     slowdown = _slowdown(concurrency, options)
-    metrics = _metrics(concurrency, slowdown, options)
-    if concurrency.share_above < options.busy_share or concurrency.max_depth <= options.limit:
-        return view.passed(_rarely_above(concurrency), metrics)
+    metrics = (
+        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
+        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
+        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
+        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
+        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
+    )
+    share = tk.format_share(concurrency.share_above)
+    if concurrency.max_depth <= options.limit:
+        return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)
+    if concurrency.share_above < options.busy_share:
+        rarely = f"more than {options.limit} for only {share} of busy time"
+        return view.passed(f"At most {concurrency.max_depth} in flight; {rarely}.", metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
             return _finding(view, concurrency, slowdown, metrics)
@@ -70,30 +80,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-def _rarely_above(concurrency: ConcurrencySummary) -> str:
-    """Words for predictions that hardly ever exceed the limit."""
-    words = f"At most {concurrency.max_depth} in flight"
-    if concurrency.max_depth <= concurrency.limit:
-        return f"{words}."
-    return f"{words}; more than {concurrency.limit} for only {tk.format_share(concurrency.share_above)} of busy time."
-
-
 def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
     """Median duration above the limit over the median alone; None where either has too few calls."""
     enough = min(concurrency.alone_count, concurrency.above_count) >= options.min_compared
     if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
         return None
     return concurrency.above_median_ns / concurrency.alone_median_ns
-
-
-def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[tk.Metric, ...]:
-    return (
-        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
-        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
-        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
-        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
-    )
 
 
 def _finding(
@@ -111,7 +103,6 @@ def _finding(
         )
     else:
         summary += "Too few ran alone to tell how much that slows them down."
-    rows = view.predictions[concurrency.is_above]
     return view.finding(
         summary=summary,
         metrics=metrics,
@@ -123,7 +114,7 @@ def _finding(
             "predictions in flight.",
             of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
         ),
-        rows=rows,
+        rows=view.predictions[concurrency.is_above],
     )
 
 

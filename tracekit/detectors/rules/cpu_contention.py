@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,8 +42,7 @@ class Options(ContentionOptions):
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Calls:
+class Calls(NamedTuple):
     """Predictions with CPU work that can be compared: shape (predictions,) each."""
 
     rows: pd.DataFrame
@@ -57,11 +56,6 @@ class Calls:
     """Part of it in which other models worked on the CPU."""
     overlap: tk.FloatArray
     """That part as a share, at the beginning (`beginnings`)."""
-
-    @property
-    def durations(self) -> tk.IntArray:
-        """Durations of the predictions in ns."""
-        return self.rows["duration_ns"].to_numpy()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -85,7 +79,7 @@ def _judge_calls(
 ) -> tk.Outcome:
     """The answer for the `chosen` predictions, which compare with each other."""
     calls = _calls(view, cpu_rows, others, chosen)
-    part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
+    part = float(np.median(calls.cpu_ns / calls.rows["duration_ns"].to_numpy())) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {tk.format_share(part)} of prediction time, too little to slow predictions down much."
         return view.not_applicable(words)
@@ -168,8 +162,7 @@ def _compare_calls(
 def _names(others: pd.DataFrame, affected: tk.Intervals) -> str:
     """The models that worked in the affected time, most time first."""
     working = list(time_by_model(others, affected))
-    more = f" and {len(working) - 2} more" if len(working) > 2 else ""
-    return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
+    return tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
 
 
 DETECTOR = tk.Detector(

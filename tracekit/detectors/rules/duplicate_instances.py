@@ -18,6 +18,7 @@ from tracekit.detectors.shared.instances import (
     traits_of,
 )
 from tracekit.detectors.shared.loads import beside_cold
+from tracekit.detectors.shared.wording import RECORD_APP
 
 
 class Options(tk.Options):
@@ -47,11 +48,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     answer = before_comparing(view, options.min_predictions)
     if answer is not None:
         return answer
-    return _judge_instances(view, traits_of(view), options)
-
-
-def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
-    """The outcome where there are several instances or loads, and enough calls."""
+    known = traits_of(view)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
@@ -68,8 +65,7 @@ def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
         return view.unknown(
-            "All processes were recorded, and the rows do not show which process each instance belongs to.",
-            "Record only the app (--attach or --launch).",
+            "All processes were recorded, and the rows do not show which process each instance belongs to.", RECORD_APP
         )
     if take_turns(instances, options) and instances.spread is None:
         return view.unknown(

@@ -19,6 +19,7 @@ from tracekit.detectors.shared.instances import (
     traits_of,
 )
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.wording import RECORD_APP
 
 
 class Options(tk.Options):
@@ -37,8 +38,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what the loads of instances added of which one would do."""
-    answer = before_comparing(view, options.min_predictions)
-    if answer is not None:
+    if (answer := before_comparing(view, options.min_predictions)) is not None:
         return answer
     known = traits_of(view)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
@@ -47,11 +47,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
     if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():
         return view.unknown(
-            "All processes were recorded, and the rows do not show which process each instance belongs to.",
-            "Record only the app (--attach or --launch).",
+            "All processes were recorded, and the rows do not show which process each instance belongs to.", RECORD_APP
         )
-    answer = unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
     by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
     of_load = [by_start.get(start) for start in view.loads["start_ns"].to_numpy().tolist()]
@@ -68,16 +66,12 @@ def _judge(
         return _unknown(view, (first, *extra))
     added = sum(max(step, 0) for step in steps)
     each_adds = added / len(steps)
+    share = each_adds / first.together_bytes if first.together_bytes > 0 else None
     metrics = (
         tk.Metric("instances beyond the first", len(steps), "count"),
         tk.Metric("what the first load adds", first.together_bytes, "bytes"),
         tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
-        tk.above(
-            "further load to the first",
-            each_adds / first.together_bytes if first.together_bytes > 0 else None,
-            "share",
-            options.copy_share,
-        ),
+        tk.above("further load to the first", share, "share", options.copy_share),
     )
     at_most = "at most " if first.step_bytes is None else ""
     words = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +31,7 @@ class Options(ContentionOptions):
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Phases:
+class Phases(NamedTuple):
     """The time of predictions on the GPU, from the first request or row to the last: shape (predictions,) each."""
 
     rows: pd.DataFrame
@@ -44,17 +42,11 @@ class Phases:
     overlap_at_first: tk.FloatArray
     """That time as a share, at the beginning (`beginnings`)."""
 
-    @property
-    def overlap(self) -> tk.FloatArray:
-        """`others_ns` as a share of the phase."""
-        share: tk.FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
-        return share
-
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     gpu_work = _own_work(view)
-    if not len(gpu_work.prediction_index):
+    if not len(gpu_work[0]):
         return view.not_applicable("None of the recorded work ran on the GPU.")
     others = _of_others(view)
     return judge_groups(
@@ -64,7 +56,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
     """The answer for predictions that compare with each other."""
-    met = split_by_contact(view, phases.rows, phases.overlap, options, _WORDS)
+    overlap = phases.others_ns / np.maximum(phases.times.durations, 1)
+    met = split_by_contact(view, phases.rows, overlap, options, _WORDS)
     if not isinstance(met, Met):
         return met
     others_ns, extra_ns = phases.others_ns[met.disturbed], met.extra_ns[met.disturbed]
@@ -74,9 +67,8 @@ def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, optio
         return metrics
     affected = _times(view, others).intersection(phases.times.where(met.disturbed))
     filled = np.minimum(met.extra_ns, phases.others_ns)
-    return contention_finding(
-        view, met, filled, affected, metrics, _WORDS, (_WORDS.did, _whose(view, others, affected))
-    )
+    whose = (_WORDS.did, _whose(view, others, affected))
+    return contention_finding(view, met, filled, affected, metrics, _WORDS, whose)
 
 
 _WORDS = ContentionWords(
@@ -97,15 +89,9 @@ def _length_note(phases: Phases, options: Options) -> str:
     return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
-class _OwnWork(NamedTuple):
-    """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
-
-    prediction_index: tk.IndexArray
-    """Position of the prediction among those of the model."""
-    times: tk.Intervals
-
-
-def _own_work(view: tk.ModelView) -> _OwnWork:
+def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
+    """Rows that show when the GPU was asked or worked for a prediction of the model: position of that prediction among
+    those of the model, and when, shape (rows,) each."""
     parts = [
         (frame, tk.is_any(frame["kind"], kind))
         for frame, kind in ((view.hardware, tk.Kind.GPU_EXEC), (view.compute, tk.Kind.GPU_REQUEST))
@@ -114,7 +100,7 @@ def _own_work(view: tk.ModelView) -> _OwnWork:
     called = [tk.or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
-    return _OwnWork(prediction_index[known], times.where(known))
+    return prediction_index[known], times.where(known)
 
 
 def _of_others(view: tk.ModelView) -> tk.BoolArray:
@@ -125,9 +111,11 @@ def _of_others(view: tk.ModelView) -> tk.BoolArray:
     return chosen
 
 
-def _phases(view: tk.ModelView, gpu_work: _OwnWork, others: tk.BoolArray, chosen: tk.BoolArray) -> Phases:
+def _phases(
+    view: tk.ModelView, gpu_work: tuple[tk.IndexArray, tk.Intervals], others: tk.BoolArray, chosen: tk.BoolArray
+) -> Phases:
     """Of the comparable ones among the `chosen` predictions."""
-    spans = spans_of(len(view.predictions), gpu_work.prediction_index, gpu_work.times)
+    spans = spans_of(len(view.predictions), *gpu_work)
     predicted = tk.Intervals.from_rows(view.predictions)
     comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
     times = spans.where(comparable)

@@ -44,10 +44,12 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
+    known = growth.correlation[~np.isnan(growth.correlation)]
+    correlation = float(np.median(known)) if len(known) else None
     metrics = (
         tk.Metric("sequences", len(growth.count), "count"),
         tk.Metric("sequences that grow", int(growth.grows.sum()), "count"),
-        tk.above("rank correlation of latency with order", _median(growth.correlation), "ratio", rule.correlation),
+        tk.above("rank correlation of latency with order", correlation, "ratio", rule.correlation),
         tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
@@ -60,12 +62,6 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
-
-
-def _median(values: tk.FloatArray) -> float | None:
-    """Median of what was measured."""
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else None
 
 
 def _growth_summary(growth: Growth, rule: GrowthRule) -> str:

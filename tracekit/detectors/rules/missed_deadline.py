@@ -56,9 +56,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
-    return _finding(
-        view, judged, late, budget, f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}", metrics
-    )
+    words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}"
+    return _finding(view, late, share, budget, words, metrics)
 
 
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
@@ -131,7 +130,9 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
-    if view.trace.inferred and _loaded_twice(view):
+    loads = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
+    # What call stacks show has no instances.
+    if view.trace.inferred and (np.diff(loads) == 0).any():
         return view.unknown(
             f"{rate}, but the model was loaded twice before it was used, and the recording does not show which "
             "instance each prediction belongs to, and which frames it has to keep.",
@@ -148,13 +149,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
-    return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
-
-
-def _loaded_twice(view: tk.ModelView) -> bool:
-    """Whether two loads follow each other without a prediction in between: what stacks show has no instances."""
-    before = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
-    return bool((np.diff(before) == 0).any())
+    return _finding(view, rows[dropped], share, frame_ns, words, metrics)
 
 
 def _alternates(view: tk.ModelView) -> bool:
@@ -169,8 +164,8 @@ def _alternates(view: tk.ModelView) -> bool:
 
 def _finding(
     view: tk.ModelView,
-    judged: pd.DataFrame,
     late: pd.DataFrame,
+    share: float,
     budget_ns: int,
     words: str,
     metrics: tuple[tk.Metric, ...],
@@ -183,7 +178,7 @@ def _finding(
         summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
         metrics=metrics,
         rows=late,
-        missed=len(late) / len(judged),
+        missed=share,
     )
 
 

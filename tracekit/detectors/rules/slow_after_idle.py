@@ -81,7 +81,13 @@ def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options:
             "(medians), but it may have more work: a prompt or a larger input would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
         )
-    return _finding(view, calls, slow, usual + larger, metrics, options)
+    summary = (
+        f"After a gap of {options.gap_s:g} s or more, {tk.format_count(int(slow.sum()), 'prediction')} took "
+        f"{tk.format_time(float(np.median(durations[slow])))} (median) instead of {tk.format_time(usual)}. "
+        f"{tk.format_share(share)} of predictions after gaps are that slow, {tk.format_share(elsewhere)} of the others."
+    )
+    words = "Time slow predictions after gaps took beyond the median of the other predictions"
+    return longer_than_usual(view, calls, slow, (usual + larger)[slow], (summary, metrics), words)
 
 
 _RARE = 0.1
@@ -105,28 +111,6 @@ def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: 
     if min(float((work[chosen] > 0).mean()) for chosen in (~others, others)) < KNOWN_SHARE:
         return np.full(len(work), np.inf)
     return due_to_work(work, np.median(work[others]), usual)
-
-
-def _finding(
-    view: tk.ModelView,
-    calls: Calls,
-    slow: tk.BoolArray,
-    expected: tk.FloatArray,
-    metrics: tuple[tk.Metric, ...],
-    options: Options,
-) -> tk.Outcome:
-    """The finding with its cost: what slow calls after pauses took beyond the median of the others and their larger
-    work, `expected` of shape (calls,)."""
-    durations = calls.durations[slow]
-    summary = (
-        f"After a gap of {options.gap_s:g} s or more, {tk.format_count(len(durations), 'prediction')} took "
-        f"{tk.format_time(float(np.median(durations)))} (median) instead of "
-        f"{tk.format_time(tk.value_of(metrics, 'median of the other predictions'))}. "
-        f"{tk.format_share(tk.value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
-        f"slow, {tk.format_share(tk.value_of(metrics, 'slow predictions elsewhere'))} of the others."
-    )
-    words = "Time slow predictions after gaps took beyond the median of the other predictions"
-    return longer_than_usual(view, calls, slow, expected[slow], (summary, metrics), words)
 
 
 DETECTOR = tk.Detector(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
 from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
@@ -44,26 +42,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed("Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
-    return _finding(view, sure, metrics)
-
-
-def _finding(view: tk.ModelView, rows: pd.DataFrame, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: the loads that were waited for."""
-    cost_ns = tk.covered_ns(rows)
-    if len(rows) == 1:
+    cost_ns = tk.covered_ns(sure)
+    if len(sure) == 1:
         summary = f"A prediction waited {view.time(cost_ns)} for a load from the cache."
     else:
-        longest = view.time(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {tk.format_count(len(rows), 'load')} from the cache ({view.time(cost_ns)} in "
-            f"total, longest {longest})."
+            f"Predictions waited for {tk.format_count(len(sure), 'load')} from the cache ({view.time(cost_ns)} in "
+            f"total, longest {view.time(longest_ns)})."
         )
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True),
-        rows=rows,
-    )
+    cost = view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True)
+    return view.finding(summary, metrics, rows=sure, cost=cost)
 
 
 DETECTOR = tk.Detector(

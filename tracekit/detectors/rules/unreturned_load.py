@@ -26,8 +26,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the footprint before each load of a model with that before its next one."""
     if len(view.loads) <= options.min_reloads:
         return view.not_applicable(f"{tk.format_count(len(view.loads), 'load')}, so there is little to return.")
-    answer = unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
     loads = [each for each in load_memory(view.trace) if each.model == view.name]
     cycles = [(first, then) for first, then in pairwise(loads) if _is_cycle(view, first, then)]
@@ -78,19 +77,14 @@ _MOST = 0.75
 def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
     """Whether the samples show what the load added and what was there before the next one, and no other model was
     loaded meanwhile."""
-    if first.step_bytes is None or first.before_bytes is None or then.before_bytes is None:
-        return False
-    if first.sure == Sureness.SHARED:
+    known_bytes = (first.step_bytes, first.before_bytes, then.before_bytes)
+    if None in known_bytes or first.sure == Sureness.SHARED:
         return False
     known = sizes(view.trace)
     ends = known.times[int(known.before(then.start_ns))]
-    return bool(ends >= first.start_ns + (first.apart_ns or 0) // 2) and not _others_between(view, first, then)
-
-
-def _others_between(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
-    return any(
-        each.model != view.name and first.start_ns <= each.start_ns <= then.start_ns for each in load_memory(view.trace)
-    )
+    between = [each for each in load_memory(view.trace) if first.start_ns <= each.start_ns <= then.start_ns]
+    alone = all(each.model == view.name for each in between)
+    return alone and bool(ends >= first.start_ns + (first.apart_ns or 0) // 2)
 
 
 def _kept(first: LoadMemory, then: LoadMemory) -> int:

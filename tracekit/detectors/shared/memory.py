@@ -6,6 +6,7 @@ from typing import Any
 
 import tracekit.detectors as tk
 from tracekit.analysis.memory import sizes
+from tracekit.detectors.shared.wording import RECORD_APP
 
 LOWER_BOUND = "Memory of the Neural Engine lies in other processes and is not in it."
 """What a footprint does not say."""
@@ -35,5 +36,4 @@ def unsampled(view: tk.ModelView | tk.RecordingView) -> tk.NotEvaluated | None:
         return view.unknown(entry.conclusion, entry.advice)
     if len(sizes(view.trace)):
         return None
-    reason = "The footprint of the target was not sampled; the rows are of other processes."
-    return view.unknown(reason, "Record only the app (--attach or --launch).")
+    return view.unknown("The footprint of the target was not sampled; the rows are of other processes.", RECORD_APP)
