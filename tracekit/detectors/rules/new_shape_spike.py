@@ -1,14 +1,23 @@
-"""`new-shape-spike`: the first prediction of each new input shape is far slower than the later ones of that shape."""
+"""`new-shape-spike`: the first prediction of each new input shape is far slower than the later ones of that shape.
+
+A recording names no input shapes. Inputs of different shapes mostly keep the compute units busy for different times, so
+that the time they worked stands for the shape.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.comparable_latency import judge_with_waits
+from tracekit.analysis.latency import modes
+from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
-from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
-from tracekit.detectors.shared.latency_causes import judge_when_cool
+from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, is_narrow, judge_when_cool
 
 
 class Options(tk.Options):
@@ -46,8 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
-    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.gap_s * 1e9))
-    groups = group_by_work(view, calls, without_waits_ns, rule)
+    groups = group_by_work(view, calls, without_waits_ns, options)
     if not groups.stands_out.any():
         index = view.predictions.index.get_indexer(calls.rows.index)
         usual = groups.usual_ns[groups.group]
@@ -55,7 +63,7 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
         return view.passed(
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median)."
         )
-    firsts = first_of_work(view, calls, without_waits_ns, groups, rule)
+    firsts = first_of_work(view, calls, without_waits_ns, groups, options)
     slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
     metrics = (
         tk.above(_FIRSTS, _share(groups.stands_out, firsts.sure), "share", options.slow_share),
@@ -115,6 +123,110 @@ def _finding(
     )
     words = "Time slow first predictions took beyond the median of those with about the same work"
     return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Comparable predictions by their work."""
+
+    group: tk.IntArray
+    """Shape (calls,): the group of each."""
+    work_ns: tk.FloatArray
+    """Shape (groups,): median time that compute units worked."""
+    usual_ns: tk.FloatArray
+    """Shape (groups,): median duration."""
+    stands_out: tk.BoolArray
+    """Shape (calls,): takes far longer than the median of its group, without its larger work."""
+    expected_ns: tk.FloatArray
+    """Shape (calls,): what each would take by its group and its work."""
+    beside_load: tk.BoolArray
+    """Shape (calls,): a load fills much of the extra time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Firsts:
+    """First predictions of each group on each load, but for the very first: shape (calls,) each."""
+
+    sure: tk.BoolArray
+    """Nothing but their work sets them apart from the calls around."""
+    unsure: tk.BoolArray
+    """They follow a gap or a slow first prediction after the load, run beside a load, or their group comes once and
+    stays."""
+
+
+def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> Groups:
+    """Groups of comparable calls by their work; one where the work shows no others. `without_waits_ns` is the time of
+    each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
+    index = view.predictions.index.get_indexer(calls.rows.index)
+    work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
+    group = np.zeros(len(work), np.int64)
+    if float((work > 0).mean()) >= KNOWN_SHARE:
+        by_work = modes(np.rint(work).astype(np.int64), min_share=options.group_share).membership
+        if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
+            group = by_work
+    work_ns, usual_ns = (
+        np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
+        for values in (work, without_waits_ns)
+    )
+    larger = due_to_work(work, work_ns[group], usual_ns[group])
+    meanwhile = setup_times(view.trace).covered_within(tk.Intervals.from_rows(calls.rows))
+    stands_out = _is_long(without_waits_ns - larger, usual_ns[group], options)
+    beside_load = stands_out & (meanwhile >= _MOSTLY * (without_waits_ns - larger - usual_ns[group]))
+    return Groups(group, work_ns, usual_ns, stands_out, usual_ns[group] + larger, beside_load)
+
+
+_MOSTLY = 0.5
+"""Part of the extra time from which on a load meanwhile explains it (heuristic)."""
+
+
+def _is_long(without_waits_ns: tk.FloatArray | tk.IntArray, usual_ns: tk.FloatArray, options: Options) -> tk.BoolArray:
+    much: tk.BoolArray = without_waits_ns - usual_ns >= options.min_extra_ms * 1e6
+    return much & (without_waits_ns >= options.ratio * usual_ns)
+
+
+def first_of_work(
+    view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, groups: Groups, options: Options
+) -> Firsts:
+    """Which of the grouped calls are the first of their work on their load.
+
+    Predictions that are not compared belong to the group whose work is nearest. O(n log n).
+    """
+    rows, count = tk.rows_where(view.predictions, calls.chosen_from), len(groups.work_ns)
+    gap_ns = round(options.gap_s * 1e9)
+    index = rows.index.get_indexer(calls.rows.index)
+    without_waits_ns, work = without_waits_ns[calls.chosen_from], latencies(view).work_ns[calls.chosen_from]
+    distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
+    group = np.abs(distance).argmin(axis=1)
+    group[index] = groups.group
+    uses = uses_of_loads(view.loads, rows, view.processes[calls.chosen_from])
+    first = np.zeros(len(rows), np.bool_)
+    first[np.unique(uses.group * count + group, return_index=True)[1]] = True
+    surely_warms, perhaps_warms = _warming_up(rows, uses, first, gap_ns)
+    first &= ~surely_warms
+    first[uses.first] = False
+    slow_start = np.zeros(len(rows), np.bool_)
+    slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], options)[uses.first]
+    visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
+    unsure = perhaps_warms | after_gap(rows, gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure[index] |= groups.beside_load
+    return Firsts((first & ~unsure)[index], (first & unsure)[index])
+
+
+def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int) -> tuple[tk.BoolArray, tk.BoolArray]:
+    """Shape (predictions,) each: surely and perhaps begins a load with one prediction for each group, which a gap
+    follows to warm the model up. `first` marks the first predictions of each group on each load. O(n log n)."""
+    order = np.argsort(uses.group, kind="stable")
+    again = np.cumsum(~first[order])
+    opens = np.cumsum(uses.count) - uses.count
+    leading = np.empty(len(rows), np.bool_)
+    leading[order] = again == np.repeat(again[opens], uses.count)
+    last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
+    alone = stand_alone(rows, last, gap_ns)
+    return leading & alone.surely[uses.group], leading & alone.perhaps[uses.group]
+
+
+_MIN_VISITS = 2
+"""A shape that comes once and stays looks like another state of the device."""
 
 
 DETECTOR = tk.Detector(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import stand_alone
-from tracekit.detectors.shared.comparable_latency import judge_with_waits, latencies
-from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
+from tracekit.analysis.load_waits import after_gap, stand_alone
+from tracekit.analysis.statistics import medians_by_group
+from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, judge_with_waits, latencies
+from tracekit.detectors.shared.comparable_predictions import EVEN
+from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
@@ -48,15 +52,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for predictions that take so long, shape (predictions,)."""
-    rule = SpikeRule(
-        options.ratio,
-        options.min_extra_ms * 1e6,
-        options.min_following,
-        options.alike_share,
-        options.as_slow_share,
-        round(options.gap_s * 1e9),
-    )
-    firsts = firsts_after_loads(view, latency_ns, rule)
+    firsts = firsts_after_loads(view, latency_ns, options)
     if firsts is None:
         return view.unknown(
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
@@ -64,7 +60,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             KEEP_LOADED,
         )
     whole, calls, resumed, special = firsts.whole, firsts.calls, firsts.resumed, firsts.slower_than_resumed
-    alone = stand_alone(view.predictions, calls.index, rule.gap_ns)
+    alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
     late = chosen & ~(alone.surely | alone.perhaps)
     metrics = _metrics(calls, late, resumed.median_ns)
@@ -88,15 +84,14 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
 def _metrics(firsts: FirstCalls, chosen: tk.BoolArray, resumed_ns: tk.FloatArray) -> tuple[tk.Metric, ...]:
     """Everything measured; of several first predictions the one that stands out most."""
     worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
-    after_gap = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
+    least_ns = round(firsts.options.min_extra_ms * 1e6)
+    resumed = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
     return (
-        tk.above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.rule.ratio),
-        tk.above(
-            "extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", round(firsts.rule.extra_ns)
-        ),
-        tk.below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.rule.as_slow_share),
+        tk.above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.options.ratio),
+        tk.above("extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", least_ns),
+        tk.below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.options.as_slow_share),
         tk.Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
-        tk.Metric("median after a gap", after_gap, "ns"),
+        tk.Metric("median after a gap", resumed, "ns"),
         tk.Metric("first predictions compared", len(firsts.index), "count"),
     )
 
@@ -105,7 +100,7 @@ def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
     whole = firsts.whole
     if not whole.is_long.any():
         worst = float(whole.ratio.max())
-        if worst < whole.rule.ratio:
+        if worst < whole.options.ratio:
             return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
         return "First predictions after a load take slightly longer than others, too little to notice."
     slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
@@ -161,6 +156,152 @@ def _pipelines(view: tk.ModelView, rows: pd.DataFrame) -> str:
     if not during:
         return ""
     return f" Metal compiled {tk.format_count(during, 'GPU pipeline')} for the app during it."
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCalls:
+    """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
+
+    index: tk.IntArray
+    """Position among the predictions."""
+    duration_ns: tk.FloatArray
+    """Latency, as it was given."""
+    usual_ns: tk.FloatArray
+    """Median of the predictions that follow on the same load."""
+    as_slow: tk.FloatArray
+    """Share of the following predictions that took about as long as the first, or longer."""
+    options: Options
+
+    @property
+    def extra_ns(self) -> tk.FloatArray:
+        """How much longer than usual each took."""
+        return self.duration_ns - self.usual_ns
+
+    @property
+    def ratio(self) -> tk.FloatArray:
+        """Each to the usual one."""
+        return self.duration_ns / np.maximum(self.usual_ns, 1.0)
+
+    @property
+    def is_long(self) -> tk.BoolArray:
+        """Whether each is so much longer than those that follow."""
+        long: tk.BoolArray = (self.ratio >= self.options.ratio) & (self.extra_ns >= self.options.min_extra_ms * 1e6)
+        return long
+
+    @property
+    def stands_out(self) -> tk.BoolArray:
+        """Whether it is, and hardly any of these are."""
+        return self.is_long & (self.as_slow <= self.options.as_slow_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Predictions that follow a gap and are not the first after a load, of those that compare with each first
+    prediction: shape (firsts,) each."""
+
+    median_ns: tk.FloatArray
+    """NaN where there is none."""
+    longest_ns: tk.FloatArray
+    """The same of the longest."""
+    as_usual: tk.BoolArray
+    """There are some, and the compute units work no longer for any of them than usual."""
+    more_work: tk.BoolArray
+    """Compute units work longer for some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Firsts:
+    """First predictions after loads, and what they compare with."""
+
+    whole: FirstCalls
+    calls: FirstCalls
+    """The same without the time that their larger work takes."""
+    resumed: Resumed
+
+    @property
+    def slower_than_resumed(self) -> tk.BoolArray:
+        """Shape (firsts,): predictions after a gap take nowhere near as long."""
+        slower: tk.BoolArray = ~(self.calls.duration_ns * self.calls.options.alike_share <= self.resumed.median_ns)
+        return slower
+
+
+def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> Firsts | None:
+    """The first predictions of a model whose predictions take so long, shape (predictions,); None where too few follow
+    any. O(n log n)."""
+    whole = _first_calls(view, latency_ns, options)
+    if not len(whole.index):
+        return None
+    resumed = _predictions_after_gaps(view, latency_ns, whole.index, round(options.gap_s * 1e9))
+    of_the_input = ~_same_input(view, whole, resumed)
+    without_work = latency_ns.astype(np.float64)
+    without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole, resumed.longest_ns), 0.0)
+    return Firsts(whole, _first_calls(view, without_work, options), resumed)
+
+
+def _first_calls(view: tk.ModelView, latency_ns: tk.IntArray | tk.FloatArray, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow, given the latency of each of the
+    model's predictions."""
+    uses = view.uses
+    has_following = (uses.load >= 0) & (uses.count > options.min_following)
+    first = uses.first[has_following]
+    slow = latency_ns >= options.alike_share * latency_ns[uses.first][uses.group]
+    slow[uses.first] = False
+    share = np.bincount(uses.group, slow, minlength=len(uses.load))[has_following] / (uses.count[has_following] - 1)
+    usual = _usual_by_use(view, latency_ns.astype(np.float64))[has_following]
+    return FirstCalls(first, latency_ns[first].astype(np.float64), usual, share, options)
+
+
+def _usual_by_use(view: tk.ModelView, values: tk.FloatArray) -> tk.FloatArray:
+    """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
+    following = np.ones(len(values), np.bool_)
+    following[view.uses.first] = False
+    return medians_by_group(values[following], view.uses.group[following], len(view.uses.load))
+
+
+def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
+    """Predictions after gaps among those that compare with each of the firsts at `index`."""
+    latency, uses = latencies(view), view.uses
+    paused = after_gap(view.predictions, gap_ns)
+    paused[uses.first] = False
+    # Where no work was recorded, what takes longer may have more.
+    work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
+    more = paused & (work >= LARGER_WORK * _usual_by_use(view, work)[uses.group])
+    count = int(latency.kind.max(initial=0)) + 1
+    medians = medians_by_group(latency_ns[paused], latency.kind[paused], count)
+    longest = np.full(count, np.nan)
+    np.fmax.at(longest, latency.kind[paused], latency_ns[paused])
+    some, larger = (np.bincount(latency.kind[chosen], minlength=count) > 0 for chosen in (paused, more))
+    kind = latency.kind[index]
+    return Resumed(medians[kind], longest[kind], (some & ~larger)[kind], larger[kind])
+
+
+_FEW_CALLS = 3
+"""So many calls have two distances: fewer show no pace."""
+
+
+def _same_input(view: tk.ModelView, firsts: FirstCalls, resumed: Resumed) -> tk.BoolArray:
+    """Shape (firsts,): longer work of the first prediction cannot come from a larger input. Predictions after a gap
+    have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is each
+    time."""
+    spike = firsts.stands_out
+    long = firsts.duration_ns[spike]
+    alike = len(long) > 1 and bool(long.max() <= EVEN * long.min()) and not resumed.more_work.any()
+    if alike or not len(long) or (read_gaps(view, _FEW_CALLS).activity is Activity.PACED and keeps_pace(view)):
+        return np.ones(len(spike), np.bool_)
+    return resumed.as_usual
+
+
+def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArray) -> tk.FloatArray:
+    """Time in ns by which larger work makes each first prediction longer; all of its extra time where no work of the
+    model was recorded. Where what looks like one prediction may be several, no more than it makes others longer that
+    follow a gap: these are shorter than they look."""
+    work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
+    if not work.any() and view.trace.inferred and not view.predictions["single"].all():
+        return np.where(np.isnan(longest_ns), extra, np.minimum(extra, longest_ns))
+    if not work.any():
+        return extra
+    usual = _usual_by_use(view, work)[view.uses.group[firsts.index]]
+    return np.minimum(due_to_work(work[firsts.index], usual, firsts.usual_ns), extra)
 
 
 DETECTOR = tk.Detector(
