@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tracekit.detectors.outcomes import Answering, Finding, Metric, Outcome
-from tracekit.detectors.preconditions import Precondition, any_prediction
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
     from tracekit.detectors.pages import Page
@@ -23,6 +23,43 @@ if TYPE_CHECKING:
     from tracekit.trace.events import Origin
 
 Options = TypeVar("Options")
+Precondition = Callable[[Any, Any], "Outcome | None"]
+"""What a rule asks before it looks: from a view and options to the answer where it cannot, and None where it can."""
+
+
+def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:
+    """There is a prediction."""
+    return view.not_applicable("No prediction was recorded.") if view.predictions.empty else None
+
+
+def any_load(unknown: str) -> Precondition:
+    """A load was recorded; `unknown` says what cannot be known otherwise."""
+
+    def check(view: ModelView, _options: Any) -> Outcome | None:
+        if not view.loads.empty:
+            return None
+        reason = f"No load of this model was recorded, so it is unknown {unknown}."
+        return view.unknown(reason, "Start recording before the app loads the model.")
+
+    return check
+
+
+def least_predictions(view: ModelView, options: Any) -> Outcome | None:
+    """There are at least as many predictions as the option `min_predictions` says."""
+    count, needed = len(view.predictions), options.min_predictions
+    return view.too_few_predictions(count, needed) if count < needed else None
+
+
+def least_mean(view: ModelView, options: Any) -> Outcome | None:
+    """Predictions average at least `min_mean_ms`, an option."""
+    mean_ns = float(view.predictions["duration_ns"].mean())
+    return too_short(view, mean_ns) if mean_ns < options.min_mean_ms * 1e6 else None
+
+
+def too_short(view: ModelView, mean_ns: float) -> Outcome:
+    """The answer where predictions are too short for what costs every one of them."""
+    words = "too short to evaluate: per-call overhead dominates"
+    return view.not_applicable(f"Predictions average {format_time(mean_ns)}, {words}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +71,8 @@ class NoOptions:
 class Metadata(Generic[Options]):
     """What every detector says of itself."""
 
-    id: str
-    """Noun of what is found, kebab case. File name = id with underscores."""
+    id: str = ""
+    """Noun of what is found, kebab case; the name of the page where none is given."""
     page: Page
     """What is written about it (`page_beside`)."""
     needs: tuple[str, ...] = ()
@@ -63,14 +100,17 @@ class Metadata(Generic[Options]):
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
 
+    def __post_init__(self) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", self.page.name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detector(Metadata[Options]):
     """One antipattern that a model can have."""
 
     asks: tuple[Precondition, ...] = (any_prediction,)
-    """What is asked first, in this order (`tracekit.detectors.preconditions`): the first answer stands, and the rule
-    looks only where there is none."""
+    """What is asked first, in this order: the first answer stands, and the rule looks only where there is none."""
     detect: Callable[[ModelView, Options], Outcome]
 
 

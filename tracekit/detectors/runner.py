@@ -10,10 +10,17 @@ from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
 from tracekit.detectors.inference import RECORD_CORE_ML, Variant, settled, source_sentence, stands_in, variants
-from tracekit.detectors.options import ModelSettings, Settings, check_settings, configure, configure_model, model_skips
+from tracekit.detectors.options import (
+    ModelSettings,
+    Settings,
+    check_settings,
+    choose,
+    configure,
+    configure_model,
+    model_skips,
+)
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.selection import choose
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState

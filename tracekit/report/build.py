@@ -41,7 +41,7 @@ from tracekit.trace.data_quality import issues_about_data
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:
-    from tracekit.detectors.selection import ModelChecks
+    from tracekit.detectors.options import ModelChecks
     from tracekit.recording.contents import TableEntry
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace

@@ -115,6 +115,4 @@ def _identifier(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else "input"
 
 
-DETECTOR = tk.ModelFileDetector(
-    id="interface-conversion", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

@@ -89,6 +89,4 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DETECTOR = tk.ModelFileDetector(
-    id="state-in-interface", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

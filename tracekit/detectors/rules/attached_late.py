@@ -87,10 +87,5 @@ def _missing(names: list[str], unnamed: int) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="attached-late",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("App Life Cycle",),
-    options=tk.NoOptions,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect
 )

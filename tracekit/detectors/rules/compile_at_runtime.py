@@ -95,7 +95,6 @@ def _what_repeats(again: pd.DataFrame, programs: pd.DataFrame) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="compile-at-runtime",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),

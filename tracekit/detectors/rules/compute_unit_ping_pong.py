@@ -85,10 +85,5 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    id="compute-unit-ping-pong",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Neural Engine", "GPU"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect
 )

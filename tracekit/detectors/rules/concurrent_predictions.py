@@ -119,10 +119,5 @@ def _finding(
 
 
 DETECTOR = tk.Detector(
-    id="concurrent-predictions",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    origins=(tk.Origin.CALL_STACKS,),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, detect=detect
 )

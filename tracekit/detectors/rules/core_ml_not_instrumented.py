@@ -96,9 +96,5 @@ def _cause(trace: tk.Trace) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="core-ml-not-instrumented",
-    page=tk.page_beside(__file__),
-    uses=("Neural Engine", "GPU", "Call Stacks"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), uses=("Neural Engine", "GPU", "Call Stacks"), options=Options, detect=detect
 )

@@ -165,6 +165,4 @@ def _names(others: pd.DataFrame, affected: tk.Intervals) -> str:
     return tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
 
 
-DETECTOR = tk.Detector(
-    id="cpu-contention", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

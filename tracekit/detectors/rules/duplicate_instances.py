@@ -141,7 +141,6 @@ def _finding(
 
 
 DETECTOR = tk.Detector(
-    id="duplicate-instances",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),

@@ -94,7 +94,6 @@ def _plural(words: str) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="excess-data-copies",
     page=_PAGE,
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),

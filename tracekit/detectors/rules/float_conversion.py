@@ -64,7 +64,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    id="float-conversion",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     options=Options,

@@ -52,6 +52,4 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="foreign-neural-engine-work", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

@@ -98,7 +98,6 @@ def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: 
 
 
 DETECTOR = tk.Detector(
-    id="growing-latency",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),

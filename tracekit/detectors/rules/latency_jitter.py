@@ -159,7 +159,6 @@ def _in_common(condition: tk.BoolArray, long: tk.BoolArray) -> bool:
 
 
 DETECTOR = tk.Detector(
-    id="latency-jitter",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

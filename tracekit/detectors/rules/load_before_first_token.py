@@ -126,6 +126,4 @@ def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> 
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="load-before-first-token", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

@@ -104,7 +104,6 @@ def _summary(in_hangs: HangCalls, blocked: int) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="main-thread-work",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

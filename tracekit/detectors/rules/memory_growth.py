@@ -84,9 +84,5 @@ def _size(size: float) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="memory-growth",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Activity Monitor"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Activity Monitor"), options=Options, detect=detect
 )

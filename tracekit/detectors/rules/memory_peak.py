@@ -49,10 +49,5 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="memory-peak",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Activity Monitor",),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Activity Monitor",), options=Options, detect=detect
 )

@@ -183,7 +183,6 @@ def _finding(
 
 
 DETECTOR = tk.Detector(
-    id="missed-deadline",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),

@@ -97,9 +97,5 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="neural-engine-contention",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Neural Engine"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
 )

@@ -79,9 +79,5 @@ def _idle(view: tk.ModelView, gaps: WorkGaps) -> tk.IntArray:
 
 
 DETECTOR = tk.Detector(
-    id="neural-engine-fragmentation",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Neural Engine"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
 )

@@ -230,7 +230,6 @@ _MIN_VISITS = 2
 
 
 DETECTOR = tk.Detector(
-    id="new-shape-spike",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -148,7 +148,6 @@ def _finding(
 
 
 DETECTOR = tk.RecordingDetector(
-    id="prompt-reprocessing",
     page=tk.page_beside(__file__),
     uses=USES,
     options=Options,

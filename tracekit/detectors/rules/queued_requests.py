@@ -69,6 +69,4 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="queued-requests", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

@@ -50,7 +50,6 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="request-errors",
     page=tk.page_beside(__file__),
     uses=USES,
     options=Options,

@@ -90,7 +90,6 @@ def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> s
 
 
 DETECTOR = tk.Detector(
-    id="serial-predictions",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -144,7 +144,6 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
 
 
 DETECTOR = tk.RecordingDetector(
-    id="serialized-specialization",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

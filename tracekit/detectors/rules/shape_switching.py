@@ -91,7 +91,6 @@ def _cause(shapes: Shapes | None) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="shape-switching",
     page=_PAGE,
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

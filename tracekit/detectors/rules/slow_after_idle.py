@@ -114,7 +114,6 @@ def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: 
 
 
 DETECTOR = tk.Detector(
-    id="slow-after-idle",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

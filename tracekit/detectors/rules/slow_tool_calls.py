@@ -60,6 +60,4 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="slow-tool-calls", page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

@@ -146,9 +146,5 @@ def _finding(
 
 
 DETECTOR = tk.RecordingDetector(
-    id="slowing-generation",
-    page=tk.page_beside(__file__),
-    uses=(*USES, "Thermal State"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), uses=(*USES, "Thermal State"), options=Options, detect=detect
 )

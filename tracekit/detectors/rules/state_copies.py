@@ -108,6 +108,4 @@ def _sign(view: tk.ModelView, copies: StateCopies) -> str:
     return ""
 
 
-DETECTOR = tk.Detector(
-    id="state-copies", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

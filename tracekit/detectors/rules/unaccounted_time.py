@@ -78,10 +78,5 @@ def _metrics(share: float, options: Options) -> tuple[tk.Metric, ...]:
 
 
 DETECTOR = tk.Detector(
-    id="unaccounted-time",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Neural Engine", "GPU"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect
 )

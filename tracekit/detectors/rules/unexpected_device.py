@@ -119,7 +119,6 @@ def _rows(view: tk.ModelView, device: tk.Device) -> pd.DataFrame:
 
 
 DETECTOR = tk.Detector(
-    id="unexpected-device",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),

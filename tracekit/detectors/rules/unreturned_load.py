@@ -93,7 +93,6 @@ def _kept(first: LoadMemory, then: LoadMemory) -> int:
 
 
 DETECTOR = tk.Detector(
-    id="unreturned-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Activity Monitor", "Call Stacks"),

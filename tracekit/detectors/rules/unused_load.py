@@ -123,7 +123,6 @@ def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused]
 
 
 DETECTOR = tk.RecordingDetector(
-    id="unused-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

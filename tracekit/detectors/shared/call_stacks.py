@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +29,8 @@ class AppWorkWords:
     """Says that there is no such work."""
     little: str
     """After a share: says that so little is such work."""
-    summary: Callable[[AppWork], str]
-    """Summary of the finding."""
+    summary: str
+    """Summary of the finding, with `{samples}` (`3 of 20 samples`) and their `{share}`."""
     saved: str
     """What of the time the fix saves: the last sentence of the basis of the cost."""
 
@@ -40,12 +39,9 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
     """Precondition: call stacks show calls of Core ML."""
     sampled, profiled = view.trace.sampled, view.trace.profiled
     if sampled is None or sampled.stacks.empty:
-        by_time = profiled is None or profiled is sampled
-        reason = (
-            "No call stack could be read."
-            if by_time
-            else "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
-        )
+        reason = "No call stack could be read."
+        if profiled is not None and profiled is not sampled:
+            reason = "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
         return view.unknown(reason, "Record with --instrument 'Time Profiler'.")
     if not sampled.stacks["image"].notna().any():
         return view.unknown(
@@ -82,8 +78,10 @@ def judge_app_work(
     if not tk.all_reached(metrics):
         return view.passed(f"{tk.format_share(work.share)} {words.little}", metrics)
     return view.finding(
-        summary=words.summary(work),
-        metrics=metrics,
+        words.summary.format(
+            samples=f"{work.samples:,} of {tk.format_count(work.of, 'sample')}", share=tk.format_share(work.share)
+        ),
+        metrics,
         cost=tk.Cost(
             work.time.covered_ns,
             work.share,
