@@ -10,14 +10,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import instances_by_kind
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
-from tracekit.detectors.shared.instances import (
-    ALIKE,
-    MIN_SWITCHES,
-    PARALLEL_SHARE,
-    before_comparing,
-    one_suffices,
-    traits_of,
-)
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 from tracekit.detectors.shared.wording import RECORD_APP
 
@@ -40,9 +33,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what the loads of instances added of which one would do."""
     if (answer := before_comparing(view, options.min_predictions)) is not None:
         return answer
-    known = traits_of(view)
+    known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
-    part = next((each for each in parts if one_suffices(each, options)), None)
+    part = next((each for each in parts if turns.one_suffices(each)), None)
     if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
     if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():

@@ -6,7 +6,7 @@ that the time they worked stands for the shape.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -125,8 +125,7 @@ def _finding(
     return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class Groups(NamedTuple):
     """Comparable predictions by their work."""
 
     group: tk.IntArray
@@ -143,8 +142,7 @@ class Groups:
     """Shape (calls,): a load fills much of the extra time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Firsts:
+class Firsts(NamedTuple):
     """First predictions of each group on each load, but for the very first: shape (calls,) each."""
 
     sure: tk.BoolArray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ _EVEN = 0.1
 _RECORD_CHAT = "Record a longer chat."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Beginnings:
+class _Beginnings(NamedTuple):
     """What each request could take from the cache. Shape (requests,) each; NaN for what is not known."""
 
     tokens: tk.FloatArray

@@ -9,7 +9,7 @@ slow predictions leaves both out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ WORKED_SHARE = 0.5
 preparing are what makes it long (heuristic)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Latencies:
+class Latencies(NamedTuple):
     """Latencies of a model's predictions: shape (predictions,) each."""
 
     without_waits_ns: tk.IntArray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.load_waits import setup_times
+from tracekit.analysis.memory import top_calls
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import CodeArray
 
@@ -35,8 +36,7 @@ microseconds on the CPU (heuristic)."""
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldUp:
+class HeldUp(NamedTuple):
     """Which calls are long because of others: shape (calls,) each."""
 
     surely: tk.BoolArray
@@ -105,8 +105,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     return surely, np.maximum(surely, alone)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Calls:
+class _Calls(NamedTuple):
     """Calls and the usual time of one: shape (calls,)."""
 
     times: tk.Intervals
@@ -195,8 +194,7 @@ def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) 
     return tk.Intervals.none().joined(*sure), tk.Intervals.none().joined(*doubtful)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(NamedTuple):
     """Rows of a frame: shape (rows,) each."""
 
     times: tk.Intervals
@@ -206,8 +204,7 @@ class _Rows:
     """A number for the model."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Work:
+class _Work(NamedTuple):
     """What all models of a recording and others did."""
 
     hardware: _Rows
@@ -230,9 +227,7 @@ class _Work:
 
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
-    activity, hardware = trace.activity, trace.hardware
-    called = tk.is_any(activity["level"], tk.Level.TOP) & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
-    predictions = tk.rows_where(activity, called)
+    hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
@@ -244,7 +239,7 @@ def _work(trace: tk.Trace) -> _Work:
         known=np.asarray(predictions.index.isin(known)),
         loads=setup_times(trace),
         recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
-        models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
+        models={str(name): number for number, name in enumerate(trace.activity["model"].cat.categories)},
     )
 
 

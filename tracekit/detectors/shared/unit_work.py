@@ -4,14 +4,14 @@ suggest where the hardware was not recorded."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.memory import top_calls
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 from tracekit.trace.calls.patterns import Unit
 
@@ -24,8 +24,7 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """What is known of the time that units worked for a model's predictions, in ns."""
 
     known_ns: dict[tk.Device, int]
@@ -56,9 +55,7 @@ class Work:
     @property
     def words(self) -> str:
         """The units with known work, the busiest first, with their shares."""
-        busy = sorted(
-            (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
-        )
+        busy = sorted(filter(self.known_ns.get, self.known_ns), key=lambda unit: -self.known_ns[unit])
         return ", ".join(f"{tk.DEVICE_NAMES[device]} {tk.format_share(self.share(device))}" for device in busy)
 
 
@@ -101,9 +98,8 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
 
 def _unattributed_ns(view: tk.ModelView, lane: tk.Lane) -> tk.IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    unattributed = _unattributed_times(view.trace)[lane]
     predicted = tk.Intervals.from_rows(view.predictions)
-    return unattributed.within(predicted.starts, predicted.ends)
+    return _unattributed_times(view.trace)[lane].within(predicted.starts, predicted.ends)
 
 
 @tk.cached_by_trace
@@ -133,8 +129,7 @@ def unit_suggestion(view: tk.ModelView) -> str:
 
 def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
-    activity = trace.activity
-    called = activity[tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)]
+    called = top_calls(trace, tk.Kind.PREDICTION)
     words = []
     for model in models:
         suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
