@@ -39,8 +39,7 @@ class Seen(Answering):
 
     @property
     def resolution_ns(self) -> int:
-        """How exactly begin and end of the calls are known: the time between two samples, where only call stacks show
-        them."""
+        """How exactly begin and end of calls are known: the time between two samples where call stacks show them."""
         raise NotImplementedError
 
     def time(self, ns: float) -> str:

@@ -256,9 +256,8 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
 
 
 def _must_be_known(detector: AnyDetector, finding: Finding, of_model: pd.DataFrame, known: BoolArray) -> BoolArray:
-    """Shape (calls,): the finding does not hold where the call is not known to be one. These are loads and, where it
-    rests on single predictions, those of its evidence; the others too, unless they are few even if each is as many as
-    fit into it."""
+    """Shape (calls,): the finding does not hold where the call is not known to be one: loads and, where it rests on
+    single predictions, those of its evidence; the others too, unless they are few even if each is as many as fit in."""
     loads = is_any(of_model["kind"], *LOAD_KINDS)
     if not detector.counts:
         return loads
@@ -328,8 +327,7 @@ def _without_call(hardware: pd.DataFrame) -> set[str]:
 
 
 def _find_known(trace: Trace) -> BoolArray:
-    """A prediction is one that the hardware works for; else calls must be longer than sampling periods, and predictions
-    lie apart."""
+    """A prediction is one that the hardware works for; else calls must exceed sampling periods, and lie apart."""
     activity = trace.activity
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
     start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends

@@ -74,8 +74,7 @@ class Page:
     """Name of its file, which is the id of its rule."""
 
     def fix_from(self, start: str) -> str:
-        """The fix from the first place that begins so, for a fix that replaces what stands before. Raises ValueError
-        where there is none."""
+        """The fix from where it begins so, for one that replaces what stands before. Raises ValueError without any."""
         return self.fix[self.fix.index(start) :]
 
 

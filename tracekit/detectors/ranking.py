@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 class Relation(StrEnum):
-    """What another finding may be to this one. What detectors know of each other in general: no recording shows what
-    caused what."""
+    """What another finding may be to this one, as detectors know of each other: no recording shows what caused what."""
 
     CAUSED_BY = "possible_cause"
     CAUSES = "possible_effect"
@@ -72,8 +71,7 @@ def rank(
 
 
 def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
-    """What orders findings, the smallest first: severity, cost (where it is not the one given), and how often a
-    prediction is not as the user asked."""
+    """What orders findings, smallest first: severity, cost (its own if none is given), share not as asked."""
     cost_ns = _cost_ns(finding) if cost_ns is None else cost_ns
     return list(Severity).index(severity_of(finding)), -cost_ns, -(finding.missed or 0.0)
 
@@ -163,7 +161,6 @@ def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[i
 
 
 def _may_share_models(one: Judgment, other: Judgment) -> bool:
-    """Whether two findings can be about the same model: one about several models shows all of them in its evidence,
-    unless that is a selection."""
+    """Whether two findings can be about the same model: evidence shows all models, unless it is a selection."""
     about = [_finding(entry).models for entry in (one, other)]
     return about[0] is None or about[1] is None or not about[0].isdisjoint(about[1])

@@ -95,8 +95,7 @@ class Replays:
         return saved
 
     def together_ns(self, names: Sequence[str]) -> int:
-        """The same of all models that the findings of these checks are about. Who waits for loads of several models at
-        once waits once."""
+        """The same of all models that these findings are about. Who waits for several loads at once waits once."""
         if not names:
             return 0
         about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])

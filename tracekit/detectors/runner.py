@@ -155,8 +155,7 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | Non
 
 
 def answer_of(detector: AnyDetector, seen: Any, options: Any) -> Outcome:
-    """What a detector says of what it sees, a `ModelView` or a `RecordingView`, or why its preconditions keep it from
-    looking."""
+    """What a detector says of a `ModelView` or a `RecordingView`, or why what it asks first keeps it from looking."""
     for asks in detector.asks:
         outcome = asks(seen, options)
         if outcome is not None:

@@ -136,8 +136,7 @@ def _elsewhere(view: tk.ModelView) -> bool:
 def _compare_calls(
     view: tk.ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
 ) -> tk.Outcome:
-    """The answer where enough predictions met others, and enough met none. `work` is CPU work of the model and of
-    others."""
+    """The answer where enough met others, and enough none. `work` is CPU work of the model and of others."""
     extra = met.extra_ns
     longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[met.calm])), 0)
     filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)

@@ -71,8 +71,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 def _window(asked: Asked, options: Options, longest: int | None) -> int | None:
-    """Tokens of the window; None where neither the user nor the recording says so. What an answer did fit into is no
-    window that is smaller."""
+    """Tokens of the window; None where neither user nor recording says so. What did fit was not too small."""
     if options.window_tokens:
         return options.window_tokens
     named = asked.numbers("window_tokens")

@@ -25,8 +25,7 @@ class Options(tk.Options):
 
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
-    """Looks for loads between the start of a request and its first token, or for a first prompt that took long without
-    more tokens."""
+    """Looks for loads from the start of a request to its first token, or a first prompt slow for its tokens."""
     load, first = (asked.numbers(name) for name in ("load_ns", "first_token_ns"))
     if not asked.logs("load"):
         load = np.full(len(load), np.nan)
@@ -71,8 +70,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
 
 
 def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Outcome:
-    """Whether the first prompt took long although no load was recorded meanwhile: an attached recording often shows
-    only that assets are unloaded."""
+    """Whether a first prompt took long without a load: attached recordings often show only unloaded assets."""
     view, prompt, tokens = asked.view, asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
     later = np.arange(len(prompt)) > 0
     timed = later & ~np.isnan(prompt)

@@ -30,8 +30,7 @@ class Options(tk.Options):
 
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-    """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
-    and predictions fill."""
+    """Looks for predictions that call stacks show on the main thread; without them for hangs that calls fill."""
     if runs_interface(view.trace) is not None:
         blocking = main_thread_calls(view.trace, (tk.Api.PREDICTION,), round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:

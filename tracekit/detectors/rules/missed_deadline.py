@@ -153,8 +153,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 def _alternates(view: tk.ModelView) -> bool:
-    """Whether predictions of instances or processes alternate: one that follows another, as after a reload, changes
-    once."""
+    """Whether predictions of instances or processes alternate; one that follows another, as in reloads, does not."""
     instances = tk.or_minus_one(view.predictions["instance"])
     return any(
         np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1

@@ -148,8 +148,7 @@ class Firsts(NamedTuple):
     sure: tk.BoolArray
     """Nothing but their work sets them apart from the calls around."""
     unsure: tk.BoolArray
-    """They follow a gap or a slow first prediction after the load, run beside a load, or their group comes once and
-    stays."""
+    """They follow a gap or a slow first prediction, run beside a load, or their group comes once and stays."""
 
 
 def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> Groups:

@@ -105,8 +105,7 @@ def _after_pauses(predictions: pd.DataFrame, gap_s: float) -> tk.BoolArray:
 
 
 def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: float) -> tk.FloatArray:
-    """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; without limit where
-    it is not known."""
+    """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; inf if not known."""
     work = busy_times(view, calls).sum(axis=1)
     if min(float((work[chosen] > 0).mean()) for chosen in (~others, others)) < KNOWN_SHARE:
         return np.full(len(work), np.inf)

@@ -75,8 +75,7 @@ _MOST = 0.75
 
 
 def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
-    """Whether the samples show what the load added and what was there before the next one, and no other model was
-    loaded meanwhile."""
+    """Whether samples show what the load added and what was there before the next, without other loads between."""
     known_bytes = (first.step_bytes, first.before_bytes, then.before_bytes)
     if None in known_bytes or first.sure == Sureness.SHARED:
         return False

@@ -84,8 +84,7 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
 
 
 def _used_models(trace: tk.Trace) -> set[str]:
-    """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
-    the hardware names."""
+    """Models with a prediction, also as a stage; pipelines with one of a stage; models that the hardware names."""
     predicted = tk.is_any(trace.activity["kind"], tk.Kind.PREDICTION)
     hardware = trace.hardware
     named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)

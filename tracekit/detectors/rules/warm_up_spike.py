@@ -196,8 +196,7 @@ class FirstCalls:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Predictions that follow a gap and are not the first after a load, of those that compare with each first
-    prediction: shape (firsts,) each."""
+    """Predictions after a gap, not after a load, of those that compare with each first one: shape (firsts,) each."""
 
     median_ns: tk.FloatArray
     """NaN where there is none."""
@@ -226,8 +225,7 @@ class Firsts:
 
 
 def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> Firsts | None:
-    """The first predictions of a model whose predictions take so long, shape (predictions,); None where too few follow
-    any. O(n log n)."""
+    """The first predictions, given the time of each prediction; None where too few follow any. O(n log n)."""
     whole = _first_calls(view, latency_ns, options)
     if not len(whole.index):
         return None
@@ -239,8 +237,7 @@ def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Opt
 
 
 def _first_calls(view: tk.ModelView, latency_ns: tk.IntArray | tk.FloatArray, options: Options) -> FirstCalls:
-    """First predictions after loads that enough others on the same load follow, given the latency of each of the
-    model's predictions."""
+    """First predictions after loads that enough others on the same load follow, given the latency of each."""
     uses = view.uses
     has_following = (uses.load >= 0) & (uses.count > options.min_following)
     first = uses.first[has_following]

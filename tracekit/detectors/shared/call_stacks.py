@@ -63,8 +63,7 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
 def judge_app_work(
     view: tk.RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords
 ) -> tk.Outcome:
-    """Whether the app spends much of its threads' CPU time on one sort of work, by samples; `work` is None where no
-    samples were recorded."""
+    """Whether one sort of work takes much of the threads' CPU time, by samples; `work` is None without samples."""
     counted = 0 if work is None else work.of
     if work is None or counted < options.min_samples:
         few = f"{tk.format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."

@@ -24,8 +24,7 @@ USUAL_QUANTILE = 0.1
 """The shortest tenth of the predictions on a load shows its usual latency, whatever makes others long."""
 
 LARGER_WORK = 1.5
-"""A prediction has larger work where its compute units work so many times as long as usual. Otherwise it differs from
-others in waiting (heuristic)."""
+"""A prediction has larger work where its units work so many times as long as usual; else it may wait (heuristic)."""
 
 
 OTHER_WORK = 1.25
@@ -94,8 +93,7 @@ def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
 
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
-    """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 where no row shows
-    it."""
+    """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
     columns = [f"{device}_busy_ns" for device in tk.DEVICE_NAMES]
     return view.breakdown.frame[columns].to_numpy(dtype=np.float64, na_value=0.0)
 
@@ -144,8 +142,7 @@ def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]
 
 
 def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
-    """The one answer for predictions that are not compared with each other, most first: the finding that costs most,
-    or else what is said of most."""
+    """One answer of several, for most predictions first: the finding that costs most, or what is said of most."""
     found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
     if not found:
         return outcomes[0]

@@ -31,8 +31,7 @@ EVEN = 1.25
 undisturbed calls have about 1.2 (heuristic)."""
 
 SAME_CONCURRENCY = 0.25
-"""Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
-(heuristic)."""
+"""Mean number of predictions in flight by which calls of the same concurrency differ at most (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,8 +158,7 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
 
 
 def _in_flight(predictions: pd.DataFrame) -> tk.FloatArray:
-    """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
-    without duration. O(n log n)."""
+    """Shape (predictions,): mean number in flight during each, 1 where it is alone; 0 without duration. O(n log n)."""
     times = tk.Intervals.from_rows(predictions)
     depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
     mean: tk.FloatArray = depth / np.maximum(times.durations, 1)
@@ -181,8 +179,7 @@ def _of_each_kind(view: tk.ModelView, alike: tk.BoolArray, openings: bool = Fals
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
-    """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
-    (predictions,)."""
+    """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
     rows = tk.rows_where(view.predictions, chosen)
     burst = burst_numbers(rows)
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0

@@ -19,8 +19,7 @@ LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
 
 WAITED_SHARE = 0.5
-"""Part of the extra time of a call that other work must fill to explain it, where others are idle otherwise
-(heuristic)."""
+"""Part of a call's extra time that work of others explains, where these are idle otherwise (heuristic)."""
 
 LIKELY_SHARE = 0.8
 """Part of the extra time from which on other work may explain it, however busy the others are (heuristic)."""
@@ -140,8 +139,7 @@ def _fill(work: tk.Intervals, calls: _Calls, windows: tk.Intervals, own_ns: int,
 
 
 def time_by_model(rows: pd.DataFrame, windows: tk.Intervals) -> dict[str, int]:
-    """Time in ns within the windows that rows of each model cover, most first; models without any are left out.
-    O(n log n)."""
+    """Time in ns within the windows that rows of each model cover, most first; only those with any. O(n log n)."""
     covered = {
         str(name): int(tk.Intervals.from_rows(model_rows).covered_within(windows).sum())
         for name, model_rows in rows.groupby("model", observed=True)

@@ -33,8 +33,7 @@ HEATING_S = 20.0
 """A device does not become too hot for its speed in less time; public reports speak of minutes (heuristic)."""
 
 SIZE_CORRELATION = 0.7
-"""From this correlation of copying with the rest of the call on, both on a logarithmic scale, inputs of different size
-explain the times (heuristic)."""
+"""From this correlation of copying with the rest of a call on, in logarithms, input sizes explain it (heuristic)."""
 
 KNOWN_SHARE = 0.9
 """Calls whose work on compute units must be known to compare it (heuristic)."""

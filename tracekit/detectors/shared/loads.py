@@ -103,8 +103,7 @@ class LoadPattern(NamedTuple):
     predictions_after: tk.IntArray
     """Shape (loads,): predictions that start from this load up to the next load."""
     is_reload: tk.BoolArray
-    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
-    the load outweighs its use."""
+    """Shape (loads,): used since the previous load, at most the idle time ago or with loads that outweigh the use."""
 
 
 def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:

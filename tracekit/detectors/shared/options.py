@@ -29,8 +29,7 @@ MAX_IDLE_S = 5.0
 """A model that is unused for longer may have been released on purpose."""
 
 GAP_SHARE = 0.5
-"""Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
-`serial-predictions` up to there."""
+"""Share of the time from which on gaps outweigh predictions: `pipeline-gaps`, and below `serial-predictions`."""
 
 HEAT_RATIO = 1.2
 """Least ratio of medians for heat to slow calls down (heuristic)."""

@@ -30,8 +30,7 @@ class Work(NamedTuple):
     known_ns: dict[tk.Device, int]
     """What rows show, or samples of a thread that computes."""
     open_ns: dict[tk.Device, int]
-    """What the unit may have worked beyond that: time without any known work in predictions of which that is not
-    known."""
+    """What the unit may have worked beyond that: time without known work in predictions where it is not known."""
     predicted_ns: int
     """Time of the predictions."""
     by_prediction: dict[tk.Device, tk.IntArray]
