@@ -82,14 +82,7 @@ class Seen(Answering):
         )
 
     def cost(
-        self,
-        ns: int,
-        words: str,
-        note: str = "",
-        *,
-        once: bool = False,
-        longest_wait_ns: int = 0,
-        usual_ns: float = 0,
+        self, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0, usual_ns: float = 0
     ) -> Cost:
         """What a fix saves at most: `ns` of the time that loads, compilations and predictions cover, those of the model
         or of the whole app.

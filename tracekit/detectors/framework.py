@@ -76,7 +76,7 @@ class Metadata(Generic[Options]):
     page: Page
     """What is written about it (`page_beside`)."""
     needs: tuple[str, ...] = ()
-    """Instruments (names in `Trace.coverage`) that must hold rows; by `origins`, inferred calls stand in for some."""
+    """Instruments (names in `Trace.coverage`) that must hold rows; inferred calls of `origins` stand in for Core ML."""
     uses: tuple[str, ...] = ()
     """Instruments that the answer rests on too where they were recorded. Where other processes use the Neural Engine
     and it is named here or in `needs`, the answer says so."""
@@ -88,7 +88,7 @@ class Metadata(Generic[Options]):
     """The answer depends on which loads and predictions are of one model: where other sources than Core ML do not tell,
     it is not evaluated. Each load must be known, as far as samples show loads."""
     counts: bool = False
-    """The same where findings rest on single predictions: each must be known to be one, and all if none is found."""
+    """The same where findings rest on single predictions: each must be known to be one, all if nothing is found."""
     on_evidence: bool = False
     """Only those of its evidence: that others seem longer because they are several makes it no more likely."""
     caused_by: tuple[str, ...] = ()

@@ -132,13 +132,7 @@ class Replays:
         if changes.in_flight[mine].any() and not changes.ahead[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
             return replace(finding, cost=given, savings_ns=0)
-        cost = replace(
-            given,
-            ns=saved,
-            share=min(share, 1.0),
-            of=of,
-            longest_wait_ns=min(given.longest_wait_ns, saved),
-        )
+        cost = replace(given, ns=saved, share=min(share, 1.0), of=of, longest_wait_ns=min(given.longest_wait_ns, saved))
         return replace(finding, cost=cost, savings_ns=saved)
 
     @cached_property

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    ADD_INSTRUMENT,
-    NO_ERROR,
-    USES,
-    Asked,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, judge_requests
 
 ON_DEVICE = 4_096
 """Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""

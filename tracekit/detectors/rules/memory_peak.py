@@ -41,10 +41,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     shown = tk.rows_where(calls, near)
     during = f", during {tk.format_count(len(shown), 'call')}{of_models(shown)}" if near.any() else ""
     return view.finding(
-        f"{words}{during}. {LOWER_BOUND}",
-        metrics,
-        rows=shown,
-        missed=float(near.mean()) if len(near) else 0.0,
+        f"{words}{during}. {LOWER_BOUND}", metrics, rows=shown, missed=float(near.mean()) if len(near) else 0.0
     )
 
 

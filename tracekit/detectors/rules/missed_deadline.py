@@ -162,22 +162,14 @@ def _alternates(view: tk.ModelView) -> bool:
 
 
 def _finding(
-    view: tk.ModelView,
-    late: pd.DataFrame,
-    share: float,
-    budget_ns: int,
-    words: str,
-    metrics: tuple[tk.Metric, ...],
+    view: tk.ModelView, late: pd.DataFrame, share: float, budget_ns: int, words: str, metrics: tuple[tk.Metric, ...]
 ) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
     rate = fast_enough(slow_ns)
     tail = f" p95 is {view.time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
-        summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
-        metrics=metrics,
-        rows=late,
-        missed=share,
+        summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}", metrics=metrics, rows=late, missed=share
     )
 
 

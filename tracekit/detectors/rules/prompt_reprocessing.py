@@ -147,9 +147,5 @@ def _finding(
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    detect=detect,
-    caused_by=("rebuilt-instructions",),
+    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("rebuilt-instructions",)
 )

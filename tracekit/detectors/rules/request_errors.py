@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    ADD_INSTRUMENT,
-    NO_ERROR,
-    USES,
-    Asked,
-    is_open,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, is_open, judge_requests
 
 CANCELED = "canceled"
 """What the user or the app stopped is no error."""
@@ -50,9 +43,5 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    detect=detect,
-    caused_by=("full-context-window",),
+    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("full-context-window",)
 )

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    OUTSIDE_PHASES,
-    RECORD_MORE,
-    USES,
-    Asked,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import OUTSIDE_PHASES, RECORD_MORE, USES, Asked, judge_requests
 
 
 class Options(tk.Options):

@@ -104,9 +104,7 @@ class Asked:
         return self.view.finding(summary, metrics, rows=evidence, cost=full, affected=affected)
 
 
-def judge_requests(
-    judge: Callable[[Asked, Options], tk.Outcome],
-) -> Callable[[tk.RecordingView, Options], tk.Outcome]:
+def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[tk.RecordingView, Options], tk.Outcome]:
     """What a rule says of the requests of each runtime and process, in one answer: the finding that takes most time;
     without one, what is not known outweighs what passed. O(requests)."""
 
