@@ -63,7 +63,9 @@ def rank(
     own = {name: [_finding(entry).savings_ns for entry in groups[name]] for name in names}
     extra = _extra(names, own, together)
     related = _related_findings(order)
-    alone = (saved_ns for name in names for saved_ns in _shared_out(name, own[name], together))
+    # Several findings of a check share what all of them save.
+    shares = {name: len(saved) > 1 and None not in saved for name, saved in own.items()}
+    alone = (each for name in names for each in (_spread(together([name]), own[name]) if shares[name] else own[name]))
     return tuple(
         RankedFinding(entry, own_ns, extra_ns, links)
         for entry, own_ns, extra_ns, links in zip(order, alone, extra, related, strict=True)
@@ -109,13 +111,6 @@ def _extra(
         with_this_ns = min(max(together(known[: known.index(name) + 1]), before_ns), total_ns)
         yield from _spread(with_this_ns - before_ns, own[name])
         before_ns = with_this_ns
-
-
-def _shared_out(
-    name: str, alone: Sequence[int | None], together: Callable[[Sequence[str]], int]
-) -> Iterable[int | None]:
-    """What each finding of a check saves, of what all of them save."""
-    return alone if None in alone or len(alone) < 2 else _spread(together([name]), alone)
 
 
 def _spread(total_ns: int, alone: Sequence[int | None]) -> Iterator[int]:

@@ -73,7 +73,11 @@ def _finding(
         longest = view.time(int(rows["duration_ns"].max()))
         count = tk.format_count(len(rows), "load")
         summary = f"Specialized for the device in {count} ({view.time(cost_ns)} in total, longest {longest})"
-    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
+    if only_hung[chosen].all():
+        summary += ", while the main thread was unresponsive (possible but not certain: only the times match)."
+    else:
+        summary += ", and a prediction waited for it." if len(rows) == 1 else ", and predictions waited for them."
+    summary += _how_known(known, chosen) + _size(view.model_file) + of_load(view)
     return view.finding(
         summary=summary,
         metrics=metrics,
@@ -81,12 +85,6 @@ def _finding(
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),
     )
-
-
-def _who_waited(only_hung: tk.BoolArray) -> str:
-    if only_hung.all():
-        return ", while the main thread was unresponsive (possible but not certain: only the times match)."
-    return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
 
 
 def _how_known(known: ColdLoads, chosen: tk.BoolArray) -> str:

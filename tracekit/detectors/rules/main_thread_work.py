@@ -65,9 +65,14 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     if not tk.reached(metrics, "hangs explained by loads and predictions"):
         return view.passed(_hang_summary(in_hangs, options), metrics)
+    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
+    covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
     return view.finding(
-        summary=_summary(in_hangs, blocked.covered_ns),
-        metrics=metrics,
+        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked.covered_ns)}) filled "
+        f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
+        f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which thread "
+        "called Core ML; only the times match.",
+        metrics,
         cost=view.cost(
             blocked.covered_ns,
             "Time covered by the loads and predictions in these hangs",
@@ -89,17 +94,6 @@ def _hang_summary(in_hangs: HangCalls, options: Options) -> str:
             f"{hangs}; {by_chance} of them overlap loads or predictions, but these are just as frequent outside hangs."
         )
     return f"{hangs} of the main thread, none explained by loads or predictions."
-
-
-def _summary(in_hangs: HangCalls, blocked: int) -> str:
-    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
-    covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
-    return (
-        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked)}) filled "
-        f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
-        f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which "
-        "thread called Core ML; only the times match."
-    )
 
 
 DETECTOR = tk.RecordingDetector(

@@ -52,7 +52,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
         f"{tk.format_time(budget)}"
     )
-    left_out = _exclusion_clause(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
+    left_out = _exclusion_clause(
+        (int((~warm & timed).sum()), _COLD), (int((~timed).sum()), "prediction without a duration")
+    )
     if not tk.reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
@@ -72,19 +74,13 @@ def _latency(warm: pd.DataFrame) -> tuple[tk.Metric, tk.Metric]:
     return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
 
 
-def _exclusion_clause(**counts: int) -> str:
-    """Clause that says how many predictions are not among those compared, by the keys of `_OTHERS`."""
-    words = [tk.format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
+def _exclusion_clause(*counts: tuple[int, str]) -> str:
+    """Clause that says how many predictions of some kinds are not among those compared."""
+    words = [tk.format_count(count, one, one.replace("prediction", "predictions")) for count, one in counts if count]
     return f", not counting {' and '.join(words)}" if words else ""
 
 
-_OTHERS = {
-    "cold": ("first prediction after a load", "first predictions after a load"),
-    "unfinished": ("prediction without a duration", "predictions without a duration"),
-    "last": ("prediction before a gap or the end", "predictions before a gap or the end"),
-}
-"""Predictions that are not compared, one and several."""
-
+_COLD = "first prediction after a load"
 
 _PAIR = 2
 """So many calls have an interval."""
@@ -115,7 +111,10 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
-    left_out = _exclusion_clause(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
+    left_out = _exclusion_clause(
+        (int((~view.warm).sum()), _COLD),
+        (int(view.warm.sum()) - int(steady.sum()), "prediction before a gap or the end"),
+    )
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
     if not tk.all_reached(metrics):

@@ -14,9 +14,6 @@ from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 
-_MAX_NAMES = 5
-"""Most models that the summary names."""
-
 
 class Options(tk.Options):
     min_models: int = tk.option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
@@ -123,15 +120,12 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
     worst = max(chains, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in chains])
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
+    all_ns = worst.end_ns - worst.start_ns
     again = "" if len(chains) == 1 else f" This happened {len(chains)} times."
     return view.finding(
-        summary=(
-            f"{worst.models} models were specialized one after another in "
-            f"{tk.format_time(worst.end_ns - worst.start_ns)} while the app waited: "
-            f"{tk.format_names(names, _MAX_NAMES)}. The longest alone took "
-            f"{tk.format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
-        ),
-        metrics=_metrics(worst, options),
+        f"{worst.models} models were specialized one after another in {tk.format_time(all_ns)} while the app waited: "
+        f"{tk.format_names(names, 5)}. The longest alone took {tk.format_time(all_ns - worst.lost_ns)}.{again}",
+        _metrics(worst, options),
         cost=view.cost(
             min(sum(chain.lost_ns for chain in chains), tk.covered_ns(rows)),
             "Time of these loads beyond the longest one",

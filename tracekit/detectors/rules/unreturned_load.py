@@ -39,7 +39,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record longer, with more time between loads: Activity Monitor samples about once per second.",
         )
     added = np.array([first.step_bytes or 0 for first, _ in cycles], np.float64)
-    kept = np.array([_kept(first, then) for first, then in cycles], np.float64)
+    # What is there before the next load beyond what was there before this one, without what predictions added.
+    kept = np.array(
+        [(then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes for first, then in cycles], np.float64
+    )
     step, stays = float(np.median(added)), float(np.median(kept))
     share = min(max(stays / step, 0.0), 1.0) if step > 0 else None
     metrics = (
@@ -84,11 +87,6 @@ def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
     between = [each for each in load_memory(view.trace) if first.start_ns <= each.start_ns <= then.start_ns]
     alone = all(each.model == view.name for each in between)
     return alone and bool(ends >= first.start_ns + (first.apart_ns or 0) // 2)
-
-
-def _kept(first: LoadMemory, then: LoadMemory) -> int:
-    """What is there before the next load beyond what was there before this one, without what predictions added."""
-    return (then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes
 
 
 DETECTOR = tk.Detector(

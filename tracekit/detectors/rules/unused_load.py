@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,14 +58,31 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
         others = f"with {tk.format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
-        names = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
+        listed = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
         return view.unknown(
-            f"Loaded but not used so far: {names}; the recording continues for only "
+            f"Loaded but not used so far: {listed}; the recording continues for only "
             f"{view.time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
             "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
-    return _finding(view, loads, sure, options)
+    names, many = [entry.name for entry in sure], len(sure) > 1
+    since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
+    rows = tk.rows_where(loads, tk.is_any(loads["model"], *names))
+    cost_ns = tk.covered_ns(rows)
+    return view.finding(
+        f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and the "
+        f"recording continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
+        f"{'they hold' if many else 'it holds'} is not recorded.",
+        (
+            tk.above("unused models", len(names), "count", 1),
+            tk.above("recorded after the load", since_ns, "ns", round(options.unused_s * 1e9)),
+            tk.above("predictions of other models after the load", calls, "count", options.min_predictions),
+            tk.Metric("loads", len(rows), "count"),
+        ),
+        rows=rows,
+        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
+    )
 
 
 def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
@@ -95,30 +111,6 @@ def _used_models(trace: tk.Trace) -> set[str]:
             cells = tk.categorical(frame[column])
             used |= {str(cells.categories[code]) for code in np.unique(cells.codes[chosen]) if code >= 0}
     return used
-
-
-def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> tk.Outcome:
-    """The finding with its cost: the loads of these models."""
-    names = [entry.name for entry in sure]
-    rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
-    cost_ns = tk.covered_ns(rows)
-    shortest = min(entry.since_ns for entry in sure)
-    many = len(names) > 1
-    calls = min(entry.calls for entry in sure)
-    return view.finding(
-        summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and "
-        f"the recording continues for {view.time(shortest)}{' or more' if many else ''} after that. The memory "
-        f"that {'they hold' if many else 'it holds'} is not recorded.",
-        metrics=(
-            tk.above("unused models", len(names), "count", 1),
-            tk.above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
-            tk.above("predictions of other models after the load", calls, "count", options.min_predictions),
-            tk.Metric("loads", len(rows), "count"),
-        ),
-        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
-        rows=rows,
-    )
 
 
 DETECTOR = tk.RecordingDetector(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -194,8 +195,7 @@ class FirstCalls:
         return self.is_long & (self.as_slow <= self.options.as_slow_share)
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(NamedTuple):
     """Predictions after a gap, not after a load, of those that compare with each first one: shape (firsts,) each."""
 
     median_ns: tk.FloatArray
@@ -208,8 +208,7 @@ class Resumed:
     """Compute units work longer for some."""
 
 
-@dataclass(frozen=True, slots=True)
-class Firsts:
+class Firsts(NamedTuple):
     """First predictions after loads, and what they compare with."""
 
     whole: FirstCalls

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.calls import core_ml_stacks
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.shared.options import AppWorkOptions
 
 
-@dataclass(frozen=True, slots=True)
-class AppWorkWords:
+class AppWorkWords(NamedTuple):
     """How a detector names one sort of the app's own work."""
 
     which: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.shared.options import ContentionOptions
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionWords:
+class ContentionWords(NamedTuple):
     """How a detector names the unit and the others."""
 
     unit: str
@@ -33,8 +31,7 @@ class ContentionWords:
     """What is not recorded of other work: a sentence."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Met:
+class Met(NamedTuple):
     """Comparable predictions by the other work that they met: shape (predictions,) each."""
 
     rows: pd.DataFrame

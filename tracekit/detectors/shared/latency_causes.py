@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ class Cause(StrEnum):
     """The thermal state is not known, or holds too few calls."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GrowthReading:
+class GrowthReading(NamedTuple):
     """Growth and what causes it."""
 
     growth: Growth
@@ -182,8 +182,7 @@ class Work(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Switching:
+class Switching(NamedTuple):
     """Calls in two groups, a fast and a slow one. The numbers are there however far the rule was followed."""
 
     slow: tk.BoolArray

@@ -18,15 +18,9 @@ def min_mb_option() -> Any:
     return tk.option(20.0, "MB", "Heuristic: less is hard to tell from what an app itself allocates and frees.")
 
 
-def peak_of(trace: tk.Trace) -> int:
-    """The highest footprint, in bytes; 1 without samples."""
-    known = sizes(trace)
-    return int(known.bytes.max(initial=1))
-
-
 def held(size: float, trace: tk.Trace) -> float:
     """A size as a share of the highest footprint."""
-    return min(max(size / peak_of(trace), 0.0), 1.0)
+    return min(max(size / int(sizes(trace).bytes.max(initial=1)), 0.0), 1.0)
 
 
 def unsampled(view: tk.ModelView | tk.RecordingView) -> tk.NotEvaluated | None:

@@ -125,12 +125,13 @@ def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[t
 
 
 def _named(runtime: str, answer: tk.Outcome) -> tk.Outcome:
-    if isinstance(answer, tk.Finding | tk.Passed):
-        return replace(answer, summary=f"{runtime}: {answer.summary}")
-    return replace(answer, reason=f"{runtime}: {answer.reason}") if isinstance(answer, _WITH_REASON) else answer
-
-
-_WITH_REASON = (tk.NotApplicable, tk.NotEvaluated)
+    if isinstance(answer, tk.NotApplicable | tk.NotEvaluated):
+        return replace(answer, reason=f"{runtime}: {answer.reason}")
+    return (
+        replace(answer, summary=f"{runtime}: {answer.summary}")
+        if isinstance(answer, tk.Finding | tk.Passed)
+        else answer
+    )
 
 
 def _weight(outcome: tk.Outcome) -> tuple[int, int]:

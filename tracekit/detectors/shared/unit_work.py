@@ -71,8 +71,10 @@ def known_work(view: tk.ModelView) -> Work:
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
     still = {device: np.where(unknown[device], rest, 0) for device in known}
+    predicted = tk.Intervals.from_rows(view.predictions)
     for device, (_, _, lane) in _PARTS.items():
-        still[device] = np.maximum(still[device], np.minimum(_unattributed_ns(view, lane), rest))
+        unattributed = _unattributed_times(view.trace)[lane].within(predicted.starts, predicted.ends)
+        still[device] = np.maximum(still[device], np.minimum(unattributed, rest))
     order = tuple(tk.DEVICE_NAMES)
     return Work(
         {device: int(known[device].sum()) for device in order},
@@ -93,12 +95,6 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     samples = view.trace.sites[Unit.CPU].reindex(view.predictions.index, fill_value=0).to_numpy(np.int64)
     result: tk.IntArray = samples * view.predictions["resolution_ns"].to_numpy(np.int64)
     return result
-
-
-def _unattributed_ns(view: tk.ModelView, lane: tk.Lane) -> tk.IntArray:
-    """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    predicted = tk.Intervals.from_rows(view.predictions)
-    return _unattributed_times(view.trace)[lane].within(predicted.starts, predicted.ends)
 
 
 @tk.cached_by_trace
