@@ -127,11 +127,9 @@ def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[t
 def _named(runtime: str, answer: tk.Outcome) -> tk.Outcome:
     if isinstance(answer, tk.NotApplicable | tk.NotEvaluated):
         return replace(answer, reason=f"{runtime}: {answer.reason}")
-    return (
-        replace(answer, summary=f"{runtime}: {answer.summary}")
-        if isinstance(answer, tk.Finding | tk.Passed)
-        else answer
-    )
+    if isinstance(answer, tk.Finding | tk.Passed):
+        return replace(answer, summary=f"{runtime}: {answer.summary}")
+    return answer
 
 
 def _weight(outcome: tk.Outcome) -> tuple[int, int]:
