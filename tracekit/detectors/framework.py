@@ -2,8 +2,7 @@
 
 A detector is metadata, typed options with defaults, and one pure function from what it sees to an outcome: it sees a
 `ModelView` (`Detector`), a `RecordingView` (`RecordingDetector`) or an `InspectedModel` (`ModelFileDetector`). The
-runner decides by itself whether a detector could look at all, so a detector never has to abstain for lack of a table
-that it names in `needs`.
+runner decides whether it could look at all, so that it never has to abstain for lack of a table named in `needs`.
 """
 
 from __future__ import annotations

@@ -113,13 +113,6 @@ def _make_options(detector: ListedDetector, make: Callable[[], Any]) -> Any:
         raise UsageError(f"'{detector.id}' of the package {detector.package} refuses its options: {error}") from None
 
 
-def configure_model(
-    detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings, model: str
-) -> dict[str, Any]:
-    """Options as `configure` gives them, with the settings of every pattern that matches the base name on top."""
-    return configure(detectors, settings_of_model(settings, model_settings, model))
-
-
 def settings_of_model(settings: Settings, model_settings: ModelSettings, model: str) -> dict[str, str | Number]:
     """The settings with those of every pattern that matches the base name on top; of several, a later one wins."""
     merged = dict(settings)

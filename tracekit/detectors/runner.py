@@ -16,8 +16,8 @@ from tracekit.detectors.options import (
     check_settings,
     choose,
     configure,
-    configure_model,
     model_skips,
+    settings_of_model,
 )
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
@@ -56,7 +56,7 @@ def run_detectors(
     options = configure(detectors, general)
 
     def of_model(name: str) -> tuple[dict[str, Any], set[str]]:
-        of_all = configure_model(detectors, general, special, name) if special else options
+        of_all = configure(detectors, settings_of_model(general, special, name)) if special else options
         return of_all, model_skips(model_skip or {}, name)
 
     own = [detector for detector in chosen if not _is_foreign(detector)]
@@ -72,7 +72,12 @@ def run_detectors(
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model, models)
-    unnamed = _unnamed_outcomes(trace)
+    unnamed: list[Outcome] = []
+    count = unnamed_predictions(trace)
+    if count:
+        counted = format_count(count, "prediction has", "predictions have")
+        reason = f"{counted} no model name, so they cannot be evaluated by model."
+        unnamed = [NotEvaluated(None, reason, RECORD_EARLIER)]
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
             answers = outcomes[detector.id] + unnamed
@@ -134,14 +139,6 @@ def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Out
     if isinstance(detector, Detector):
         return []
     return [_detect(detector, RecordingView(copy_of(trace) if _is_foreign(detector) else trace), options, None)]
-
-
-def _unnamed_outcomes(trace: Trace) -> list[Outcome]:
-    """The outcome for predictions without a model, if there are any."""
-    unnamed = unnamed_predictions(trace)
-    counted = format_count(unnamed, "prediction has", "predictions have")
-    reason = f"{counted} no model name, so they cannot be evaluated by model."
-    return [NotEvaluated(None, reason, RECORD_EARLIER)] if unnamed else []
 
 
 def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | None:

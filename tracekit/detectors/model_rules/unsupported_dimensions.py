@@ -28,7 +28,10 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
     metrics = (tk.above("largest dimension", largest, "count", options.max_size + 1),)
     if large:
-        shown = name_list(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
+        shown = name_list(
+            f"{code(name)} ({' × '.join('?' if size is None else str(size) for size in sizes)})"
+            for name, sizes in large.items()
+        )
         return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
@@ -57,10 +60,6 @@ def _results(function: Function) -> list[tuple[str, Sequence[int | None]]]:
         for value in operation.outputs
         if value.dimensions is not None
     ]
-
-
-def _words(sizes: Sequence[int | None]) -> str:
-    return " × ".join("?" if size is None else f"{size}" for size in sizes)
 
 
 def _too_large(sizes: Sequence[int | None], options: Options) -> bool:

@@ -55,8 +55,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
                 "is not recorded.",
                 "Give each model file its own name.",
             )
+        why = [f"The app compiled the model {len(again) + 1:,} times"] if len(again) else []
+        if len(programs_again):
+            count = int(programs_again["label"].value_counts().max()) + 1
+            why.append(f"{'the' if why else 'The'} same part was compiled for the Neural Engine {count:,} times")
         return view.finding(
-            f"{_what_repeats(again, programs_again)}; all but the first took {view.time(repeated_ns)} in total.",
+            f"{', and '.join(why)}; all but the first took {view.time(repeated_ns)} in total.",
             metrics,
             rows=pd.concat([again, programs_again]),
             cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
@@ -70,9 +74,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     if compiles.empty and programs.empty:
         return view.passed("No compilation of this model was recorded.", metrics)
-    count = tk.format_count(len(compiles) + len(programs), "compilation")
+    counted = tk.format_count(len(compiles) + len(programs), "compilation")
     time = view.time(tk.covered_ns(compiles, programs))
-    return view.passed(f"{count} in {time}; no long one was repeated.", metrics)
+    return view.passed(f"{counted} in {time}; no long one was repeated.", metrics)
 
 
 def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
@@ -82,16 +86,6 @@ def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     labels = programs["label"].astype("object")
     often = labels.map(labels.value_counts()).to_numpy() >= max(minimum, 2)
     return programs[labels.duplicated().to_numpy() & often]
-
-
-def _what_repeats(again: pd.DataFrame, programs: pd.DataFrame) -> str:
-    parts = []
-    if len(again):
-        parts.append(f"The app compiled the model {len(again) + 1:,} times")
-    if len(programs):
-        count = int(programs["label"].value_counts().max()) + 1
-        parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
-    return ", and ".join(parts)
 
 
 DETECTOR = tk.Detector(

@@ -63,20 +63,37 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if concurrency.share_above < options.busy_share:
         rarely = f"more than {options.limit} for only {share} of busy time"
         return view.passed(f"At most {concurrency.max_depth} in flight; {rarely}.", metrics)
-    if slowdown is not None:
-        if slowdown >= options.slowdown:
-            return _finding(view, concurrency, slowdown, metrics)
+    if slowdown is not None and slowdown < options.slowdown:
         return view.passed(
             f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
-    deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
-    # Several instances may well run on different devices, where depth alone shows nothing.
-    if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, concurrency, slowdown, metrics)
-    return view.unknown(
-        f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow each "
-        "other down.",
-        "For comparison, record a phase without overlapping predictions.",
+    if slowdown is None:
+        deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
+        # Several instances may well run on different devices, where depth alone shows nothing.
+        if deep.share_above < options.busy_share or view.predictions["instance"].nunique() > 1:
+            return view.unknown(
+                f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow "
+                "each other down.",
+                "For comparison, record a phase without overlapping predictions.",
+            )
+    slower = (
+        "Too few ran alone to tell how much that slows them down."
+        if slowdown is None
+        else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
+        f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
+    )
+    return view.finding(
+        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {options.limit} for "
+        f"{share} of busy time). {slower}",
+        metrics,
+        rows=view.predictions[concurrency.is_above],
+        cost=tk.Cost(
+            concurrency.excess_ns,
+            concurrency.excess_ns / max(concurrency.busy_ns, 1),
+            f"Of the time with more than {options.limit} in flight, the part of those beyond the first {options.limit} "
+            f"(half of it with {2 * options.limit} in flight), as a share of all time with predictions in flight.",
+            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
+        ),
     )
 
 
@@ -86,36 +103,6 @@ def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None
     if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
         return None
     return concurrency.above_median_ns / concurrency.alone_median_ns
-
-
-def _finding(
-    view: tk.ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[tk.Metric, ...]
-) -> tk.Outcome:
-    """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
-    summary = (
-        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
-        f"{tk.format_share(concurrency.share_above)} of busy time). "
-    )
-    if slowdown is not None:
-        summary += (
-            f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
-            f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
-        )
-    else:
-        summary += "Too few ran alone to tell how much that slows them down."
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=tk.Cost(
-            concurrency.excess_ns,
-            concurrency.excess_ns / max(concurrency.busy_ns, 1),
-            f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
-            f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "
-            "predictions in flight.",
-            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
-        ),
-        rows=view.predictions[concurrency.is_above],
-    )
 
 
 DETECTOR = tk.Detector(

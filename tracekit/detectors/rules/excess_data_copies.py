@@ -63,9 +63,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"Copies take {tk.format_share(summary.share)} of prediction time.{passed_note(file)}", metrics
         )
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
+    several = f"{largest[:-1]}ies" if largest.endswith("y") else f"{largest}s"
     text = (
         f"Copies and conversions take a mean {tk.format_time(summary.covered_ns / count)} of each "
-        f"{tk.format_time(mean_ns)} prediction, mostly {_plural(largest)}."
+        f"{tk.format_time(mean_ns)} prediction, mostly {several}."
     )
     if len(summary.large_rows):
         text += (
@@ -87,10 +88,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _words(kind: str) -> str:
     """A kind as readers know it."""
     return kind.replace("_", " ").replace("ane ", "Neural Engine ")
-
-
-def _plural(words: str) -> str:
-    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
 DETECTOR = tk.Detector(

@@ -9,16 +9,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judge_groups
-from tracekit.detectors.shared.contention import (
-    ContentionWords,
-    Met,
-    beginnings,
-    contention_finding,
-    slowdown_metrics,
-    spans_of,
-    split_by_contact,
-    surely_longer,
-)
+from tracekit.detectors.shared.contention import Contention, ContentionWords, Met, beginnings, spans_of, surely_longer
 from tracekit.detectors.shared.options import ContentionOptions
 
 
@@ -48,7 +39,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     gpu_work = _own_work(view)
     if not len(gpu_work[0]):
         return view.not_applicable("None of the recorded work ran on the GPU.")
-    others = _of_others(view)
+    # Rows of the GPU that are not the model's.
+    others = tk.is_any(view.trace.hardware["kind"], tk.Kind.GPU_EXEC)
+    others[view.hardware.index.to_numpy()] = False
     return judge_groups(
         view, lambda chosen: _judge_calls(view, _phases(view, gpu_work, others, chosen), others, options)
     )
@@ -57,18 +50,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
     """The answer for predictions that compare with each other."""
     overlap = phases.others_ns / np.maximum(phases.times.durations, 1)
-    met = split_by_contact(view, phases.rows, overlap, options, _WORDS)
+    contention = Contention(view, options, _WORDS)
+    met = contention.split(phases.rows, overlap)
     if not isinstance(met, Met):
         return met
     others_ns, extra_ns = phases.others_ns[met.disturbed], met.extra_ns[met.disturbed]
     explained = float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
-    metrics = slowdown_metrics(view, met, explained, lambda: _length_note(phases, options), options, _WORDS)
+    metrics = contention.slowdown(met, explained, lambda: _length_note(phases, options))
     if isinstance(metrics, tk.Passed):
         return metrics
     affected = _times(view, others).intersection(phases.times.where(met.disturbed))
     filled = np.minimum(met.extra_ns, phases.others_ns)
-    whose = (_WORDS.did, _whose(view, others, affected))
-    return contention_finding(view, met, filled, affected, metrics, _WORDS, whose)
+    return contention.finding(met, metrics, filled, affected, _WORDS.did, _whose(view, others, affected))
 
 
 _WORDS = ContentionWords(
@@ -101,14 +94,6 @@ def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
     return prediction_index[known], times.where(known)
-
-
-def _of_others(view: tk.ModelView) -> tk.BoolArray:
-    """Shape (hardware rows of the trace,): rows of the GPU that are not the model's."""
-    hardware = view.trace.hardware
-    chosen = tk.is_any(hardware["kind"], tk.Kind.GPU_EXEC)
-    chosen[view.hardware.index.to_numpy()] = False
-    return chosen
 
 
 def _phases(

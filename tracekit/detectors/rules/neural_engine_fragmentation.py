@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import WorkGaps, gaps_between
+from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 
@@ -36,7 +36,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(engine_rows)
-    idle = _idle(view, gaps)
+    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
+    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
+    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
+    # The part of each in which no other unit worked for the model and the engine was not busy with others.
+    idle = gaps.idle_ns(busy.starts, busy.ends)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
     pieces = 1 + np.bincount(owner, minlength=len(rows))
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
@@ -68,14 +72,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         ),
         affected=affected,
     )
-
-
-def _idle(view: tk.ModelView, gaps: WorkGaps) -> tk.IntArray:
-    """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
-    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
-    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
-    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
-    return gaps.idle_ns(busy.starts, busy.ends)
 
 
 DETECTOR = tk.Detector(

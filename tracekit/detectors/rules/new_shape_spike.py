@@ -64,28 +64,24 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median)."
         )
     firsts = first_of_work(view, calls, without_waits_ns, groups, options)
-    slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
+    slow, unexplained = firsts.sure & groups.stands_out, groups.stands_out & ~groups.beside_load
+    share, elsewhere = _share(groups.stands_out, firsts.sure), _share(unexplained, ~(firsts.sure | firsts.unsure))
     metrics = (
-        tk.above(_FIRSTS, _share(groups.stands_out, firsts.sure), "share", options.slow_share),
-        tk.below(_OTHERS, _share(groups.stands_out & ~groups.beside_load, others), "share", options.as_slow_share),
+        tk.above("slow first predictions of new work", share, "share", options.slow_share),
+        tk.below("other slow predictions", elsewhere, "share", options.as_slow_share),
         tk.Metric("amounts of work", len(groups.work_ns), "count"),
         tk.Metric("first predictions compared", int(firsts.sure.sum()), "count"),
     )
-    if not tk.reached(metrics, _OTHERS):
-        elsewhere = tk.format_share(tk.value_of(metrics, _OTHERS))
-        return view.passed(f"{elsewhere} of the other predictions stand out as well.", metrics)
+    if not metrics[1].reached:
+        return view.passed(f"{tk.format_share(elsewhere)} of the other predictions stand out as well.", metrics)
+    if slow.any() and metrics[0].reached:
+        return _finding(view, calls, groups, slow, metrics)
     if slow.any():
-        if tk.reached(metrics, _FIRSTS):
-            return _finding(view, calls, groups, slow, metrics)
-        share = tk.format_share(tk.value_of(metrics, _FIRSTS))
-        return view.passed(f"{share} of the first predictions of an amount of work are slow.", metrics)
-    unexplained = groups.stands_out & ~groups.beside_load
+        words = f"{tk.format_share(share)} of the first predictions of an amount of work are slow."
+        return view.passed(words, metrics)
     if (len(groups.work_ns) < 2 and unexplained.any()) or (firsts.unsure & groups.stands_out).any():
         return _untold(view, calls.rows[groups.stands_out], len(groups.work_ns))
     return view.passed("The slow predictions are not the first of a new amount of work.", metrics)
-
-
-_FIRSTS, _OTHERS = "slow first predictions of new work", "other slow predictions"
 
 
 def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:

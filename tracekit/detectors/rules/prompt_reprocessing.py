@@ -66,8 +66,14 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     if all(metric.reached for metric in metrics[:2]):
         return _finding(asked, before, missed, metrics, words)
     if not of or is_open(count, unknown, of, options.missed_share, options.min_requests):
+        which, verb = tk.format_count(unknown, "request"), "continues" if unknown == 1 else "continue"
+        why = f"Whether {which} {verb} the one before is not recorded."
+        if np.isnan(cached).all():
+            why = (
+                f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
+            )
         counted = not asked.recorded and not np.isnan(cached).all()
-        return view.unknown(_unknown_words(asked, unknown), _RECORD_CHAT if counted else ADD_INSTRUMENT)
+        return view.unknown(why, _RECORD_CHAT if counted else ADD_INSTRUMENT)
     if of < options.min_requests:
         return view.unknown(
             f"{tk.format_count(of, 'request')} with known counts {'continues' if of == 1 else 'continue'} the one "
@@ -75,13 +81,6 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
             _RECORD_CHAT,
         )
     return view.passed(f"{words}.", metrics)
-
-
-def _unknown_words(asked: Asked, unknown: int) -> str:
-    which = tk.format_count(unknown, "request")
-    if np.isnan(asked.numbers("cached_tokens")).all():
-        return f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
-    return f"Whether {which} {'continues' if unknown == 1 else 'continue'} the one before is not recorded."
 
 
 def _beginnings(asked: Asked, options: Options) -> _Beginnings:

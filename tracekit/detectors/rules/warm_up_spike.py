@@ -64,7 +64,18 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
     alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
     late = chosen & ~(alone.surely | alone.perhaps)
-    metrics = _metrics(calls, late, resumed.median_ns)
+    # Of several first predictions, the one that stands out most.
+    worst = int(np.lexsort((calls.extra_ns, late))[-1])
+    resumed_ns = None if np.isnan(resumed.median_ns[worst]) else float(resumed.median_ns[worst])
+    extra_ns, least_ns = float(calls.extra_ns[worst]), round(options.min_extra_ms * 1e6)
+    metrics = (
+        tk.above("first prediction to median of following", float(calls.ratio[worst]), "ratio", options.ratio),
+        tk.above("extra time of the first prediction", extra_ns, "ns", least_ns),
+        tk.below("following predictions as slow", float(calls.as_slow[worst]), "share", options.as_slow_share),
+        tk.Metric("median of following predictions", float(calls.usual_ns[worst]), "ns"),
+        tk.Metric("median after a gap", resumed_ns, "ns"),
+        tk.Metric("first predictions compared", len(calls.index), "count"),
+    )
     if late.any():
         return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
@@ -80,21 +91,6 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             f"Use the feature twice in one recording, {options.gap_s:g} s or more apart, and keep the model loaded.",
         )
     return view.passed(_why_not(firsts, alone.surely), metrics)
-
-
-def _metrics(firsts: FirstCalls, chosen: tk.BoolArray, resumed_ns: tk.FloatArray) -> tuple[tk.Metric, ...]:
-    """Everything measured; of several first predictions the one that stands out most."""
-    worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
-    least_ns = round(firsts.options.min_extra_ms * 1e6)
-    resumed = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
-    return (
-        tk.above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.options.ratio),
-        tk.above("extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", least_ns),
-        tk.below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.options.as_slow_share),
-        tk.Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
-        tk.Metric("median after a gap", resumed, "ns"),
-        tk.Metric("first predictions compared", len(firsts.index), "count"),
-    )
 
 
 def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:

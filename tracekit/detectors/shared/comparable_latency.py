@@ -1,9 +1,8 @@
 """What the latencies of a model's predictions can be compared by.
 
-Latency compares only within one process, instance and load: each load may have another configuration, and recordings do
-not show configurations. Loads with alike latencies are compared together, so that loading a model again hides nothing.
-What a prediction waits for others is not its own time, and larger work is the input's matter: whoever asks for first or
-slow predictions leaves both out.
+Latency compares only within one process, instance and load: each load may have another configuration, which recordings
+do not show. Loads with alike latencies are compared together, so that loading a model again hides nothing. What a
+prediction waits for others is not its own time, and larger work is the input's: who asks for slow ones leaves both out.
 """
 
 from __future__ import annotations

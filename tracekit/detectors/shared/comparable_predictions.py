@@ -1,9 +1,8 @@
 """The calls of a model whose times can be compared with each other.
 
 Several detectors ask why some calls take longer than others. Only calls of one process, instance and load are compared,
-and those of others that are alike (`comparable_latency`). What is known to make a call slow, and is another detector's
-business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody else's work, and
-the long calls that open a sequence.
+and those of others that are alike (`comparable_latency`). What is another detector's business is left out for all of
+them: warming up, waiting for another call or somebody else's work, and the long calls that open a sequence.
 """
 
 from __future__ import annotations
@@ -110,9 +109,8 @@ class Calls:
 
 @tk.cached_by_model
 def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
-    """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
-    at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
-    differ much; found once per view."""
+    """The calls of the model that compare with each other, for each kind of load; most predictions first, at least one.
+    Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times differ much."""
     return _of_each_kind(view, _in_flight(view.predictions) == 1)
 
 

@@ -45,11 +45,8 @@ class HeldUp(NamedTuple):
 
 
 def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
-    """Which of some predictions of a model others made long.
-
-    `chosen_from`, shape (predictions,), are those that compare with each other, and `windows` the sequences of these.
-    O(n log n) in the rows of the trace.
-    """
+    """Which of some predictions of a model others made long. `chosen_from`, shape (predictions,), are those that
+    compare, and `windows` the sequences of these. O(n log n) in the rows of the trace."""
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)

@@ -1,7 +1,6 @@
 """What the performance report of a model plans and times, for checks that measure what a recording shows.
 
-A plan is an intention on one device, and a report times the model alone: both are shown beside what was recorded, and
-decide nothing.
+A plan is an intention on one device, and a report times the model alone: both are shown, and decide nothing.
 """
 
 from __future__ import annotations
