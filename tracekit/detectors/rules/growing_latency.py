@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency_growth import Growth, GrowthRule
+from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
     comparable_calls,
@@ -53,7 +53,14 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
         tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        return view.passed(_growth_summary(growth, rule), metrics)
+        several, ratio = len(growth.count) > 1, float(np.median(growth.ratio))
+        where = f"{tk.format_count(len(growth.count), 'sequence')} of up to" if several else "a sequence of"
+        median, steadily = " (median)" if several else "", ", without a steady rise" if ratio >= rule.ratio else ""
+        return view.passed(
+            f"In {where} {int(growth.count.max()):,} predictions, the last tenth takes {ratio:.2f}x as long as the "
+            f"first{median}{steadily}.",
+            metrics,
+        )
     if reading.cause is Cause.HEAT:
         return view.passed("Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
@@ -62,17 +69,6 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
-
-
-def _growth_summary(growth: Growth, rule: GrowthRule) -> str:
-    several = len(growth.count) > 1
-    words = tk.format_count(len(growth.count), "sequence") if several else "a sequence"
-    ratio = float(np.median(growth.ratio))
-    steadily = ", without a steady rise" if ratio >= rule.ratio else ""
-    return (
-        f"In {words} of {'up to ' if several else ''}{int(growth.count.max()):,} predictions, the last tenth takes "
-        f"{ratio:.2f}x as long as the first{' (median)' if several else ''}{steadily}."
-    )
 
 
 def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:

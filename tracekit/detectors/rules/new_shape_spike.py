@@ -80,28 +80,23 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
         words = f"{tk.format_share(share)} of the first predictions of an amount of work are slow."
         return view.passed(words, metrics)
     if (len(groups.work_ns) < 2 and unexplained.any()) or (firsts.unsure & groups.stands_out).any():
-        return _untold(view, calls.rows[groups.stands_out], len(groups.work_ns))
+        longest = tk.format_time(int(calls.durations[groups.stands_out].max()))
+        why = (
+            "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
+        )
+        if len(groups.work_ns) < 2:
+            why = "all predictions do about the same work, and shapes of the same work look alike"
+        return view.unknown(
+            f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a "
+            f"new input shape, but {why}.",
+            "Use one input shape for a while, then the other, and both again, without gaps and loads.",
+        )
     return view.passed("The slow predictions are not the first of a new amount of work.", metrics)
 
 
 def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:
     """Part of some calls; 0 without any."""
     return float(chosen[among].mean()) if among.any() else 0.0
-
-
-def _untold(view: tk.ModelView, slow: pd.DataFrame, groups: int) -> tk.Outcome:
-    """The answer where slow predictions may be the first of a new shape, or slow for another reason."""
-    longest = tk.format_time(int(slow["duration_ns"].max()))
-    reason = (
-        "all predictions do about the same work, and shapes of the same work look alike"
-        if groups < 2
-        else "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
-    )
-    return view.unknown(
-        f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a new "
-        f"input shape, but {reason}.",
-        "Use one input shape for a while, then the other, and both again, without gaps and loads.",
-    )
 
 
 def _finding(

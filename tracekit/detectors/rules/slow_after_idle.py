@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.throughput import burst_numbers
@@ -37,7 +36,11 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
-    after = _after_pauses(view.predictions, options.gap_s)
+    times = tk.Intervals.from_rows(view.predictions)
+    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    # A model that is called that seldom opens no burst with each call.
+    opens = np.diff(burst_numbers(view.predictions)) != 0
+    after = np.append(False, opens & (pauses >= options.gap_s * 1e9))
     if not after.any():
         return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions.")
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
@@ -92,16 +95,6 @@ def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options:
 
 _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
-
-
-def _after_pauses(predictions: pd.DataFrame, gap_s: float) -> tk.BoolArray:
-    """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
-    model that is called that seldom has none."""
-    times = tk.Intervals.from_rows(predictions)
-    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
-    after = np.zeros(len(times), np.bool_)
-    after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= gap_s * 1e9)
-    return after
 
 
 def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: float) -> tk.FloatArray:

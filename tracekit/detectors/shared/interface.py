@@ -33,7 +33,7 @@ def interface_of(view: tk.ModelView) -> Interface | None:
 
     answer = interface_conversion.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
     if isinstance(answer, tk.Finding):
-        fix = _with_command(answer.fix, interface_conversion.DETECTOR.id, view.model_file)
+        fix = _fix_of(answer, interface_conversion.DETECTOR.id, view.model_file)
         return Interface(interface_conversion.conversions(view.model_file), fix, "")
     return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
@@ -117,21 +117,16 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
         if entry.shape is not None and entry.shape.flexible
     )
     answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
-    fix = (
-        _with_command(answer.fix, flexible_shapes.DETECTOR.id, view.model_file)
-        if isinstance(answer, tk.Finding)
-        else ""
-    )
-    return Shapes(flexible, fix)
+    return Shapes(flexible, _fix_of(answer, flexible_shapes.DETECTOR.id, view.model_file))
 
 
-def _with_command(fix: str, finding: str, model: ModelFile) -> str:
-    """A fix with the command that changes the file itself, where there is one."""
+def _fix_of(answer: tk.Outcome, finding: str, model: ModelFile) -> str:
+    """The fix of a finding with the command that changes the file itself, where there is one."""
     from tracekit.model_files.fixing.remedies import ADVICE, fix_command
 
-    command = fix_command(finding, model, model.source)
+    fix, command = answer.fix if isinstance(answer, tk.Finding) else "", fix_command(finding, model, model.source)
     advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
-    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}" if command else fix
+    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}" if fix and command else fix
 
 
 def _clause(sentence: str) -> str:
