@@ -124,9 +124,12 @@ def _fix_of(answer: tk.Outcome, finding: str, model: ModelFile) -> str:
     """The fix of a finding with the command that changes the file itself, where there is one."""
     from tracekit.model_files.fixing.remedies import ADVICE, fix_command
 
-    fix, command = answer.fix if isinstance(answer, tk.Finding) else "", fix_command(finding, model, model.source)
+    if not isinstance(answer, tk.Finding):
+        return ""
+    command = fix_command(finding, model, model.source)
     advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
-    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}" if fix and command else fix
+    change = f"\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}"
+    return f"{answer.fix}{change}" if command else answer.fix
 
 
 def _clause(sentence: str) -> str:
