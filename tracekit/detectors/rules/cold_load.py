@@ -78,13 +78,8 @@ def _finding(
     else:
         summary += ", and a prediction waited for it." if len(rows) == 1 else ", and predictions waited for them."
     summary += _how_known(known, chosen) + _size(view.model_file) + of_load(view)
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True),
-        rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
-    )
+    cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
+    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
 
 
 def _how_known(known: ColdLoads, chosen: tk.BoolArray) -> str:

@@ -45,18 +45,15 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
         tk.above("its share of the time to first token", float(share[late][worst]), "share", options.share),
         tk.Metric("requests that waited for a load", len(rows), "count"),
     )
-    several = len(rows) > 1
-    words = (
-        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: "
-        f"{'up to ' if several else ''}{tk.format_time(load[worst])} of {tk.format_time(first[worst])}"
-    )
     frame = asked.view.trace.phases
     is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
     loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
     starts = rows["start_ns"].to_numpy(np.int64)
     waits = tk.Intervals(starts, starts + first.astype(np.int64))
+    up_to = "up to " if len(rows) > 1 else ""
     return asked.finding(
-        f"{words}.",
+        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: {up_to}"
+        f"{tk.format_time(load[worst])} of {tk.format_time(first[worst])}.",
         metrics,
         late,
         cost=(
@@ -64,7 +61,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
             "Loading and warming up between a request and its first token",
             loads.intersection(waits),
         ),
-        once=not several,
+        once=len(rows) == 1,
         longest_wait_ns=int(load[worst]),
     )
 
@@ -99,12 +96,11 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
         )
     longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
     count = tk.format_count(int(known.sum()), "request")
-    least_ns = round(options.min_load_ms * 1e6)
     return view.passed(
         f"None of {count} waited for a load."
         if not longest
         else f"None of {count} waited long for a load, {tk.format_time(longest)} at most.",
-        (tk.above("loading before a first token", int(longest), "ns", least_ns),),
+        (tk.above("loading before a first token", int(longest), "ns", round(options.min_load_ms * 1e6)),),
     )
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
+_UNACCOUNTED = "unaccounted time"
+
 
 class Options(tk.Options):
     unaccounted_share: float = tk.option(
@@ -34,7 +36,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
-        return view.passed(words, _metrics(share, options))
+        return view.passed(words, (tk.above(_UNACCOUNTED, share, "share", options.unaccounted_share),))
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
         return view.unknown(
             "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
@@ -52,7 +54,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             RECORD_PHASE_ALONE,
         )
     share_alone = int(unknown[alone].sum()) / int(durations[alone].sum())
-    metrics = _metrics(share_alone, options)
+    metrics = (tk.above(_UNACCOUNTED, share_alone, "share", options.unaccounted_share),)
     if not tk.all_reached(metrics):
         return view.passed(
             f"{tk.format_share(share)} of prediction time has no event of its own, but during much of it another "
@@ -71,10 +73,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         (*metrics, tk.Metric("mean prediction", mean, "ns"), tk.Metric("mean unaccounted time", rest, "ns")),
         rows=view.predictions[chosen],
     )
-
-
-def _metrics(share: float, options: Options) -> tuple[tk.Metric, ...]:
-    return (tk.above("unaccounted time", share, "share", options.unaccounted_share),)
 
 
 DETECTOR = tk.Detector(

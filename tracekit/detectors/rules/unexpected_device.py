@@ -97,11 +97,9 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
     by_time = view.hardware["attribution"].eq(tk.Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return view.finding(
-        summary=(
-            f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
-            f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}"
-        ),
-        metrics=metrics,
+        f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
+        f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}",
+        metrics,
         rows=rows,
         missed=tk.value_of(metrics, _MISSED),
         call_sites=sites_of(view.trace, view.predictions.index),

@@ -124,12 +124,11 @@ def _finding(
         f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
         f"usual{most}{view.time(firsts.usual_ns[worst])}"
     )
-    if len(rows) > 1:
-        summary += f" ({tk.format_count(len(rows), 'load')} affected)"
+    more = f" ({tk.format_count(len(rows), 'load')} affected)" if len(rows) > 1 else ""
     cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
     return view.finding(
-        summary=f"{summary}.{_pipelines(view, rows)}",
-        metrics=metrics,
+        f"{summary}{more}.{_pipelines(view, rows)}",
+        metrics,
         cost=view.cost(
             cost_ns,
             "Time slow first predictions took beyond the median of those that follow",
