@@ -57,11 +57,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
         tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
     )
-    share = tk.format_share(concurrency.share_above)
     if concurrency.max_depth <= options.limit:
         return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)
     if concurrency.share_above < options.busy_share:
-        rarely = f"more than {options.limit} for only {share} of busy time"
+        rarely = f"more than {options.limit} for only {tk.format_share(concurrency.share_above)} of busy time"
         return view.passed(f"At most {concurrency.max_depth} in flight; {rarely}.", metrics)
     if slowdown is not None and slowdown < options.slowdown:
         return view.passed(
@@ -76,25 +75,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
                 "each other down.",
                 "For comparison, record a phase without overlapping predictions.",
             )
-    slower = (
-        "Too few ran alone to tell how much that slows them down."
-        if slowdown is None
-        else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
-        f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
-    )
-    return view.finding(
-        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {options.limit} for "
-        f"{share} of busy time). {slower}",
-        metrics,
-        rows=view.predictions[concurrency.is_above],
-        cost=tk.Cost(
-            concurrency.excess_ns,
-            concurrency.excess_ns / max(concurrency.busy_ns, 1),
-            f"Of the time with more than {options.limit} in flight, the part of those beyond the first {options.limit} "
-            f"(half of it with {2 * options.limit} in flight), as a share of all time with predictions in flight.",
-            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
-        ),
-    )
+    return _finding(view, concurrency, slowdown, metrics)
 
 
 def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
@@ -103,6 +84,32 @@ def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None
     if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
         return None
     return concurrency.above_median_ns / concurrency.alone_median_ns
+
+
+def _finding(
+    view: tk.ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[tk.Metric, ...]
+) -> tk.Finding:
+    """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
+    limit, share = concurrency.limit, tk.format_share(concurrency.share_above)
+    slower = (
+        "Too few ran alone to tell how much that slows them down."
+        if slowdown is None
+        else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
+        f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
+    )
+    return view.finding(
+        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
+        f"{share} of busy time). {slower}",
+        metrics,
+        rows=view.predictions[concurrency.is_above],
+        cost=tk.Cost(
+            concurrency.excess_ns,
+            concurrency.excess_ns / max(concurrency.busy_ns, 1),
+            f"Of the time with more than {limit} in flight, the part of those beyond the first {limit} (half of it "
+            f"with {2 * limit} in flight), as a share of all time with predictions in flight.",
+            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
+        ),
+    )
 
 
 DETECTOR = tk.Detector(
