@@ -72,12 +72,10 @@ def run_detectors(
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model, models)
-    unnamed: list[Outcome] = []
     count = unnamed_predictions(trace)
-    if count:
-        counted = format_count(count, "prediction has", "predictions have")
-        reason = f"{counted} no model name, so they cannot be evaluated by model."
-        unnamed = [NotEvaluated(None, reason, RECORD_EARLIER)]
+    counted = format_count(count, "prediction has", "predictions have")
+    reason = f"{counted} no model name, so they cannot be evaluated by model."
+    unnamed: list[Outcome] = [NotEvaluated(None, reason, RECORD_EARLIER)] if count else []
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
             answers = outcomes[detector.id] + unnamed
