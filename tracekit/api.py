@@ -25,11 +25,10 @@ from tracekit.detectors.expectations import (
     parse_memory_limit,
     with_expectations,
 )
-from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
+from tracekit.detectors.options import ModelSettings, Settings, check_settings, choose, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
-from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits

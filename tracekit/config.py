@@ -15,10 +15,9 @@ from tracekit.comparison.settings import FLOOR_KEYS, CheckSettings, Floors, Key,
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import LIMIT_KEY, UNIT_NUMBERS, parse_memory_limit, with_expectations
 from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
-from tracekit.detectors.options import ModelSettings, Number, Settings, check_settings, configure
+from tracekit.detectors.options import ModelChecks, ModelSettings, Number, Settings, check_settings, choose, configure
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
-from tracekit.detectors.selection import ModelChecks, choose
 from tracekit.errors import UsageError, unknown
 from tracekit.trace.runtimes.units import ALL_OWN, Units
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tracekit.detectors.framework import Detector
+from tracekit.detectors.options import choose
 from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
@@ -22,7 +23,6 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import run_detectors
-from tracekit.detectors.selection import choose
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.recording import open_recording

@@ -22,8 +22,19 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
     from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, all_reached, reached, value_of
     from tracekit.detectors.expectations import UNIT_NUMBERS
-    from tracekit.detectors.framework import Detector, InspectedModel, ModelFileDetector, NoOptions, RecordingDetector
-    from tracekit.detectors.options import option
+    from tracekit.detectors.framework import (
+        Detector,
+        InspectedModel,
+        ModelFileDetector,
+        NoOptions,
+        RecordingDetector,
+        any_load,
+        any_prediction,
+        least_mean,
+        least_predictions,
+        too_short,
+    )
+    from tracekit.detectors.options import Options, option
     from tracekit.detectors.outcomes import (
         Cost,
         Direction,
@@ -38,7 +49,6 @@ if TYPE_CHECKING:
         below,
     )
     from tracekit.detectors.pages import Page, Pattern, Reference, page_beside
-    from tracekit.detectors.preconditions import any_load, any_prediction, least_mean, least_predictions, too_short
     from tracekit.detectors.views import ModelView, RecordingView, cached_by_model, unnamed_predictions
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile

@@ -39,8 +39,7 @@ class Seen(Answering):
 
     @property
     def resolution_ns(self) -> int:
-        """How exactly begin and end of the calls are known: the time between two samples, where only call stacks show
-        them."""
+        """How exactly begin and end of calls are known: the time between two samples where call stacks show them."""
         raise NotImplementedError
 
     def time(self, ns: float) -> str:
@@ -83,14 +82,7 @@ class Seen(Answering):
         )
 
     def cost(
-        self,
-        ns: int,
-        words: str,
-        note: str = "",
-        *,
-        once: bool = False,
-        longest_wait_ns: int = 0,
-        usual_ns: float = 0,
+        self, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0, usual_ns: float = 0
     ) -> Cost:
         """What a fix saves at most: `ns` of the time that loads, compilations and predictions cover, those of the model
         or of the whole app.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
-from tracekit.detectors.options import OptionInfo, option_infos
+from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import page_text
 
 HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
@@ -33,6 +33,9 @@ def thresholds(detector: ListedDetector) -> str:
     if not infos:
         source = "the file says" if isinstance(detector, ModelFileDetector) else "was recorded"
         return f"## Thresholds\n\nNone. It reports whatever {source}."
+    # A value that the option may have and has not by default.
+    first = infos[0]
+    other = next(each for each in (first.default * 2, first.default / 2) if first.minimum <= each <= first.maximum)
     command = "tracekit inspect MODEL" if isinstance(detector, ModelFileDetector) else "tracekit analyze PATH"
     lines = [
         "## Thresholds",
@@ -42,11 +45,6 @@ def thresholds(detector: ListedDetector) -> str:
         *(f"| `{info.name}` | {info.default} | {info.unit} | {info.basis} |" for info in infos),
         "",
         *([HEURISTIC, ""] if any(info.basis.startswith("Heuristic: ") for info in infos) else []),
-        f"To change one: `{command} --set {detector.id}.{infos[0].name}={_other_value(infos[0])}`.",
+        f"To change one: `{command} --set {detector.id}.{first.name}={other}`.",
     ]
     return "\n".join(lines)
-
-
-def _other_value(info: OptionInfo) -> float:
-    """A value that the option may have and has not by default, for an example."""
-    return next(value for value in (info.default * 2, info.default / 2) if info.minimum <= value <= info.maximum)

@@ -86,8 +86,7 @@ def copy_of(trace: Trace) -> Trace:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out what needs no copy: where samples are read from, again for each trace, and facts of files, which
-    nobody can change."""
+    """Copies neither where samples are read from, again for each trace, nor facts of files, which nobody can change."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)

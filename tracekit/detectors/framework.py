@@ -2,8 +2,7 @@
 
 A detector is metadata, typed options with defaults, and one pure function from what it sees to an outcome: it sees a
 `ModelView` (`Detector`), a `RecordingView` (`RecordingDetector`) or an `InspectedModel` (`ModelFileDetector`). The
-runner decides by itself whether a detector could look at all, so a detector never has to abstain for lack of a table
-that it names in `needs`.
+runner decides whether it could look at all, so that it never has to abstain for lack of a table named in `needs`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tracekit.detectors.outcomes import Answering, Finding, Metric, Outcome
-from tracekit.detectors.preconditions import Precondition, any_prediction
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
     from tracekit.detectors.pages import Page
@@ -23,6 +22,43 @@ if TYPE_CHECKING:
     from tracekit.trace.events import Origin
 
 Options = TypeVar("Options")
+Precondition = Callable[[Any, Any], "Outcome | None"]
+"""What a rule asks before it looks: from a view and options to the answer where it cannot, and None where it can."""
+
+
+def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:
+    """There is a prediction."""
+    return view.not_applicable("No prediction was recorded.") if view.predictions.empty else None
+
+
+def any_load(unknown: str) -> Precondition:
+    """A load was recorded; `unknown` says what cannot be known otherwise."""
+
+    def check(view: ModelView, _options: Any) -> Outcome | None:
+        if not view.loads.empty:
+            return None
+        reason = f"No load of this model was recorded, so it is unknown {unknown}."
+        return view.unknown(reason, "Start recording before the app loads the model.")
+
+    return check
+
+
+def least_predictions(view: ModelView, options: Any) -> Outcome | None:
+    """There are at least as many predictions as the option `min_predictions` says."""
+    count, needed = len(view.predictions), options.min_predictions
+    return view.too_few_predictions(count, needed) if count < needed else None
+
+
+def least_mean(view: ModelView, options: Any) -> Outcome | None:
+    """Predictions average at least `min_mean_ms`, an option."""
+    mean_ns = float(view.predictions["duration_ns"].mean())
+    return too_short(view, mean_ns) if mean_ns < options.min_mean_ms * 1e6 else None
+
+
+def too_short(view: ModelView, mean_ns: float) -> Outcome:
+    """The answer where predictions are too short for what costs every one of them."""
+    words = "too short to evaluate: per-call overhead dominates"
+    return view.not_applicable(f"Predictions average {format_time(mean_ns)}, {words}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +70,12 @@ class NoOptions:
 class Metadata(Generic[Options]):
     """What every detector says of itself."""
 
-    id: str
-    """Noun of what is found, kebab case. File name = id with underscores."""
+    id: str = ""
+    """Noun of what is found, kebab case; the name of the page where none is given."""
     page: Page
     """What is written about it (`page_beside`)."""
     needs: tuple[str, ...] = ()
-    """Instruments (names in `Trace.coverage`) whose tables must hold rows. Inferred calls stand in for Core ML where
-    `origins` allows it."""
+    """Instruments (names in `Trace.coverage`) that must hold rows; inferred calls of `origins` stand in for Core ML."""
     uses: tuple[str, ...] = ()
     """Instruments that the answer rests on too where they were recorded. Where other processes use the Neural Engine
     and it is named here or in `needs`, the answer says so."""
@@ -52,16 +87,19 @@ class Metadata(Generic[Options]):
     """The answer depends on which loads and predictions are of one model: where other sources than Core ML do not tell,
     it is not evaluated. Each load must be known, as far as samples show loads."""
     counts: bool = False
-    """A finding rests on single predictions, each of which must be known to be one, as all must where nothing is found:
-    the same."""
+    """The same where findings rest on single predictions: each must be known to be one, all if nothing is found."""
     on_evidence: bool = False
     """Only those of its evidence: that others seem longer because they are several makes it no more likely."""
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]
-    """Frozen dataclass; every field is made by `option`."""
+    """A frozen dataclass, such as `tk.Options` makes; every field is made by `option`."""
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", self.page.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +107,7 @@ class Detector(Metadata[Options]):
     """One antipattern that a model can have."""
 
     asks: tuple[Precondition, ...] = (any_prediction,)
-    """What is asked first, in this order (`tracekit.detectors.preconditions`): the first answer stands, and the rule
-    looks only where there is none."""
+    """What is asked first, in this order: the first answer stands, and the rule looks only where there is none."""
     detect: Callable[[ModelView, Options], Outcome]
 
 

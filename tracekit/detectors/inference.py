@@ -87,10 +87,13 @@ def variants(trace: Trace) -> Iterator[Variant]:
     alone keep their times, which are lower bounds.
     """
     bounds, follows = _Bounds.of(trace.activity), call_order(trace.activity, trace.sites)
-    told, usual = bounds.told(trace), _usual(trace.activity)
+    told, durations = bounds.told(trace), trace.activity["duration_ns"]
+    by = [trace.activity["model"], trace.activity["kind"]]
+    # The median duration of those of the model and kind of each.
+    usual = durations.groupby(by, observed=True, dropna=False).transform("median").to_numpy(np.float64)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
     loads = is_any(trace.activity["kind"], *SETUP_KINDS)[:, None]
-    least = trace.activity["duration_ns"].to_numpy()[:, None] > usual[:, None]
+    least = durations.to_numpy()[:, None] > usual[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     longest = _with_times(trace, follows, *bounds.times(1.0))
     yield Variant(longest, Finding, single=True, joined=True)
@@ -102,13 +105,6 @@ def variants(trace: Trace) -> Iterator[Variant]:
         (Passed, bounds.times(least)),
     ):
         yield Variant(_with_times(trace, follows, *times), settles)
-
-
-def _usual(activity: pd.DataFrame) -> FloatArray:
-    """Shape (calls,): the median duration of those of the model and kind of each."""
-    duration, by = activity["duration_ns"], [activity["model"], activity["kind"]]
-    usual: FloatArray = duration.groupby(by, observed=True, dropna=False).transform("median").to_numpy(np.float64)
-    return usual
 
 
 _SAMPLED = 4
@@ -256,9 +252,8 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
 
 
 def _must_be_known(detector: AnyDetector, finding: Finding, of_model: pd.DataFrame, known: BoolArray) -> BoolArray:
-    """Shape (calls,): the finding does not hold where the call is not known to be one. These are loads and, where it
-    rests on single predictions, those of its evidence; the others too, unless they are few even if each is as many as
-    fit into it."""
+    """Shape (calls,): the finding does not hold where the call is not known to be one: loads and, where it rests on
+    single predictions, those of its evidence; the others too, unless they are few even if each is as many as fit in."""
     loads = is_any(of_model["kind"], *LOAD_KINDS)
     if not detector.counts:
         return loads
@@ -328,8 +323,7 @@ def _without_call(hardware: pd.DataFrame) -> set[str]:
 
 
 def _find_known(trace: Trace) -> BoolArray:
-    """A prediction is one that the hardware works for; else calls must be longer than sampling periods, and predictions
-    lie apart."""
+    """A prediction is one that the hardware works for; else calls must exceed sampling periods, and lie apart."""
     activity = trace.activity
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
     start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends

@@ -6,10 +6,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.framework import InspectedModel, Judgment, ModelFileDetector
-from tracekit.detectors.options import Settings, configure
+from tracekit.detectors.options import Settings, choose, configure
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, Outcome
 from tracekit.detectors.pages import Pattern, rule
-from tracekit.detectors.selection import choose
 from tracekit.errors import words_of
 from tracekit.model_files.facts import Form, ModelFile
 

@@ -1,4 +1,4 @@
-"""Thresholds of detectors: typed, with a default, a unit and the reason for the number."""
+"""Which detectors are run, and their thresholds: typed, with a default, a unit and the reason for the number."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import ListedDetector
+    from tracekit.detectors.framework import ListedDetector, Metadata
+
+    Chosen = TypeVar("Chosen", bound=Metadata[Any])
 
 Number = int | float
 Settings = Mapping[str, str | Number]
@@ -54,6 +56,14 @@ def option(
     smallest = minimum if minimum is not None else int(isinstance(default, int))
     largest = maximum if maximum is not None else _MAX_TIMES.get(unit, _MAX_NUMBER)
     return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": smallest, "maximum": largest})
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """Thresholds of a check: a subclass is a frozen dataclass, and each field is made by `option`."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def option_infos(detector: ListedDetector) -> tuple[OptionInfo, ...]:
@@ -103,17 +113,8 @@ def _make_options(detector: ListedDetector, make: Callable[[], Any]) -> Any:
         raise UsageError(f"'{detector.id}' of the package {detector.package} refuses its options: {error}") from None
 
 
-def configure_model(
-    detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings, model: str
-) -> dict[str, Any]:
-    """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on
-    top."""
-    return configure(detectors, settings_of_model(settings, model_settings, model))
-
-
 def settings_of_model(settings: Settings, model_settings: ModelSettings, model: str) -> dict[str, str | Number]:
-    """The settings with those of every pattern that matches the base name on top. Where several match, a later one
-    wins."""
+    """The settings with those of every pattern that matches the base name on top; of several, a later one wins."""
     merged = dict(settings)
     for pattern, overrides in model_settings.items():
         if matches(model, pattern):
@@ -164,6 +165,40 @@ def check_settings(detectors: Sequence[ListedDetector], settings: Settings, mode
 def matches(model: str, pattern: str) -> bool:
     """Whether a base name is meant by a shell pattern; a name is also a pattern for itself, even with brackets."""
     return model == pattern or fnmatchcase(model, pattern)
+
+
+def choose(detectors: Sequence[Chosen], only: Collection[str], skip: Collection[str]) -> tuple[Chosen, ...]:
+    """The detectors named in `only` (all where it is empty) less those in `skip`. Raises `UsageError` for others."""
+    ids = [detector.id for detector in detectors]
+    for name in (*only, *skip):
+        if name not in ids:
+            raise unknown_check(name, ids)
+    chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
+    if not chosen:
+        raise UsageError("no check is left to run: all of them are skipped")
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChecks:
+    """What a project sets for the checks of model files."""
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
+    """Options for all models."""
+    model_settings: ModelSettings = field(default_factory=dict)
+    """Options by pattern of model names."""
+    model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Checks left out, by pattern of model names."""
+
+    def skipped_checks(self, model: str) -> tuple[str, ...]:
+        """Checks that are left out for a model."""
+        return (*self.skip, *model_skips(self.model_skip, model))
+
+    def settings_of(self, model: str) -> dict[str, str | Number]:
+        """Options for a model."""
+        return settings_of_model(self.settings, self.model_settings, model)
 
 
 UNWRITABLE = 10**sys.int_info.default_max_str_digits

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -70,10 +70,11 @@ class Page:
     """Markdown: what it is, how it is measured, when it is not a problem."""
     fix: str = ""
     """Markdown with Swift or coremltools code: the API to call."""
+    name: str = ""
+    """Name of its file, which is the id of its rule."""
 
     def fix_from(self, start: str) -> str:
-        """The fix from the first place that begins so, for a fix that replaces what stands before. Raises ValueError
-        where there is none."""
+        """The fix from where it begins so, for one that replaces what stands before. Raises ValueError without any."""
         return self.fix[self.fix.index(start) :]
 
 
@@ -86,7 +87,7 @@ def page_beside(module: str, name: str = "") -> Page:
     path = Path(module)
     path = path.with_name(f"{name or path.stem.replace('_', '-')}.md")
     try:
-        return parse_page(path.read_text("utf-8"))
+        return replace(parse_page(path.read_text("utf-8")), name=path.stem)
     except (KeyError, ValueError) as error:
         raise ValueError(f"{path.name} is not the page of a rule: {error}") from error
 

@@ -40,7 +40,12 @@ _INSTRUMENTS = tuple(instrument.name for instrument in INSTRUMENTS)
 def all_detectors() -> tuple[AnyDetector, ...]:
     """tracekit's own detectors, then those of installed packages by package and name. Searches the packages once."""
     detectors = list(DETECTORS)
-    for entry in _entry_points() if _may_have_entry_points() else ():
+    entries: list[EntryPoint] = []
+    if _may_have_entry_points():
+        from importlib.metadata import entry_points
+
+        entries = sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
+    for entry in entries:
         detectors += _load_detectors(entry, {detector.id for detector in (*detectors, *_of_models())})
     return tuple(detectors)
 
@@ -55,12 +60,6 @@ def _of_models() -> tuple[ListedDetector, ...]:
     from tracekit.detectors.model_runner import MODEL_DETECTORS
 
     return MODEL_DETECTORS
-
-
-def _entry_points() -> list[EntryPoint]:
-    from importlib.metadata import entry_points
-
-    return sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
 
 
 def _may_have_entry_points() -> bool:

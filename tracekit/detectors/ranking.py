@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 class Relation(StrEnum):
-    """What another finding may be to this one. What detectors know of each other in general: no recording shows what
-    caused what."""
+    """What another finding may be to this one, as detectors know of each other: no recording shows what caused what."""
 
     CAUSED_BY = "possible_cause"
     CAUSES = "possible_effect"
@@ -64,7 +63,9 @@ def rank(
     own = {name: [_finding(entry).savings_ns for entry in groups[name]] for name in names}
     extra = _extra(names, own, together)
     related = _related_findings(order)
-    alone = (saved_ns for name in names for saved_ns in _shared_out(name, own[name], together))
+    # Several findings of a check share what all of them save.
+    shares = {name: len(saved) > 1 and None not in saved for name, saved in own.items()}
+    alone = (each for name in names for each in (_spread(together([name]), own[name]) if shares[name] else own[name]))
     return tuple(
         RankedFinding(entry, own_ns, extra_ns, links)
         for entry, own_ns, extra_ns, links in zip(order, alone, extra, related, strict=True)
@@ -72,8 +73,7 @@ def rank(
 
 
 def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
-    """What orders findings, the smallest first: severity, cost (where it is not the one given), and how often a
-    prediction is not as the user asked."""
+    """What orders findings, smallest first: severity, cost (its own if none is given), share not as asked."""
     cost_ns = _cost_ns(finding) if cost_ns is None else cost_ns
     return list(Severity).index(severity_of(finding)), -cost_ns, -(finding.missed or 0.0)
 
@@ -111,13 +111,6 @@ def _extra(
         with_this_ns = min(max(together(known[: known.index(name) + 1]), before_ns), total_ns)
         yield from _spread(with_this_ns - before_ns, own[name])
         before_ns = with_this_ns
-
-
-def _shared_out(
-    name: str, alone: Sequence[int | None], together: Callable[[Sequence[str]], int]
-) -> Iterable[int | None]:
-    """What each finding of a check saves, of what all of them save."""
-    return alone if None in alone or len(alone) < 2 else _spread(together([name]), alone)
 
 
 def _spread(total_ns: int, alone: Sequence[int | None]) -> Iterator[int]:
@@ -163,7 +156,6 @@ def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[i
 
 
 def _may_share_models(one: Judgment, other: Judgment) -> bool:
-    """Whether two findings can be about the same model: one about several models shows all of them in its evidence,
-    unless that is a selection."""
+    """Whether two findings can be about the same model: evidence shows all models, unless it is a selection."""
     about = [_finding(entry).models for entry in (one, other)]
     return about[0] is None or about[1] is None or not about[0].isdisjoint(about[1])

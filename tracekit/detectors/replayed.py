@@ -95,8 +95,7 @@ class Replays:
         return saved
 
     def together_ns(self, names: Sequence[str]) -> int:
-        """The same of all models that the findings of these checks are about. Who waits for loads of several models at
-        once waits once."""
+        """The same of all models that these findings are about. Who waits for several loads at once waits once."""
         if not names:
             return 0
         about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])
@@ -133,13 +132,7 @@ class Replays:
         if changes.in_flight[mine].any() and not changes.ahead[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
             return replace(finding, cost=given, savings_ns=0)
-        cost = replace(
-            given,
-            ns=saved,
-            share=min(share, 1.0),
-            of=of,
-            longest_wait_ns=min(given.longest_wait_ns, saved),
-        )
+        cost = replace(given, ns=saved, share=min(share, 1.0), of=of, longest_wait_ns=min(given.longest_wait_ns, saved))
         return replace(finding, cost=cost, savings_ns=saved)
 
     @cached_property

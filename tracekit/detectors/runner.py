@@ -10,10 +10,17 @@ from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
 from tracekit.detectors.inference import RECORD_CORE_ML, Variant, settled, source_sentence, stands_in, variants
-from tracekit.detectors.options import ModelSettings, Settings, check_settings, configure, configure_model, model_skips
+from tracekit.detectors.options import (
+    ModelSettings,
+    Settings,
+    check_settings,
+    choose,
+    configure,
+    model_skips,
+    settings_of_model,
+)
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.selection import choose
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
@@ -49,7 +56,7 @@ def run_detectors(
     options = configure(detectors, general)
 
     def of_model(name: str) -> tuple[dict[str, Any], set[str]]:
-        of_all = configure_model(detectors, general, special, name) if special else options
+        of_all = configure(detectors, settings_of_model(general, special, name)) if special else options
         return of_all, model_skips(model_skip or {}, name)
 
     own = [detector for detector in chosen if not _is_foreign(detector)]
@@ -65,7 +72,10 @@ def run_detectors(
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model, models)
-    unnamed = _unnamed_outcomes(trace)
+    count = unnamed_predictions(trace)
+    counted = format_count(count, "prediction has", "predictions have")
+    reason = f"{counted} no model name, so they cannot be evaluated by model."
+    unnamed: list[Outcome] = [NotEvaluated(None, reason, RECORD_EARLIER)] if count else []
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
             answers = outcomes[detector.id] + unnamed
@@ -129,14 +139,6 @@ def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Out
     return [_detect(detector, RecordingView(copy_of(trace) if _is_foreign(detector) else trace), options, None)]
 
 
-def _unnamed_outcomes(trace: Trace) -> list[Outcome]:
-    """The outcome for predictions without a model, if there are any."""
-    unnamed = unnamed_predictions(trace)
-    counted = format_count(unnamed, "prediction has", "predictions have")
-    reason = f"{counted} no model name, so they cannot be evaluated by model."
-    return [NotEvaluated(None, reason, RECORD_EARLIER)] if unnamed else []
-
-
 def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | None:
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
@@ -148,8 +150,7 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | Non
 
 
 def answer_of(detector: AnyDetector, seen: Any, options: Any) -> Outcome:
-    """What a detector says of what it sees, a `ModelView` or a `RecordingView`, or why its preconditions keep it from
-    looking."""
+    """What a detector says of a `ModelView` or a `RecordingView`, or why what it asks first keeps it from looking."""
     for asks in detector.asks:
         outcome = asks(seen, options)
         if outcome is not None:

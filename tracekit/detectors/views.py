@@ -151,11 +151,8 @@ class ModelView(Seen):
         left_out: str = "",
         record: str = RECORD_LONGER,
     ) -> NotEvaluated:
-        """`3 comparable predictions with GPU work, 10 needed.`
-
-        `adjective` and `which`, before and after the noun, set these predictions apart; the clause `left_out` says
-        which others do not count.
-        """
+        """`3 comparable predictions with GPU work, 10 needed.` `adjective` and `which` surround the noun; the clause
+        `left_out` says which others do not count."""
         noun = f"{adjective and f'{adjective} '}prediction"
         counted = format_count(count, noun) if count else f"No {noun}s"
         return self.unknown(f"{counted}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}.", record)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
-from tracekit.detectors.selection import ModelChecks
+from tracekit.detectors.options import ModelChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
 from tracekit.model_files.fixing.remedies import fix_command

@@ -40,7 +40,7 @@ from tracekit.trace.coverage import issues_about_data, tables_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 
 if TYPE_CHECKING:
-    from tracekit.detectors.selection import ModelChecks
+    from tracekit.detectors.options import ModelChecks
     from tracekit.recording.contents import TableEntry
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace

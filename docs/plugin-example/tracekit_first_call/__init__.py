@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     """Thresholds."""
 
     wait_s: float = tk.option(1.0, "s", "Who opens a camera expects a first result within a second (an example).")

@@ -8,19 +8,20 @@ import pytest
 
 from tracekit.detectors import ModelView
 from tracekit.detectors.outcomes import NotEvaluated, Passed
-from tracekit.detectors.shared.contention import ContentionWords, Met, slowdown_metrics, split_by_contact
+from tracekit.detectors.shared.contention import Contention, ContentionWords, Met
 from tracekit.detectors.shared.options import ContentionOptions
 
 NET = ModelView("Net", *[None] * 7)
 OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
 WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
+CONTENTION = Contention(NET, OPTIONS, WORDS)
 
 
 def met(*groups: tuple[int, float, int]) -> Met | Passed | NotEvaluated:
     """So many predictions each, with their overlap and their duration."""
     counts, overlap, durations = zip(*groups, strict=True)
     rows = pd.DataFrame({"duration_ns": np.repeat(durations, counts)})
-    return split_by_contact(NET, rows, np.repeat(overlap, counts), OPTIONS, WORDS)
+    return CONTENTION.split(rows, np.repeat(overlap, counts))
 
 
 def test_extra_time_is_measured_from_the_undisturbed_median() -> None:
@@ -61,5 +62,5 @@ def test_without_undisturbed_predictions_there_is_nothing_to_compare(calm: int, 
 def test_each_threshold_is_asked_in_turn(slow: int, explained: float, chance: str, reason: str | None) -> None:
     comparison = met((5, 1.0, slow), (5, 0.0, 100))
     assert isinstance(comparison, Met)
-    answer = slowdown_metrics(NET, comparison, explained, lambda: chance, OPTIONS, WORDS)
+    answer = CONTENTION.slowdown(comparison, explained, lambda: chance)
     assert getattr(answer, "summary", None) == reason

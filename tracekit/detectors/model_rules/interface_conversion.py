@@ -104,17 +104,12 @@ def _swift(function: Function, names: set[str]) -> str:
         return (
             f"In Swift, pass a pixel buffer of the type `kCVPixelFormatType_OneComponent16Half` for {code(first.name)}."
         )
+    name = first.name if first.name.isidentifier() and first.name.isascii() else "input"
     return (
         "```swift\n"
         "// A Float16 array; reuse it in every prediction.\n"
-        f"let {_identifier(first.name)} = try MLMultiArray(shape: [{sizes}], dataType: .float16)\n```"
+        f"let {name} = try MLMultiArray(shape: [{sizes}], dataType: .float16)\n```"
     )
 
 
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else "input"
-
-
-DETECTOR = tk.ModelFileDetector(
-    id="interface-conversion", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

@@ -39,9 +39,8 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if model.form is Form.COMPILED:
         return view.passed(f"Complete{size}; compiled, so `MLModel(contentsOf:)` takes it.", metrics)
     return view.passed(
-        f"Complete{size}; source form, so Xcode or `MLModel.compileModel(at:)` compiles it before it loads.",
-        metrics,
+        f"Complete{size}; source form, so Xcode or `MLModel.compileModel(at:)` compiles it before it loads.", metrics
     )
 
 
-DETECTOR = tk.ModelFileDetector(id="load-failure", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

@@ -26,6 +26,4 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.ModelFileDetector(
-    id="per-block-weights", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

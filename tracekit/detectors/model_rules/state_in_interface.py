@@ -10,8 +10,7 @@ from tracekit.detectors.model_rules.shared import code, functions_of, literal, n
 from tracekit.model_files.facts import BITS, Feature, FeatureKind, Function
 
 _NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
-"""Names that converters and authors give to state. An image that is filtered has the shape of the result too, so that
-shapes alone decide nothing."""
+"""Names that converters and authors give to state. Shapes decide nothing: filtered images keep theirs."""
 
 STATES = 9
 """Specification version that has states: iOS 18, macOS 15."""
@@ -89,6 +88,4 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DETECTOR = tk.ModelFileDetector(
-    id="state-in-interface", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

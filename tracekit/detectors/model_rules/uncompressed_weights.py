@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import name_list, no_weights
 from tracekit.model_files.facts import Kind
 from tracekit.model_files.weights import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_mb: float = tk.option(
         10.0, "MB", "Heuristic: smaller weights matter little for download, memory and load time."
     )
@@ -54,6 +51,4 @@ model = quantization_utils.quantize_weights(model, nbits=8)  # 16 bits: iOS 11.2
 ```
 """
 
-DETECTOR = tk.ModelFileDetector(
-    id="uncompressed-weights", page=tk.page_beside(__file__), options=Options, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=Options, detect=detect)

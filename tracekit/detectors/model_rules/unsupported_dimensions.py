@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, name_list, no_operations
 from tracekit.model_files.facts import Function, is_constant
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     max_size: int = tk.option(
         16_384, "elements", "Error text of the Neural Engine's compiler: depth, height and width are 1 to 16,384."
     )
@@ -30,7 +28,10 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
     metrics = (tk.above("largest dimension", largest, "count", options.max_size + 1),)
     if large:
-        shown = name_list(f"{code(name)} ({_words(sizes)})" for name, sizes in large.items())
+        shown = name_list(
+            f"{code(name)} ({' × '.join('?' if size is None else str(size) for size in sizes)})"
+            for name, sizes in large.items()
+        )
         return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
@@ -61,10 +62,6 @@ def _results(function: Function) -> list[tuple[str, Sequence[int | None]]]:
     ]
 
 
-def _words(sizes: Sequence[int | None]) -> str:
-    return " × ".join("?" if size is None else f"{size}" for size in sizes)
-
-
 def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     """Whether a size is beyond its limit. Of four and five dimensions the first two are batch and channels."""
     outer = 2 if len(sizes) >= 4 else 0
@@ -74,6 +71,4 @@ def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     )
 
 
-DETECTOR = tk.ModelFileDetector(
-    id="unsupported-dimensions", page=tk.page_beside(__file__), options=Options, detect=detect
-)
+DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=Options, detect=detect)

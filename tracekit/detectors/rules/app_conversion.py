@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.app_work import AppWork, conversions
+from tracekit.analysis.code.app_work import conversions
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
@@ -13,26 +13,18 @@ def detect(view: tk.RecordingView, options: AppWorkOptions) -> tk.Outcome:
     return judge_app_work(view, conversions(view.trace), options, _WORDS)
 
 
-def _summary(work: AppWork) -> str:
-    return (
-        f"Between predictions, the app converts pixels or audio in {work.samples:,} of "
-        f"{tk.format_count(work.of, 'sample')} of the threads that predict ({tk.format_share(work.share)})."
-    )
-
-
 _WORDS = AppWorkWords(
     which="of threads that predict",
     counted="samples in conversions",
     threads="these threads",
     none="No call stack shows the app converting pixels or audio between predictions.",
     little="of the samples of threads that predict are in conversions.",
-    summary=_summary,
+    summary="Between predictions, the app converts pixels or audio in {samples} of the threads that predict ({share}).",
     saved="Inputs that arrive in the format of the model need none of it.",
 )
 
 
 DETECTOR = tk.RecordingDetector(
-    id="app-conversion",
     page=tk.page_beside(__file__),
     needs=("Call Stacks",),
     options=AppWorkOptions,

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.analysis.memory import top_calls
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
@@ -14,13 +15,11 @@ _LAUNCHING = "initializing"
 def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for predictions of models whose load is not in the recording."""
     trace = view.trace
-    activity = tk.rows_where(trace.activity, tk.is_any(trace.activity["level"], tk.Level.TOP))
-    calls = tk.rows_where(activity, tk.is_any(activity["kind"], tk.Kind.PREDICTION))
+    calls = top_calls(trace, tk.Kind.PREDICTION)
     if calls.empty:
         return view.not_applicable("No prediction was recorded.")
-    loads = tk.rows_where(activity, tk.is_any(activity["kind"], *tk.LOAD_KINDS))
-    firsts, unnamed = _unseen(calls, loads), tk.rows_where(calls, tk.categorical(calls["model"]).codes < 0)
-    names = [str(name) for name in firsts["model"]]
+    firsts = _unseen(calls, top_calls(trace, *tk.LOAD_KINDS))
+    unnamed = tk.rows_where(calls, tk.categorical(calls["model"]).codes < 0)
     metrics = (
         tk.above("models whose load was not recorded", len(firsts), "count", 1),
         tk.above("predictions without a model name", len(unnamed), "count", 1),
@@ -32,15 +31,18 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
         return view.not_applicable(
             f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing."
         )
-    was_launched = _was_launched(trace)
-    if was_launched is None or was_launched:
-        return _unclear(view, was_launched, _missing(names, len(unnamed)))
+    was_launched, missing = _was_launched(trace), _missing([str(name) for name in firsts["model"]], len(unnamed))
+    advice = "Record with `--launch`, so the recording starts before the app loads its models."
+    if was_launched is None:
+        late = "it is unknown whether the recording started after the app's launch."
+        return view.unknown(f"{missing[0].upper()}{missing[1:]}; {late}", advice)
+    if was_launched:
+        return view.unknown(
+            f"The app's launch was recorded, but {missing}; why these rows are missing is unknown.", advice
+        )
     return view.finding(
-        summary=(
-            f"The app was already running when the recording started: {_missing(names, len(unnamed))}. Earlier loads "
-            "are not in the recording."
-        ),
-        metrics=metrics,
+        f"The app was already running when the recording started: {missing}. Earlier loads are not in the recording.",
+        metrics,
         rows=pd.concat([firsts, unnamed.head(1)]),
     )
 
@@ -71,14 +73,6 @@ def _was_launched(trace: tk.Trace) -> bool | None:
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
 
 
-def _unclear(view: tk.RecordingView, was_launched: bool | None, what: str) -> tk.Outcome:
-    if was_launched:
-        reason = f"The app's launch was recorded, but {what}; why these rows are missing is unknown."
-    else:
-        reason = f"{what[0].upper()}{what[1:]}; it is unknown whether the recording started after the app's launch."
-    return view.unknown(reason, "Record with `--launch`, so the recording starts before the app loads its models.")
-
-
 def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
@@ -93,10 +87,5 @@ def _missing(names: list[str], unnamed: int) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="attached-late",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("App Life Cycle",),
-    options=tk.NoOptions,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect
 )

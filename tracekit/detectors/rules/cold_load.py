@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -15,8 +13,7 @@ from tracekit.detectors.shared.options import hang_share_option, max_delay_optio
 from tracekit.detectors.shared.planned import of_load
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
@@ -37,41 +34,30 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     loads = view.loads
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
-    long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
+    durations = loads["duration_ns"].to_numpy()
+    long = durations >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
     some = tk.rows_where(loads, long)
     waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_gap_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
-    metrics = _metrics(view, known, felt, options)
-    if (known.cold & felt).any():
-        return _finding(view, known, felt, hung & ~waited, metrics)
-    if (known.unknown & felt).any():
-        longest_ns = int(loads["duration_ns"].to_numpy()[known.unknown & felt].max())
-        return perhaps_cold(
-            view, "The app", longest_ns, " On iOS 17, macOS 14 and later, the load row says which it was."
-        )
-    if ((known.cold | known.unknown) & perhaps).any():
-        longest = view.time(int(loads["duration_ns"].to_numpy()[perhaps].max()))
-        return warm_up_doubt(view, f"a prediction right after a load of {longest}")
-    return view.passed(_nobody_waits(view, known), metrics)
-
-
-def _metrics(view: tk.ModelView, known: ColdLoads, felt: tk.BoolArray, options: Options) -> tuple[tk.Metric, ...]:
-    durations = view.loads["duration_ns"].to_numpy()
-    rest = durations[~known.cold & ~known.unknown]
-    return (
+    rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
+    metrics = (
         tk.above("cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
-        tk.above(
-            "longest load the app waited for",
-            int(durations[felt].max(initial=0)),
-            "ns",
-            round(options.min_wait_ms * 1e6),
-        ),
+        tk.above("longest load the app waited for", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
         tk.Metric("loads", len(durations), "count"),
         tk.Metric("cold loads", int(known.cold.sum()), "count"),
         tk.Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
     )
+    if (known.cold & felt).any():
+        return _finding(view, known, felt, hung & ~waited, metrics)
+    if (known.unknown & felt).any():
+        more = " On iOS 17, macOS 14 and later, the load row says which it was."
+        return perhaps_cold(view, "The app", int(durations[known.unknown & felt].max()), more)
+    if ((known.cold | known.unknown) & perhaps).any():
+        longest = view.time(int(durations[perhaps].max()))
+        return warm_up_doubt(view, f"a prediction right after a load of {longest}")
+    return view.passed(_nobody_waits(view, known), metrics)
 
 
 def _finding(
@@ -84,25 +70,16 @@ def _finding(
     if len(rows) == 1:
         summary = f"Specialized for the device during a load of {view.time(cost_ns)}"
     else:
-        longest = int(rows["duration_ns"].max())
-        summary = (
-            f"Specialized for the device in {tk.format_count(len(rows), 'load')} ({view.time(cost_ns)} in total, "
-            f"longest {view.time(longest)})"
-        )
-    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen) + _size(view.model_file) + of_load(view)
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True),
-        rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
-    )
-
-
-def _who_waited(only_hung: tk.BoolArray) -> str:
-    if only_hung.all():
-        return ", while the main thread was unresponsive (possible but not certain: only the times match)."
-    return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
+        longest = view.time(int(rows["duration_ns"].max()))
+        count = tk.format_count(len(rows), "load")
+        summary = f"Specialized for the device in {count} ({view.time(cost_ns)} in total, longest {longest})"
+    if only_hung[chosen].all():
+        summary += ", while the main thread was unresponsive (possible but not certain: only the times match)."
+    else:
+        summary += ", and a prediction waited for it." if len(rows) == 1 else ", and predictions waited for them."
+    summary += _how_known(known, chosen) + _size(view.model_file) + of_load(view)
+    cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
+    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
 
 
 def _how_known(known: ColdLoads, chosen: tk.BoolArray) -> str:
@@ -143,7 +120,6 @@ def _nobody_waits(view: tk.ModelView, known: ColdLoads) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="cold-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import traits
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_compiles: int = tk.option(
         2,
         "compilations",
@@ -49,27 +46,37 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("total compilation time", tk.covered_ns(compiles, programs), "ns"),
     )
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
-        if len(again) and _several_models(view):
+        # Whether one name stands for several models or processes.
+        known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware) if len(again) else None
+        if known is not None and (known.interfaces > 1 or known.processes > 1):
             return view.unknown(
                 f"Compiled {len(compiles)} times, but several models share this name: their predictions copy "
                 "different numbers of inputs or run in different processes. Which model each compilation belongs to "
                 "is not recorded.",
                 "Give each model file its own name.",
             )
-        return _finding(view, again, programs_again, repeated_ns, metrics)
+        why = [f"The app compiled the model {len(again) + 1:,} times"] if len(again) else []
+        if len(programs_again):
+            count = int(programs_again["label"].value_counts().max()) + 1
+            why.append(f"{'the' if why else 'The'} same part was compiled for the Neural Engine {count:,} times")
+        return view.finding(
+            f"{', and '.join(why)}; all but the first took {view.time(repeated_ns)} in total.",
+            metrics,
+            rows=pd.concat([again, programs_again]),
+            cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
+            call_sites=sites_of(view.trace, again.index),
+        )
     if len(compiles) == 1 and tk.covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return view.unknown(
             f"Compiled once, in {view.time(tk.covered_ns(compiles))}; one launch does not show whether this "
             "happens at every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
-    return view.passed(_compilation_summary(view, programs), metrics)
-
-
-def _several_models(view: tk.ModelView) -> bool:
-    """Whether the predictions show that one name stands for several models or processes."""
-    known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
-    return known.interfaces > 1 or known.processes > 1
+    if compiles.empty and programs.empty:
+        return view.passed("No compilation of this model was recorded.", metrics)
+    counted = tk.format_count(len(compiles) + len(programs), "compilation")
+    time = view.time(tk.covered_ns(compiles, programs))
+    return view.passed(f"{counted} in {time}; no long one was repeated.", metrics)
 
 
 def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
@@ -81,36 +88,7 @@ def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     return programs[labels.duplicated().to_numpy() & often]
 
 
-def _compilation_summary(view: tk.ModelView, programs: pd.DataFrame) -> str:
-    if view.compiles.empty and programs.empty:
-        return "No compilation of this model was recorded."
-    count = len(view.compiles) + len(programs)
-    time = view.time(tk.covered_ns(view.compiles, programs))
-    return f"{tk.format_count(count, 'compilation')} in {time}; no long one was repeated."
-
-
-def _finding(
-    view: tk.ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[tk.Metric, ...]
-) -> tk.Outcome:
-    """The finding with its cost: every compilation but the first."""
-    parts = []
-    if len(again):
-        parts.append(f"The app compiled the model {len(again) + 1:,} times")
-    if len(programs):
-        count = int(programs["label"].value_counts().max()) + 1
-        parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
-    rows = pd.concat([again, programs])
-    return view.finding(
-        summary=f"{', and '.join(parts)}; all but the first took {view.time(repeated_ns)} in total.",
-        metrics=metrics,
-        cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
-        rows=rows,
-        call_sites=sites_of(view.trace, again.index),
-    )
-
-
 DETECTOR = tk.Detector(
-    id="compile-at-runtime",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),

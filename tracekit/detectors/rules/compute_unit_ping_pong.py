@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, DeviceRuns, device_runs_of
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     hand_offs: int = tk.option(
         4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
     )
@@ -39,7 +35,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     has_handoffs = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
     rows = tk.rows_where(view.predictions, has_handoffs)
     if len(rows) < options.min_predictions:
-        return _too_few(view, len(rows), options)
+        not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
+        if len(rows) < len(view.predictions) and not_recorded is not None:
+            return not_recorded
+        return view.too_few_predictions(
+            len(rows), options.min_predictions, "with known compute units", record=record_alone(view.predictions)
+        )
     handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[has_handoffs]
     runs = None
     changes = handoffs
@@ -53,7 +54,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
-    share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
+    interruptions, main = tk.Intervals(*runs.interruptions()[1:]), tk.DEVICE_NAMES[runs.main_unit]
+    interrupted_ns = int(interruptions.durations.sum())
+    share = interrupted_ns / int(rows["duration_ns"].sum())
     metrics = (
         tk.above("hand-offs per prediction (median)", usual, "count", options.hand_offs),
         tk.above("main unit interrupted", share, "share", options.interrupted_share),
@@ -61,60 +64,26 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.reached(metrics, "main unit interrupted") or not share:
         return view.passed(
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
-            f"{tk.DEVICE_NAMES[runs.main_unit]} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
+            f"{main} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
         )
-    return _finding(view, rows[changes >= options.hand_offs], runs, metrics)
-
-
-def _too_few(view: tk.ModelView, known: int, options: Options) -> tk.Outcome:
-    """What to say where too few predictions show which units worked in them."""
-    after = f"{unit_suggestion(view)}{of_hand_offs(view)}"
-    not_recorded = view.missing_units_answer(after=after)
-    if known < len(view.predictions) and not_recorded is not None:
-        return not_recorded
-    return view.too_few_predictions(
-        known, options.min_predictions, "with known compute units", record=record_alone(view.predictions)
-    )
-
-
-def _interruptions(runs: DeviceRuns) -> tk.Intervals:
-    """When the main unit was interrupted, prediction by prediction."""
-    _, starts, ends = runs.interruptions()
-    return tk.Intervals(starts, ends)
-
-
-def _finding(view: tk.ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: the time for which the main unit was interrupted."""
-    interruptions = _interruptions(runs)
     affected = interruptions.union()
-    main = tk.DEVICE_NAMES[runs.main_unit]
-    mean = int(interruptions.durations.sum()) / len(view.predictions)
-    changes = tk.value_of(metrics, "hand-offs per prediction (median)")
-    share = tk.format_share(tk.value_of(metrics, "main unit interrupted"))
+    mean = interrupted_ns / len(view.predictions)
     return view.finding(
-        summary=(
-            f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
-            f"{order_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
-            f"{tk.format_time(mean)} per prediction on average ({share} of its time)."
-            f"{of_hand_offs(view, main)}"
-        ),
-        metrics=(*metrics, tk.Metric("mean interruption per prediction", mean, "ns")),
+        f"Half of the predictions have {usual:.0f} or more hand-offs (mostly {order_words(runs.usual_order())}). They "
+        f"interrupt the {main}, which does most of the work, for {tk.format_time(mean)} per prediction on average "
+        f"({tk.format_share(share)} of its time).{of_hand_offs(view, main)}",
+        (*metrics, tk.Metric("mean interruption per prediction", mean, "ns")),
+        rows=rows[changes >= options.hand_offs],
         cost=view.cost(
             affected.covered_ns,
             f"Time between two runs on the {main} in one prediction",
             f"The {main} would need part of it to do the work of the other units.",
         ),
-        rows=rows,
         affected=affected,
     )
 
 
 DETECTOR = tk.Detector(
-    id="compute-unit-ping-pong",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Neural Engine", "GPU"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect
 )

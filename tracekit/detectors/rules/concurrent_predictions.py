@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     limit: int = tk.option(
         2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )
@@ -53,32 +50,32 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             tk.RECORD_LONGER,
         )
     slowdown = _slowdown(concurrency, options)
-    metrics = _metrics(concurrency, slowdown, options)
-    if concurrency.share_above < options.busy_share or concurrency.max_depth <= options.limit:
-        return view.passed(_rarely_above(concurrency), metrics)
-    if slowdown is not None:
-        if slowdown >= options.slowdown:
-            return _finding(view, concurrency, slowdown, metrics)
+    metrics = (
+        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
+        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
+        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
+        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
+        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
+    )
+    if concurrency.max_depth <= options.limit:
+        return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)
+    if concurrency.share_above < options.busy_share:
+        rarely = f"more than {options.limit} for only {tk.format_share(concurrency.share_above)} of busy time"
+        return view.passed(f"At most {concurrency.max_depth} in flight; {rarely}.", metrics)
+    if slowdown is not None and slowdown < options.slowdown:
         return view.passed(
             f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
-    deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
-    # Several instances may well run on different devices, where depth alone shows nothing.
-    if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, concurrency, slowdown, metrics)
-    return view.unknown(
-        f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow each "
-        "other down.",
-        "For comparison, record a phase without overlapping predictions.",
-    )
-
-
-def _rarely_above(concurrency: ConcurrencySummary) -> str:
-    """Words for predictions that hardly ever exceed the limit."""
-    words = f"At most {concurrency.max_depth} in flight"
-    if concurrency.max_depth <= concurrency.limit:
-        return f"{words}."
-    return f"{words}; more than {concurrency.limit} for only {tk.format_share(concurrency.share_above)} of busy time."
+    if slowdown is None:
+        deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
+        # Several instances may well run on different devices, where depth alone shows nothing.
+        if deep.share_above < options.busy_share or view.predictions["instance"].nunique() > 1:
+            return view.unknown(
+                f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow "
+                "each other down.",
+                "For comparison, record a phase without overlapping predictions.",
+            )
+    return _finding(view, concurrency, slowdown, metrics)
 
 
 def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
@@ -89,52 +86,32 @@ def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None
     return concurrency.above_median_ns / concurrency.alone_median_ns
 
 
-def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[tk.Metric, ...]:
-    return (
-        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
-        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
-        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
-        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
-    )
-
-
 def _finding(
     view: tk.ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[tk.Metric, ...]
-) -> tk.Outcome:
+) -> tk.Finding:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
-    summary = (
-        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
-        f"{tk.format_share(concurrency.share_above)} of busy time). "
+    limit, share = concurrency.limit, tk.format_share(concurrency.share_above)
+    slower = (
+        "Too few ran alone to tell how much that slows them down."
+        if slowdown is None
+        else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
+        f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
     )
-    if slowdown is not None:
-        summary += (
-            f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
-            f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
-        )
-    else:
-        summary += "Too few ran alone to tell how much that slows them down."
-    rows = view.predictions[concurrency.is_above]
     return view.finding(
-        summary=summary,
-        metrics=metrics,
+        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
+        f"{share} of busy time). {slower}",
+        metrics,
+        rows=view.predictions[concurrency.is_above],
         cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),
-            f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
-            f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "
-            "predictions in flight.",
+            f"Of the time with more than {limit} in flight, the part of those beyond the first {limit} (half of it "
+            f"with {2 * limit} in flight), as a share of all time with predictions in flight.",
             of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
         ),
-        rows=rows,
     )
 
 
 DETECTOR = tk.Detector(
-    id="concurrent-predictions",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    origins=(tk.Origin.CALL_STACKS,),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, detect=detect
 )

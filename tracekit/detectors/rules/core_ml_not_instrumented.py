@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -15,8 +13,7 @@ _CORRUPT = "log archive is corrupt"
 """In the run issue that comes with empty signpost tables (reported)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_executions: int = tk.option(
         20,
         "executions",
@@ -43,15 +40,19 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     if tk.is_any(trace.activity["origin"], tk.Origin.CALL_STACKS).any():
         return view.not_applicable("Core ML recorded no events, and its calls are inferred from call stacks instead.")
-    target_rows, unattributed = _own_work(trace), _unnamed_work(trace)
+    hardware = trace.hardware
+    own = ~tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
+    named_gpu = own & tk.is_any(hardware["lane"], tk.Lane.GPU) & hardware["model"].notna().to_numpy()
+    target_rows = tk.rows_where(hardware, named_gpu)
+    unattributed = tk.rows_where(hardware, own & tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC))
+    # None where the instrument was not recorded or cannot be read.
+    gpu_rows, executions = (
+        len(rows) if trace.coverage_of(instrument).recorded else None
+        for instrument, rows in ((tk.GPU, target_rows), (tk.NEURAL_ENGINE, unattributed))
+    )
     metrics = (
-        tk.above("GPU rows of the target that name a model", _row_count(trace, tk.GPU, target_rows), "count", 1),
-        tk.above(
-            "Neural Engine executions",
-            _row_count(trace, tk.NEURAL_ENGINE, unattributed),
-            "count",
-            options.min_executions,
-        ),
+        tk.above("GPU rows of the target that name a model", gpu_rows, "count", 1),
+        tk.above("Neural Engine executions", executions, "count", options.min_executions),
     )
     if metrics[0].reached:
         return _finding(view, target_rows, metrics, is_certain=True)
@@ -60,31 +61,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     return unknown
 
 
-def _row_count(trace: tk.Trace, instrument: str, rows: pd.DataFrame) -> int | None:
-    """Number of rows of an instrument; None where it was not recorded or cannot be read."""
-    return len(rows) if trace.coverage_of(instrument).recorded else None
-
-
-def _own_work(trace: tk.Trace) -> pd.DataFrame:
-    """GPU rows that name a model and are not of another process."""
-    hardware = trace.hardware
-    named = (hardware["lane"] == tk.Lane.GPU) & hardware["model"].notna()
-    return hardware[(named & (hardware["attribution"] != tk.Attribution.FOREIGN)).to_numpy(dtype=bool)]
-
-
-def _unnamed_work(trace: tk.Trace) -> pd.DataFrame:
-    """Executions on the Neural Engine, less those of models that only other processes use."""
-    hardware = trace.hardware
-    executed = hardware["kind"] == tk.Kind.ANE_EXEC
-    return hardware[(executed & (hardware["attribution"] != tk.Attribution.FOREIGN)).to_numpy(dtype=bool)]
-
-
 def _finding(
-    view: tk.RecordingView,
-    rows: pd.DataFrame,
-    metrics: tuple[tk.Metric, ...],
-    *,
-    is_certain: bool,
+    view: tk.RecordingView, rows: pd.DataFrame, metrics: tuple[tk.Metric, ...], *, is_certain: bool
 ) -> tk.Outcome:
     busy = tk.format_time(tk.covered_ns(rows))
     names = sorted(tk.texts_in(rows["model"]))
@@ -99,11 +77,7 @@ def _finding(
         else "the Core ML table is empty"
     )
     doubt = "" if is_certain else " Neural Engine rows name no process, so another process may have made them."
-    return view.finding(
-        summary=f"{what}, but {nothing}.{doubt}{_cause(view.trace)}",
-        metrics=metrics,
-        rows=rows,
-    )
+    return view.finding(f"{what}, but {nothing}.{doubt}{_cause(view.trace)}", metrics, rows=rows)
 
 
 def _cause(trace: tk.Trace) -> str:
@@ -122,9 +96,5 @@ def _cause(trace: tk.Trace) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="core-ml-not-instrumented",
-    page=tk.page_beside(__file__),
-    uses=("Neural Engine", "GPU", "Call Stacks"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), uses=("Neural Engine", "GPU", "Call Stacks"), options=Options, detect=detect
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,20 +10,10 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judge_groups
 from tracekit.detectors.shared.competing_work import time_by_model
-from tracekit.detectors.shared.contention import (
-    ContentionWords,
-    Met,
-    beginnings,
-    contention_finding,
-    slowdown_metrics,
-    spans_of,
-    split_by_contact,
-    surely_longer,
-)
+from tracekit.detectors.shared.contention import Contention, ContentionWords, Met, beginnings, spans_of, surely_longer
 from tracekit.detectors.shared.options import ContentionOptions
 
 
-@dataclass(frozen=True, slots=True)
 class Options(ContentionOptions):
     overlap_share: float = tk.option(
         0.2,
@@ -43,8 +33,7 @@ class Options(ContentionOptions):
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Calls:
+class Calls(NamedTuple):
     """Predictions with CPU work that can be compared: shape (predictions,) each."""
 
     rows: pd.DataFrame
@@ -58,11 +47,6 @@ class Calls:
     """Part of it in which other models worked on the CPU."""
     overlap: tk.FloatArray
     """That part as a share, at the beginning (`beginnings`)."""
-
-    @property
-    def durations(self) -> tk.IntArray:
-        """Durations of the predictions in ns."""
-        return self.rows["duration_ns"].to_numpy()
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -86,12 +70,13 @@ def _judge_calls(
 ) -> tk.Outcome:
     """The answer for the `chosen` predictions, which compare with each other."""
     calls = _calls(view, cpu_rows, others, chosen)
-    part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
+    part = float(np.median(calls.cpu_ns / calls.rows["duration_ns"].to_numpy())) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {tk.format_share(part)} of prediction time, too little to slow predictions down much."
         return view.not_applicable(words)
-    met = split_by_contact(view, calls.rows, calls.overlap, options, _WORDS)
-    return _compare_calls(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
+    contention = Contention(view, options, _WORDS)
+    met = contention.split(calls.rows, calls.overlap)
+    return _compare_calls(contention, calls, met, cpu_rows, others) if isinstance(met, Met) else met
 
 
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
@@ -141,10 +126,9 @@ def _elsewhere(view: tk.ModelView) -> bool:
 
 
 def _compare_calls(
-    view: tk.ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
+    contention: Contention, calls: Calls, met: Met, cpu_rows: pd.DataFrame, others: pd.DataFrame
 ) -> tk.Outcome:
-    """The answer where enough predictions met others, and enough met none. `work` is CPU work of the model and of
-    others."""
+    """The answer where enough met others, and enough none, given CPU work of the model and of others."""
     extra = met.extra_ns
     longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[met.calm])), 0)
     filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
@@ -155,24 +139,16 @@ def _compare_calls(
         longer = surely_longer(met.durations, met.disturbed, met.calm)
         return "" if longer else "latency varies so much that this may be chance"
 
-    metrics = slowdown_metrics(view, met, explained, chance, options, _WORDS)
+    metrics = contention.slowdown(met, explained, chance)
     if isinstance(metrics, tk.Passed):
         return metrics
-    cpu_rows, others = work
     rows = met.rows[met.disturbed]
-    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
+    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(contention.view) else rows
     affected = tk.Intervals.from_rows(at_risk).intersection(tk.Intervals.from_rows(others))
-    whose = f"{_names(others, affected)} used the CPU too"
-    return contention_finding(view, met, filled, affected, metrics, _WORDS, (whose, ""))
-
-
-def _names(others: pd.DataFrame, affected: tk.Intervals) -> str:
-    """The models that worked in the affected time, most time first."""
+    # The models that worked in the affected time, most time first.
     working = list(time_by_model(others, affected))
-    more = f" and {len(working) - 2} more" if len(working) > 2 else ""
-    return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
+    names = tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
+    return contention.finding(met, metrics, filled, affected, f"{names} used the CPU too")
 
 
-DETECTOR = tk.Detector(
-    id="cpu-contention", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

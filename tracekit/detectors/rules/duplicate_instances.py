@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors.shared.instances import (
-    ALIKE,
-    MIN_SWITCHES,
-    PARALLEL_SHARE,
-    before_comparing,
-    one_suffices,
-    take_turns,
-    traits_of,
-)
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
 from tracekit.detectors.shared.loads import beside_cold
+from tracekit.detectors.shared.wording import RECORD_APP
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_switches: int = tk.option(
         MIN_SWITCHES,
@@ -50,15 +40,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     answer = before_comparing(view, options.min_predictions)
     if answer is not None:
         return answer
-    return _judge_instances(view, traits_of(view), options)
-
-
-def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.Outcome:
-    """The outcome where there are several instances or loads, and enough calls."""
+    known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
-    instances = max(parts, key=lambda part: (one_suffices(part, options), take_turns(part, options), part.switches))
+    instances = max(parts, key=lambda part: (turns.one_suffices(part), turns.taken(part), part.switches))
     metrics = (
         tk.Metric("instances", instances.count, "count"),
         tk.above("switches between instances", instances.switches, "count", options.min_switches),
@@ -66,22 +52,38 @@ def _judge_instances(view: tk.ModelView, known: Traits, options: Options) -> tk.
         tk.below("slowest to fastest instance", instances.spread, "ratio", options.alike),
         tk.Metric("unused loads", len(unused), "count"),
     )
-    doubled = one_suffices(instances, options)
+    doubled = turns.one_suffices(instances)
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
         return view.unknown(
-            "All processes were recorded, and the rows do not show which process each instance belongs to.",
-            "Record only the app (--attach or --launch).",
+            "All processes were recorded, and the rows do not show which process each instance belongs to.", RECORD_APP
         )
-    if take_turns(instances, options) and instances.spread is None:
+    if turns.taken(instances) and instances.spread is None:
         return view.unknown(
             "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
             "Record longer, with more predictions of each instance.",
         )
     if not doubled and not len(unused):
         return view.passed(_purpose(instances, known, options), metrics)
-    return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
+    unused = unused[: 0 if elsewhere else None]
+    rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
+    cost_ns = tk.covered_ns(rows)
+    why = []
+    if doubled:
+        why.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
+    if len(unused):
+        noun = "load was" if len(unused) == 1 else "loads were"
+        why.append(f"{len(unused):,} {noun} never used, although the model was used later")
+    words = "; ".join(why)
+    time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
+    return view.finding(
+        f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory: see duplicate-memory.",
+        metrics,
+        rows=rows if len(rows) else view.predictions.drop_duplicates("instance"),
+        cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
+        call_sites=sites_of(view.trace, rows.index),
+    )
 
 
 def _unused_loads(view: tk.ModelView, options: Options) -> tk.IntArray:
@@ -122,33 +124,7 @@ def _purpose(instances: Instances, known: Traits, options: Options) -> str:
     )
 
 
-def _finding(
-    view: tk.ModelView, instances: Instances, unused: tk.IntArray, metrics: tuple[tk.Metric, ...], options: Options
-) -> tk.Outcome:
-    """The finding with its cost: loading the instances that are not needed."""
-    doubled = one_suffices(instances, options)
-    rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
-    cost_ns = tk.covered_ns(rows)
-    parts = []
-    if doubled:
-        parts.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
-    if len(unused):
-        noun = "load was" if len(unused) == 1 else "loads were"
-        parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
-    words = "; ".join(parts)
-    time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
-    shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
-    return view.finding(
-        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory: see duplicate-memory.",
-        metrics=metrics,
-        cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
-        rows=shown,
-        call_sites=sites_of(view.trace, rows.index),
-    )
-
-
 DETECTOR = tk.Detector(
-    id="duplicate-instances",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,19 +10,12 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import instances_by_kind
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
-from tracekit.detectors.shared.instances import (
-    ALIKE,
-    MIN_SWITCHES,
-    PARALLEL_SHARE,
-    before_comparing,
-    one_suffices,
-    traits_of,
-)
+from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.wording import RECORD_APP
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_mb: float = min_mb_option()
     copy_share: float = tk.option(
         0.5,
@@ -39,21 +31,18 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what the loads of instances added of which one would do."""
-    answer = before_comparing(view, options.min_predictions)
-    if answer is not None:
+    if (answer := before_comparing(view, options.min_predictions)) is not None:
         return answer
-    known = traits_of(view)
+    known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
-    part = next((each for each in parts if one_suffices(each, options)), None)
+    part = next((each for each in parts if turns.one_suffices(each)), None)
     if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
     if view.trace.run.target.kind == "all-processes" and (known.pid < 0).any():
         return view.unknown(
-            "All processes were recorded, and the rows do not show which process each instance belongs to.",
-            "Record only the app (--attach or --launch).",
+            "All processes were recorded, and the rows do not show which process each instance belongs to.", RECORD_APP
         )
-    answer = unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
     by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
     of_load = [by_start.get(start) for start in view.loads["start_ns"].to_numpy().tolist()]
@@ -70,16 +59,12 @@ def _judge(
         return _unknown(view, (first, *extra))
     added = sum(max(step, 0) for step in steps)
     each_adds = added / len(steps)
+    share = each_adds / first.together_bytes if first.together_bytes > 0 else None
     metrics = (
         tk.Metric("instances beyond the first", len(steps), "count"),
         tk.Metric("what the first load adds", first.together_bytes, "bytes"),
         tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
-        tk.above(
-            "further load to the first",
-            each_adds / first.together_bytes if first.together_bytes > 0 else None,
-            "share",
-            options.copy_share,
-        ),
+        tk.above("further load to the first", share, "share", options.copy_share),
     )
     at_most = "at most " if first.step_bytes is None else ""
     words = (
@@ -112,7 +97,6 @@ def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEv
 
 
 DETECTOR = tk.Detector(
-    id="duplicate-memory",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Activity Monitor", "Neural Engine", "GPU", "Call Stacks"),

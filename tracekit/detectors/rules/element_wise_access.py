@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.code.app_work import AppWork, element_access
+from tracekit.analysis.code.app_work import element_access
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
 
-@dataclass(frozen=True, slots=True)
 class Options(AppWorkOptions):
     share: float = tk.option(
         0.1,
@@ -25,29 +22,17 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     return judge_app_work(view, element_access(view.trace), options, _WORDS)
 
 
-def _summary(work: AppWork) -> str:
-    return (
-        f"{work.samples:,} of {tk.format_count(work.of, 'sample')} outside of loads read or write single elements of "
-        f"MLMultiArray ({tk.format_share(work.share)})."
-    )
-
-
 _WORDS = AppWorkWords(
     which="outside of loads",
     counted="samples in element access",
     threads="its threads",
     none="No call stack shows the app reading or writing single elements.",
     little="of the samples of its threads are in reading or writing single elements.",
-    summary=_summary,
+    summary="{samples} outside of loads read or write single elements of MLMultiArray ({share}).",
     saved="Reading or writing through a pointer takes a small part of it.",
 )
 
 
 DETECTOR = tk.RecordingDetector(
-    id="element-wise-access",
-    page=tk.page_beside(__file__),
-    needs=("Call Stacks",),
-    options=Options,
-    asks=(core_ml_in_stacks,),
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Call Stacks",), options=Options, asks=(core_ml_in_stacks,), detect=detect
 )

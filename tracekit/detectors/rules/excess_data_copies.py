@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.copies import CopySummary, summarize_copies
-from tracekit.detectors.shared.interface import interface_of, of_finding, passed_note
+from tracekit.analysis.copies import summarize_copies
+from tracekit.detectors.shared.interface import copies_finding, interface_of, of_finding, passed_note
 from tracekit.detectors.shared.options import min_mean_option, min_predictions_option
 
 _PAGE = tk.page_beside(__file__)
 _BUFFERS = _PAGE.fix_from("```swift")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     copy_share: float = tk.option(
         0.10,
         "share of prediction time",
@@ -53,21 +49,39 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("copy time per prediction", summary.covered_ns / count, "ns"),
         *(tk.Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
     )
+    file = interface_of(view)
     if not any(metric.reached for metric in metrics):
         if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
-            return _unplaced_copies_answer(view, summary)
-        text = f"Copies take {tk.format_share(summary.share)} of prediction time.{passed_note(interface_of(view))}"
-        return view.passed(text, metrics)
-    return _finding(view, summary, metrics)
-
-
-def _unplaced_copies_answer(view: tk.ModelView, summary: CopySummary) -> tk.Outcome:
-    """The answer where copies that might matter cannot be set against a prediction."""
-    rows = tk.format_count(summary.outside_count, "copy row is", "copy rows are")
-    inside = f", plus {tk.format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
-    return view.unknown(
-        f"{rows} outside all predictions ({tk.format_time(summary.outside_ns)}{inside}), so their share is unknown.",
-        "Start recording before the model loads, and stop after its predictions have ended.",
+            rows = tk.format_count(summary.outside_count, "copy row is", "copy rows are")
+            inside = f", plus {tk.format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
+            return view.unknown(
+                f"{rows} outside all predictions ({tk.format_time(summary.outside_ns)}{inside}), so their share is "
+                "unknown.",
+                "Start recording before the model loads, and stop after its predictions have ended.",
+            )
+        return view.passed(
+            f"Copies take {tk.format_share(summary.share)} of prediction time.{passed_note(file)}", metrics
+        )
+    largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
+    several = f"{largest[:-1]}ies" if largest.endswith("y") else f"{largest}s"
+    text = (
+        f"Copies and conversions take a mean {tk.format_time(summary.covered_ns / count)} of each "
+        f"{tk.format_time(mean_ns)} prediction, mostly {several}."
+    )
+    if len(summary.large_rows):
+        text += (
+            f" {tk.format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than "
+            "those of the other inputs in the same prediction."
+        )
+    fix = file.fix if file else ""
+    return copies_finding(
+        view,
+        f"{text}{of_finding(file)}",
+        metrics,
+        view.data.loc[summary.rows],
+        summary.covered_ns,
+        "Time in the model's predictions covered by copies and conversions",
+        fix=f"{fix}\n\nThen pass buffers that are used without a copy:\n\n{_BUFFERS}\n" if fix else "",
     )
 
 
@@ -76,44 +90,7 @@ def _words(kind: str) -> str:
     return kind.replace("_", " ").replace("ane ", "Neural Engine ")
 
 
-def _plural(words: str) -> str:
-    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
-
-
-def _finding(view: tk.ModelView, summary: CopySummary, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: all time inside predictions that copies cover."""
-    count = len(view.predictions)
-    largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
-    text = (
-        f"Copies and conversions take a mean {tk.format_time(summary.covered_ns / count)} of each "
-        f"{tk.format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
-    )
-    if len(summary.large_rows):
-        text += (
-            f" {tk.format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than "
-            "those of the other inputs in the same prediction."
-        )
-    interface = interface_of(view)
-    rows = view.data.loc[summary.rows]
-    copied = tk.Intervals.from_rows(rows).union()
-    return view.finding(
-        summary=f"{text}{of_finding(interface)}",
-        metrics=metrics,
-        cost=view.cost(
-            min(summary.covered_ns, copied.covered_ns),
-            "Time in the model's predictions covered by copies and conversions, with overlaps counted once",
-        ),
-        rows=rows,
-        affected=copied,
-        call_sites=sites_of(view.trace, view.predictions.index),
-        fix=f"{interface.fix}\n\nThen pass buffers that are used without a copy:\n\n{_BUFFERS}\n"
-        if interface and interface.fix
-        else "",
-    )
-
-
 DETECTOR = tk.Detector(
-    id="excess-data-copies",
     page=_PAGE,
     needs=("Core ML",),
     caused_by=("float-conversion", "state-copies"),

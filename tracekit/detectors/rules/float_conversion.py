@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.copies import ConversionSummary, summarize_conversions
-from tracekit.detectors.shared.interface import interface_of, of_finding, of_unclear, passed_note
+from tracekit.analysis.copies import summarize_conversions
+from tracekit.detectors.shared.interface import copies_finding, interface_of, of_finding, of_unclear, passed_note
 from tracekit.detectors.shared.options import min_mean_option, min_predictions_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     conversion_share: float = tk.option(
         0.05,
         "share of prediction time",
@@ -38,55 +34,36 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("predictions that convert", summary.converting, "count"),
         tk.Metric("mean prediction", mean_ns, "ns"),
     )
-    if tk.reached(metrics, "conversions"):
-        return _finding(view, summary, metrics)
-    if summary.unclear_ns and (
-        summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
-    ):
-        return _unclear(view, summary)
-    text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{passed_note(interface_of(view))}"
-    return view.passed(text, metrics)
-
-
-def _unclear(view: tk.ModelView, summary: ConversionSummary) -> tk.Outcome:
-    """The answer where rows that might convert could decide."""
-    return view.unknown(
-        f"Output transformations and Neural Engine data copies take {tk.format_time(summary.unclear_ns)} "
-        f"({tk.format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
-        f"unknown whether they convert types or only move data.{of_unclear(interface_of(view))}",
-        "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only copied.",
-    )
-
-
-def _finding(view: tk.ModelView, summary: ConversionSummary, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: all time that conversions cover."""
-    count = len(view.predictions)
-    rows = view.data.loc[summary.rows]
-    converted = tk.Intervals.from_rows(rows).union()
-    interface = interface_of(view)
+    file = interface_of(view)
+    if not tk.reached(metrics, "conversions"):
+        if summary.unclear_ns and (
+            summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
+        ):
+            return view.unknown(
+                f"Output transformations and Neural Engine data copies take {tk.format_time(summary.unclear_ns)} "
+                f"({tk.format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data "
+                f"casts, it is unknown whether they convert types or only move data.{of_unclear(file)}",
+                "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only "
+                "copied.",
+            )
+        text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{passed_note(file)}"
+        return view.passed(text, metrics)
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
-    return view.finding(
-        summary=(
-            f"Type conversion takes {tk.format_time(summary.covered_ns / count)} of each "
-            f"{tk.format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
-            f"{tk.format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output "
-            f"transformations that go with them.{of_finding(interface)}"
-        ),
-        metrics=metrics,
-        cost=view.cost(
-            min(summary.covered_ns, converted.covered_ns),
-            "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a "
-            "data cast, with overlaps counted once",
-        ),
-        rows=rows,
-        affected=converted,
-        call_sites=sites_of(view.trace, view.predictions.index),
-        fix=interface.fix if interface else "",
+    return copies_finding(
+        view,
+        f"Type conversion takes {tk.format_time(summary.covered_ns / count)} of each {tk.format_time(mean_ns)} "
+        f"prediction{often}: {tk.format_time(summary.cast_ns / count)} in data casts, the rest in the copies and "
+        f"output transformations that go with them.{of_finding(file)}",
+        metrics,
+        view.data.loc[summary.rows],
+        summary.covered_ns,
+        "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a data "
+        "cast",
+        fix=file.fix if file else "",
     )
 
 
 DETECTOR = tk.Detector(
-    id="float-conversion",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     options=Options,

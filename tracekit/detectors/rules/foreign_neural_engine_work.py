@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import pandas as pd
-
 import tracekit.detectors as tk
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_share: float = tk.option(
         tk.MAX_OUTSIDE_SHARE,
         "share of the Neural Engine's execution time",
@@ -46,27 +41,15 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             return view.passed("All execution on the Neural Engine matches the target's predictions.", metrics)
         words = f"Only {tk.format_share(share)} of the execution on the Neural Engine is not the target's"
         return view.passed(f"{words}, too little to matter.", metrics)
-    return _finding(view, executed, metrics)
-
-
-def _finding(view: tk.RecordingView, executed: pd.DataFrame, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
     # What lies outside the predictions is in the sentence before already.
     outside = tk.reached(metrics, "execution outside all predictions")
-    share = tk.value_of(metrics, "execution of models that the target never loaded")
-    part = "" if outside else f", {tk.format_share(share)} of that for models of other processes"
-    busy = tk.format_time(tk.value_of(metrics, "execution on the Neural Engine"))
-    others = executed[tk.is_any(executed["attribution"], tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)]
+    part = "" if outside else f", {tk.format_share(foreign_share)} of that for models of other processes"
     return view.finding(
-        summary=(
-            f"{view.trace.sharing.sentence} In total, the engine was busy for {busy}{part}. The app's predictions may "
-            "have queued behind this work."
-        ),
-        metrics=metrics,
-        rows=others,
+        f"{sharing.sentence} In total, the engine was busy for {tk.format_time(executed_ns)}{part}. The app's "
+        "predictions may have queued behind this work.",
+        metrics,
+        rows=executed[tk.is_any(executed["attribution"], tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)],
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="foreign-neural-engine-work", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

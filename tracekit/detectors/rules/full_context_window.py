@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    ADD_INSTRUMENT,
-    NO_ERROR,
-    USES,
-    Asked,
-    any_request,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, judge_requests
 
 ON_DEVICE = 4_096
 """Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""
 _EXCEEDED = "context window"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.8, "share of the window", "Heuristic: an answer and its next question take what is left.", maximum=1
     )
@@ -34,12 +24,9 @@ class Options:
     )
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the longest contexts with the size of the window."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
     exceeded = tk.is_any(errors, _EXCEEDED)
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
@@ -78,8 +65,7 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
 
 
 def _window(asked: Asked, options: Options, longest: int | None) -> int | None:
-    """Tokens of the window; None where neither the user nor the recording says so. What an answer did fit into is no
-    window that is smaller."""
+    """Tokens of the window; None where neither user nor recording says so. What did fit was not too small."""
     if options.window_tokens:
         return options.window_tokens
     named = asked.numbers("window_tokens")
@@ -102,11 +88,4 @@ def _turns(asked: Asked, window: int) -> str:
     return f", and {fits} at this pace" if left >= 0 else ""
 
 
-DETECTOR = tk.RecordingDetector(
-    id="full-context-window",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

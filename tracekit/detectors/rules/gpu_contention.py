@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,20 +9,10 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judge_groups
-from tracekit.detectors.shared.contention import (
-    ContentionWords,
-    Met,
-    beginnings,
-    contention_finding,
-    slowdown_metrics,
-    spans_of,
-    split_by_contact,
-    surely_longer,
-)
+from tracekit.detectors.shared.contention import Contention, ContentionWords, Met, beginnings, spans_of, surely_longer
 from tracekit.detectors.shared.options import ContentionOptions
 
 
-@dataclass(frozen=True, slots=True)
 class Options(ContentionOptions):
     overlap_share: float = tk.option(
         0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less.", maximum=1
@@ -33,8 +22,7 @@ class Options(ContentionOptions):
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Phases:
+class Phases(NamedTuple):
     """The time of predictions on the GPU, from the first request or row to the last: shape (predictions,) each."""
 
     rows: pd.DataFrame
@@ -45,19 +33,15 @@ class Phases:
     overlap_at_first: tk.FloatArray
     """That time as a share, at the beginning (`beginnings`)."""
 
-    @property
-    def overlap(self) -> tk.FloatArray:
-        """`others_ns` as a share of the phase."""
-        share: tk.FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
-        return share
-
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     gpu_work = _own_work(view)
-    if not len(gpu_work.prediction_index):
+    if not len(gpu_work[0]):
         return view.not_applicable("None of the recorded work ran on the GPU.")
-    others = _of_others(view)
+    # Rows of the GPU that are not the model's.
+    others = tk.is_any(view.trace.hardware["kind"], tk.Kind.GPU_EXEC)
+    others[view.hardware.index.to_numpy()] = False
     return judge_groups(
         view, lambda chosen: _judge_calls(view, _phases(view, gpu_work, others, chosen), others, options)
     )
@@ -65,19 +49,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
     """The answer for predictions that compare with each other."""
-    met = split_by_contact(view, phases.rows, phases.overlap, options, _WORDS)
+    overlap = phases.others_ns / np.maximum(phases.times.durations, 1)
+    contention = Contention(view, options, _WORDS)
+    met = contention.split(phases.rows, overlap)
     if not isinstance(met, Met):
         return met
     others_ns, extra_ns = phases.others_ns[met.disturbed], met.extra_ns[met.disturbed]
     explained = float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
-    metrics = slowdown_metrics(view, met, explained, lambda: _length_note(phases, options), options, _WORDS)
+    metrics = contention.slowdown(met, explained, lambda: _length_note(phases, options))
     if isinstance(metrics, tk.Passed):
         return metrics
     affected = _times(view, others).intersection(phases.times.where(met.disturbed))
     filled = np.minimum(met.extra_ns, phases.others_ns)
-    return contention_finding(
-        view, met, filled, affected, metrics, _WORDS, (_WORDS.did, _whose(view, others, affected))
-    )
+    return contention.finding(met, metrics, filled, affected, _WORDS.did, _whose(view, others, affected))
 
 
 _WORDS = ContentionWords(
@@ -98,15 +82,9 @@ def _length_note(phases: Phases, options: Options) -> str:
     return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
-class _OwnWork(NamedTuple):
-    """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
-
-    prediction_index: tk.IndexArray
-    """Position of the prediction among those of the model."""
-    times: tk.Intervals
-
-
-def _own_work(view: tk.ModelView) -> _OwnWork:
+def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
+    """Rows that show when the GPU was asked or worked for a prediction of the model: position of that prediction among
+    those of the model, and when, shape (rows,) each."""
     parts = [
         (frame, tk.is_any(frame["kind"], kind))
         for frame, kind in ((view.hardware, tk.Kind.GPU_EXEC), (view.compute, tk.Kind.GPU_REQUEST))
@@ -115,20 +93,14 @@ def _own_work(view: tk.ModelView) -> _OwnWork:
     called = [tk.or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
-    return _OwnWork(prediction_index[known], times.where(known))
+    return prediction_index[known], times.where(known)
 
 
-def _of_others(view: tk.ModelView) -> tk.BoolArray:
-    """Shape (hardware rows of the trace,): rows of the GPU that are not the model's."""
-    hardware = view.trace.hardware
-    chosen = tk.is_any(hardware["kind"], tk.Kind.GPU_EXEC)
-    chosen[view.hardware.index.to_numpy()] = False
-    return chosen
-
-
-def _phases(view: tk.ModelView, gpu_work: _OwnWork, others: tk.BoolArray, chosen: tk.BoolArray) -> Phases:
+def _phases(
+    view: tk.ModelView, gpu_work: tuple[tk.IndexArray, tk.Intervals], others: tk.BoolArray, chosen: tk.BoolArray
+) -> Phases:
     """Of the comparable ones among the `chosen` predictions."""
-    spans = spans_of(len(view.predictions), gpu_work.prediction_index, gpu_work.times)
+    spans = spans_of(len(view.predictions), *gpu_work)
     predicted = tk.Intervals.from_rows(view.predictions)
     comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
     times = spans.where(comparable)
@@ -164,6 +136,4 @@ _NEARLY_ALL = 0.9
 """Share of the disturbed time from which on one side alone is named."""
 
 
-DETECTOR = tk.Detector(
-    id="gpu-contention", page=tk.page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency_growth import Growth, GrowthRule
+from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
     comparable_calls,
@@ -17,8 +15,7 @@ from tracekit.detectors.shared.comparable_predictions import (
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_predictions: int = tk.option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
     correlation: float = tk.option(
         0.8,
@@ -47,14 +44,23 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
+    known = growth.correlation[~np.isnan(growth.correlation)]
+    correlation = float(np.median(known)) if len(known) else None
     metrics = (
         tk.Metric("sequences", len(growth.count), "count"),
         tk.Metric("sequences that grow", int(growth.grows.sum()), "count"),
-        tk.above("rank correlation of latency with order", _median(growth.correlation), "ratio", rule.correlation),
+        tk.above("rank correlation of latency with order", correlation, "ratio", rule.correlation),
         tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        return view.passed(_growth_summary(growth, rule), metrics)
+        several, ratio = len(growth.count) > 1, float(np.median(growth.ratio))
+        where = f"{tk.format_count(len(growth.count), 'sequence')} of up to" if several else "a sequence of"
+        median, steadily = " (median)" if several else "", ", without a steady rise" if ratio >= rule.ratio else ""
+        return view.passed(
+            f"In {where} {int(growth.count.max()):,} predictions, the last tenth takes {ratio:.2f}x as long as the "
+            f"first{median}{steadily}.",
+            metrics,
+        )
     if reading.cause is Cause.HEAT:
         return view.passed("Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
@@ -63,23 +69,6 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
-
-
-def _median(values: tk.FloatArray) -> float | None:
-    """Median of what was measured."""
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else None
-
-
-def _growth_summary(growth: Growth, rule: GrowthRule) -> str:
-    several = len(growth.count) > 1
-    words = tk.format_count(len(growth.count), "sequence") if several else "a sequence"
-    ratio = float(np.median(growth.ratio))
-    steadily = ", without a steady rise" if ratio >= rule.ratio else ""
-    return (
-        f"In {words} of {'up to ' if several else ''}{int(growth.count.max()):,} predictions, the last tenth takes "
-        f"{ratio:.2f}x as long as the first{' (median)' if several else ''}{steadily}."
-    )
 
 
 def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
@@ -105,7 +94,6 @@ def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: 
 
 
 DETECTOR = tk.Detector(
-    id="growing-latency",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),

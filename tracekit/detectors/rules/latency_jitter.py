@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -28,8 +26,7 @@ from tracekit.detectors.shared.latency_causes import (
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     tail_ratio: float = tk.option(
         1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
     )
@@ -49,9 +46,6 @@ class Options:
     )
 
 
-MEDIAN, P95 = "median, comparable predictions", "p95, comparable predictions"
-
-
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     return judge_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
@@ -65,8 +59,8 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
     metrics = (
         tk.above("p95 to median", slow / typical, "ratio", options.tail_ratio),
         tk.above("last third to first third", last / first, "ratio", options.drift_ratio),
-        tk.Metric(MEDIAN, typical, "ns"),
-        tk.Metric(P95, slow, "ns"),
+        tk.Metric("median, comparable predictions", typical, "ns"),
+        tk.Metric("p95, comparable predictions", slow, "ns"),
     )
     min_difference_ns = options.min_difference_ms * 1e6
     tail = tk.reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
@@ -88,7 +82,21 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
             f"be chance; {options.min_slow} needed.",
             tk.RECORD_LONGER,
         )
-    return _finding(view, calls, metrics, first if drift else typical, drift)
+    usual_ns, words = (first, "the first third") if drift else (typical, "all predictions")
+    long = durations >= min(_LONG * usual_ns, slow)
+    if drift:
+        what = (
+            f"Predictions slow down for good: the median of the last third is {last / first:.1f}x the "
+            f"{tk.format_time(usual_ns)} of the first third."
+        )
+    else:
+        what = (
+            f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
+            f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
+        )
+    summary = " ".join([what, *_coincidences(view, calls, long)])
+    basis = f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer"
+    return longer_than_usual(view, calls, long, usual_ns, (summary, metrics), basis)
 
 
 _REST_S = 20.0
@@ -105,31 +113,6 @@ def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> 
     if follows_input_size(view, calls):
         return FOLLOWS_INPUT_SIZE
     return ""
-
-
-def _finding(
-    view: tk.ModelView, calls: Calls, metrics: tuple[tk.Metric, ...], usual_ns: float, drift: bool
-) -> tk.Outcome:
-    """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = (tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95))
-    limit = min(_LONG * usual_ns, slow)
-    long = calls.durations >= limit
-    if drift:
-        words = "the first third"
-        what = (
-            "Predictions slow down for good: the median of the last third is "
-            f"{tk.value_of(metrics, 'last third to first third'):.1f}x the {tk.format_time(usual_ns)} of the first "
-            "third."
-        )
-    else:
-        words = "all predictions"
-        what = (
-            f"p95 of {tk.format_count(len(calls.rows), 'comparable prediction')} is {tk.format_time(slow)}, "
-            f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
-        )
-    summary = " ".join([what, *_coincidences(view, calls, long)])
-    basis = f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer"
-    return longer_than_usual(view, calls, long, usual_ns, (summary, metrics), basis)
 
 
 _SHORT_SEQUENCE = 6
@@ -176,7 +159,6 @@ def _in_common(condition: tk.BoolArray, long: tk.BoolArray) -> bool:
 
 
 DETECTOR = tk.Detector(
-    id="latency-jitter",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_load_ms: float = tk.option(300.0, "ms", "Heuristic: a shorter delay of a first word is hardly noticed.")
     share: float = tk.option(
         0.2, "share of the time to first token", "Heuristic: below, the prompt itself is what takes long.", maximum=1
@@ -26,13 +23,9 @@ class Options:
     min_later: int = tk.option(3, "requests", "Heuristic: fewer later requests do not show how long a prompt takes.")
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-    """Looks for loads between the start of a request and its first token, or for a first prompt that took long without
-    more tokens."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
+    """Looks for loads from the start of a request to its first token, or a first prompt slow for its tokens."""
     load, first = (asked.numbers(name) for name in ("load_ns", "first_token_ns"))
     if not asked.logs("load"):
         load = np.full(len(load), np.nan)
@@ -52,18 +45,15 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
         tk.above("its share of the time to first token", float(share[late][worst]), "share", options.share),
         tk.Metric("requests that waited for a load", len(rows), "count"),
     )
-    several = len(rows) > 1
-    words = (
-        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: "
-        f"{'up to ' if several else ''}{tk.format_time(load[worst])} of {tk.format_time(first[worst])}"
-    )
     frame = asked.view.trace.phases
     is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
     loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
     starts = rows["start_ns"].to_numpy(np.int64)
     waits = tk.Intervals(starts, starts + first.astype(np.int64))
+    up_to = "up to " if len(rows) > 1 else ""
     return asked.finding(
-        f"{words}.",
+        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: {up_to}"
+        f"{tk.format_time(load[worst])} of {tk.format_time(first[worst])}.",
         metrics,
         late,
         cost=(
@@ -71,14 +61,13 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
             "Loading and warming up between a request and its first token",
             loads.intersection(waits),
         ),
-        once=not several,
+        once=len(rows) == 1,
         longest_wait_ns=int(load[worst]),
     )
 
 
 def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Outcome:
-    """Whether the first prompt took long although no load was recorded meanwhile: an attached recording often shows
-    only that assets are unloaded."""
+    """Whether a first prompt took long without a load: attached recordings often show only unloaded assets."""
     view, prompt, tokens = asked.view, asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
     later = np.arange(len(prompt)) > 0
     timed = later & ~np.isnan(prompt)
@@ -107,12 +96,11 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
         )
     longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
     count = tk.format_count(int(known.sum()), "request")
-    least_ns = round(options.min_load_ms * 1e6)
     return view.passed(
         f"None of {count} waited for a load."
         if not longest
         else f"None of {count} waited long for a load, {tk.format_time(longest)} at most.",
-        (tk.above("loading before a first token", int(longest), "ns", least_ns),),
+        (tk.above("loading before a first token", int(longest), "ns", round(options.min_load_ms * 1e6)),),
     )
 
 
@@ -132,11 +120,4 @@ def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> 
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="load-before-first-token",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

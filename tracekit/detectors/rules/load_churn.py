@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import pandas as pd
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import for_each_prediction, reload_finding, reloads
 from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_loads: int = min_loads_option()
     idle_s: float = max_idle_option()
     load_share: float = tk.option(
@@ -44,16 +39,17 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("loads", len(view.loads), "count"),
         tk.Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
-    if not len(rows) or share < options.load_share:
-        return view.passed(_reload_summary(view, rows, share), metrics)
+    loads = tk.format_count(len(view.loads), "load")
+    if not len(rows):
+        return view.passed(f"{loads}, none of them a reload shortly after use.", metrics)
+    if share < options.load_share:
+        words = f"{loads}, {len(rows):,} of them reloads after use ({tk.format_share(share)} of the model's time)."
+        return view.passed(words, metrics)
     if for_each_prediction(view):
         return view.passed("Reloaded before every prediction: see reload-before-predict.", metrics)
     if len(rows) < needed:
-        return view.unknown(
-            f"Reloaded {'once' if len(rows) == 1 else f'{len(rows)} times'} after use, not often enough to be a "
-            "pattern.",
-            tk.RECORD_LONGER,
-        )
+        times = "once" if len(rows) == 1 else f"{len(rows)} times"
+        return view.unknown(f"Reloaded {times} after use, not often enough to be a pattern.", tk.RECORD_LONGER)
     if reloaded.in_turns_share >= options.in_turns_share:
         return view.unknown(
             f"Reloaded {len(rows):,} times after use, alternating with other models; the recording does not show "
@@ -67,15 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return reload_finding(view, summary, metrics, rows)
 
 
-def _reload_summary(view: tk.ModelView, rows: pd.DataFrame, share: float) -> str:
-    loads = tk.format_count(len(view.loads), "load")
-    if not len(rows):
-        return f"{loads}, none of them a reload shortly after use."
-    return f"{loads}, {len(rows):,} of them reloads after use ({tk.format_share(share)} of the model's time)."
-
-
 DETECTOR = tk.Detector(
-    id="load-churn",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.code.threads import Blocking, main_thread_calls, runs_interface
+from tracekit.analysis.code.threads import main_thread_calls, runs_interface
 from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
+from tracekit.detectors.shared.call_stacks import MOVED, judge_blocking
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_hang_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     call_share: float = tk.option(
         0.8,
@@ -33,45 +30,22 @@ class Options:
 
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-    """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
-    and predictions fill."""
+    """Looks for predictions that call stacks show on the main thread; without them for hangs that calls fill."""
     if runs_interface(view.trace) is not None:
         blocking = main_thread_calls(view.trace, (tk.Api.PREDICTION,), round(options.min_hang_ms * 1e6))
         if blocking is not None and blocking.known:
-            return _by_thread(view, blocking, options)
+            longest = view.time(int(blocking.periods.durations.max(initial=0)))
+            return judge_blocking(
+                view,
+                blocking,
+                options.min_hang_ms,
+                ("predicts", "predictions"),
+                f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread "
+                f"kept it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
+                f"({view.time(blocking.periods.covered_ns)} in total, longest {longest}), as call stacks show.",
+                "Time for which these predictions keep the main thread busy",
+            )
     return _by_hangs(view, options)
-
-
-def _by_thread(view: tk.RecordingView, blocking: Blocking, options: Options) -> tk.Outcome:
-    """The answer where it is known which thread predicts."""
-    longest = int(blocking.periods.durations.max(initial=0))
-    metrics = (
-        tk.above("times the main thread predicts that long", len(blocking.periods), "count", 1),
-        tk.Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
-        tk.Metric("predictions in them", len(blocking.calls), "count"),
-    )
-    if not runs_interface(view.trace):
-        return view.not_applicable("The app has no UI that waits for the main thread.")
-    if not len(blocking.periods):
-        return view.passed(f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
-    blocked = blocking.periods.covered_ns
-    return view.finding(
-        summary=(
-            f"{tk.format_count(len(blocking.calls), 'prediction')}{of_models(blocking.calls)} on the main thread kept "
-            f"it busy {tk.format_count(len(blocking.periods), 'time')} for {options.min_hang_ms:g} ms or more "
-            f"({view.time(blocked)} in total, longest {view.time(longest)}), as call stacks show."
-        ),
-        metrics=metrics,
-        cost=view.cost(
-            blocked,
-            "Time for which these predictions keep the main thread busy",
-            "The work remains, but no one has to wait for it.",
-            longest_wait_ns=longest,
-        ),
-        rows=blocking.calls,
-        affected=blocking.periods,
-        call_sites=sites_of(view.trace, blocking.calls.index),
-    )
 
 
 def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
@@ -91,13 +65,18 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     if not tk.reached(metrics, "hangs explained by loads and predictions"):
         return view.passed(_hang_summary(in_hangs, options), metrics)
+    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
+    covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
     return view.finding(
-        summary=_summary(in_hangs, blocked.covered_ns),
-        metrics=metrics,
+        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked.covered_ns)}) filled "
+        f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
+        f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which thread "
+        "called Core ML; only the times match.",
+        metrics,
         cost=view.cost(
             blocked.covered_ns,
             "Time covered by the loads and predictions in these hangs",
-            "The work remains, but no one has to wait for it.",
+            MOVED,
             longest_wait_ns=int(blocked.durations.max()),
         ),
         rows=in_hangs.calls,
@@ -117,19 +96,7 @@ def _hang_summary(in_hangs: HangCalls, options: Options) -> str:
     return f"{hangs} of the main thread, none explained by loads or predictions."
 
 
-def _summary(in_hangs: HangCalls, blocked: int) -> str:
-    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
-    covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
-    return (
-        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked)}) filled "
-        f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
-        f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which "
-        "thread called Core ML; only the times match."
-    )
-
-
 DETECTOR = tk.RecordingDetector(
-    id="main-thread-work",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, Growth, growth, longest_stretch, sizes, top_calls
+from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, growth, longest_stretch, sizes, top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.wording import of_models
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_mb: float = min_mb_option()
     min_share: float = tk.option(
         0.05, "share of the footprint", "Heuristic: caches of a large app grow by some percent.", maximum=1
@@ -29,9 +27,9 @@ class Options:
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Compares the footprint along the longest time in which models predict and none is loaded."""
-    known, answer = sizes(view.trace), unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
+    known = sizes(view.trace)
     if top_calls(view.trace, tk.Kind.PREDICTION).empty:
         return view.not_applicable("No prediction was recorded.")
     grown = growth(view.trace)
@@ -46,22 +44,15 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     start_bytes = int(known.bytes[known.before(grown.start_ns)])
     needed = max(options.min_mb * MB, options.min_share * start_bytes)
+    late = grown.late / grown.per_prediction if grown.per_prediction > 0 else None
     metrics = (
         tk.above("growth", grown.total, "bytes", needed),
         tk.Metric("growth per prediction", grown.per_prediction, "bytes"),
         tk.Metric("growth per prediction, at least (99% interval)", grown.low, "bytes"),
         tk.Metric("growth per prediction, at most (99% interval)", grown.high, "bytes"),
         tk.Metric("predictions", grown.predictions, "count"),
-        tk.above("second half to all", grown.late / grown.per_prediction, "ratio", options.late_share)
-        if grown.per_prediction > 0
-        else tk.above("second half to all", None, "ratio", options.late_share),
+        tk.above("second half to all", late, "ratio", options.late_share),
     )
-    return _judge(view, grown, needed, metrics, options)
-
-
-def _judge(
-    view: tk.RecordingView, grown: Growth, needed: float, metrics: tuple[tk.Metric, ...], options: Options
-) -> tk.Outcome:
     count = tk.format_count(grown.predictions, "prediction")
     if grown.total < needed:
         return view.passed(f"The footprint hardly grows over {count}. {LOWER_BOUND}", metrics)
@@ -78,12 +69,10 @@ def _judge(
     rows = top_calls(view.trace, tk.Kind.PREDICTION)
     starts = rows["start_ns"].to_numpy()
     rows = tk.rows_where(rows, (starts >= grown.start_ns) & (starts <= grown.end_ns))
-    models = sorted(tk.texts_in(rows["model"]))
-    whose = f" of {tk.format_names(models)}" if models else ""
     return view.finding(
         f"The footprint grows by {tk.format_bytes(round(grown.per_prediction))} per prediction "
         f"({_size(grown.low)} to {_size(grown.high)}, 99% interval): {tk.format_bytes(grown.total)} over "
-        f"{count}{whose}. The recording does not show what holds it.",
+        f"{count}{of_models(rows)}. The recording does not show what holds it.",
         metrics,
         rows=rows,
         held=held(grown.total, view.trace),
@@ -95,9 +84,5 @@ def _size(size: float) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="memory-growth",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Activity Monitor"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Activity Monitor"), options=Options, detect=detect
 )

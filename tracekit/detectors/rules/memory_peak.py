@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.memory import sizes, top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, unsampled
+from tracekit.detectors.shared.wording import of_models
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     limit_mb: float = tk.option(
         0.0, "MB", "Only you know the limit of your oldest device, or of an extension. 0 means that none is set."
     )
@@ -25,9 +23,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Compares the highest footprint with the limit."""
     if not options.limit_mb:
         return view.not_applicable("No memory limit given; set one with --memory-limit, for example 3GB.")
-    known, answer = sizes(view.trace), unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
+    known = sizes(view.trace)
     limit, peak = options.limit_mb * MB, int(known.bytes.max())
     metrics = (
         tk.above("highest footprint", peak, "bytes", options.near_share * limit),
@@ -40,21 +38,13 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
     at = known.before(tk.Intervals.from_rows(calls).ends)
     near = np.append(known.bytes >= options.near_share * limit, False)[at]
-    models = sorted(tk.texts_in(calls["model"][near]))
-    during = f", during {tk.format_count(int(near.sum()), 'call')} of {tk.format_names(models)}" if near.any() else ""
+    shown = tk.rows_where(calls, near)
+    during = f", during {tk.format_count(len(shown), 'call')}{of_models(shown)}" if near.any() else ""
     return view.finding(
-        f"{words}{during}. {LOWER_BOUND}",
-        metrics,
-        rows=tk.rows_where(calls, near),
-        missed=float(near.mean()) if len(near) else 0.0,
+        f"{words}{during}. {LOWER_BOUND}", metrics, rows=shown, missed=float(near.mean()) if len(near) else 0.0
     )
 
 
 DETECTOR = tk.RecordingDetector(
-    id="memory-peak",
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Activity Monitor",),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Activity Monitor",), options=Options, detect=detect
 )

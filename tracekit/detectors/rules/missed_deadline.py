@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -16,8 +14,7 @@ from tracekit.detectors.shared.planned import of_time
 from tracekit.detectors.shared.wording import keep_loaded
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     budget_ms: float = tk.option(
         0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )
@@ -55,13 +52,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
         f"{tk.format_time(budget)}"
     )
-    left_out = _exclusion_clause(cold=int((~warm & timed).sum()), unfinished=int((~timed).sum()))
+    left_out = _exclusion_clause(
+        (int((~warm & timed).sum()), _COLD), (int((~timed).sum()), "prediction without a duration")
+    )
     if not tk.reached(metrics, "predictions over budget") or late.empty:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
-    return _finding(
-        view, judged, late, budget, f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}", metrics
-    )
+    words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}"
+    return _finding(view, late, share, budget, words, metrics)
 
 
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
@@ -76,19 +74,13 @@ def _latency(warm: pd.DataFrame) -> tuple[tk.Metric, tk.Metric]:
     return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
 
 
-def _exclusion_clause(**counts: int) -> str:
-    """Clause that says how many predictions are not among those compared, by the keys of `_OTHERS`."""
-    words = [tk.format_count(count, *_OTHERS[name]) for name, count in counts.items() if count]
+def _exclusion_clause(*counts: tuple[int, str]) -> str:
+    """Clause that says how many predictions of some kinds are not among those compared."""
+    words = [tk.format_count(count, one, one.replace("prediction", "predictions")) for count, one in counts if count]
     return f", not counting {' and '.join(words)}" if words else ""
 
 
-_OTHERS = {
-    "cold": ("first prediction after a load", "first predictions after a load"),
-    "unfinished": ("prediction without a duration", "predictions without a duration"),
-    "last": ("prediction before a gap or the end", "predictions before a gap or the end"),
-}
-"""Predictions that are not compared, one and several."""
-
+_COLD = "first prediction after a load"
 
 _PAIR = 2
 """So many calls have an interval."""
@@ -119,7 +111,10 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
-    left_out = _exclusion_clause(cold=int((~view.warm).sum()), last=int(view.warm.sum()) - int(steady.sum()))
+    left_out = _exclusion_clause(
+        (int((~view.warm).sum()), _COLD),
+        (int(view.warm.sum()) - int(steady.sum()), "prediction before a gap or the end"),
+    )
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
     if not tk.all_reached(metrics):
@@ -134,7 +129,9 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
-    if view.trace.inferred and _loaded_twice(view):
+    loads = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
+    # What call stacks show has no instances.
+    if view.trace.inferred and (np.diff(loads) == 0).any():
         return view.unknown(
             f"{rate}, but the model was loaded twice before it was used, and the recording does not show which "
             "instance each prediction belongs to, and which frames it has to keep.",
@@ -151,18 +148,11 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
-    return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
-
-
-def _loaded_twice(view: tk.ModelView) -> bool:
-    """Whether two loads follow each other without a prediction in between: what stacks show has no instances."""
-    before = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
-    return bool((np.diff(before) == 0).any())
+    return _finding(view, rows[dropped], share, frame_ns, words, metrics)
 
 
 def _alternates(view: tk.ModelView) -> bool:
-    """Whether predictions of instances or processes alternate: one that follows another, as after a reload, changes
-    once."""
+    """Whether predictions of instances or processes alternate; one that follows another, as in reloads, does not."""
     instances = tk.or_minus_one(view.predictions["instance"])
     return any(
         np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1
@@ -171,27 +161,18 @@ def _alternates(view: tk.ModelView) -> bool:
 
 
 def _finding(
-    view: tk.ModelView,
-    judged: pd.DataFrame,
-    late: pd.DataFrame,
-    budget_ns: int,
-    words: str,
-    metrics: tuple[tk.Metric, ...],
+    view: tk.ModelView, late: pd.DataFrame, share: float, budget_ns: int, words: str, metrics: tuple[tk.Metric, ...]
 ) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
     rate = fast_enough(slow_ns)
     tail = f" p95 is {view.time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
-        summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}",
-        metrics=metrics,
-        rows=late,
-        missed=len(late) / len(judged),
+        summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}", metrics=metrics, rows=late, missed=share
     )
 
 
 DETECTOR = tk.Detector(
-    id="missed-deadline",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),

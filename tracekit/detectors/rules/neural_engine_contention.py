@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
-from tracekit.analysis.neural_engine_queue import NAMED, EngineWaits
+from tracekit.analysis.neural_engine_queue import NAMED
 from tracekit.detectors.shared.competing_work import time_by_model
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     wait_share: float = tk.option(
         0.2,
         "share of a prediction's time",
@@ -32,7 +29,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     called = tk.or_minus_one(engine_rows["prediction"])
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
     named = tk.is_any(engine_rows["attribution"], *NAMED).any()
-    unclear = 0.0 if named else _unclear_share(view)
+    # Share of the predictions during which the engine worked for them or for another one in flight.
+    ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
+    unclear = 0.0 if named else float(ambiguous.mean())
     if not on_engine.any() and not unclear:
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
     if not named and (view.trace.sharing.is_shared or unclear >= options.affected_share):
@@ -55,37 +54,22 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
         words = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')} queued behind other work"
         return view.passed(f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
-    return _finding(view, waits, waited, delayed, metrics)
-
-
-def _unclear_share(view: tk.ModelView) -> float:
-    """Share of the predictions during which the engine worked for them or for another one in flight."""
-    return float((view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)).mean())
-
-
-def _finding(
-    view: tk.ModelView, waits: EngineWaits, waited: tk.IntArray, delayed: tk.BoolArray, metrics: tuple[tk.Metric, ...]
-) -> tk.Outcome:
-    """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
     affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
-    typical = float(rows["duration_ns"].median())
     return view.finding(
-        summary=(
-            f"{len(rows):,} of {tk.format_count(len(view.predictions), 'prediction')} queued behind other work on the "
-            f"Neural Engine for {tk.format_time(median)} of {tk.format_time(typical)} each (medians). "
-            f"{_whose(view, affected)}"
-        ),
-        metrics=(*metrics, tk.Metric("median time queued", median, "ns")),
+        f"{len(rows):,} of {tk.format_count(len(view.predictions), 'prediction')} queued behind other work on the "
+        f"Neural Engine for {tk.format_time(median)} of {tk.format_time(float(rows['duration_ns'].median()))} each "
+        f"(medians). {_whose(view, affected)}",
+        (*metrics, tk.Metric("median time queued", median, "ns")),
+        rows=rows,
         cost=view.cost(
             cost_ns,
             "Time these predictions were queued while the Neural Engine did other work",
             longest_wait_ns=min(int(waited.max()), cost_ns),
         ),
-        rows=rows,
         affected=affected,
     )
 
@@ -113,9 +97,5 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="neural-engine-contention",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Neural Engine"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
 )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import WorkGaps, gaps_between
+from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     segments: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = tk.option(
         0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
@@ -39,7 +36,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(engine_rows)
-    idle = _idle(view, gaps)
+    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
+    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
+    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
+    # The part of each in which no other unit worked for the model and the engine was not busy with others.
+    idle = gaps.idle_ns(busy.starts, busy.ends)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
     pieces = 1 + np.bincount(owner, minlength=len(rows))
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
@@ -49,61 +50,30 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.above("segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
         tk.above("gaps between segments", share, "share", options.gap_share),
     )
-    if not all(metric.reached for metric in metrics) or not idle.any():
+    # Words behind a time that leaves out how long predictions queued.
+    besides = " without queueing" if queued_ns else ""
+    if not tk.all_reached(metrics) or not idle.any():
         return view.passed(
             f"Median: {tk.format_count(int(np.median(pieces)), 'segment')} per prediction; idle gaps "
-            f"{tk.format_share(share)} of the time{_besides(queued_ns)}.",
+            f"{tk.format_share(share)} of the time{besides}.",
             metrics,
         )
-    return _finding(view, rows, gaps, idle, metrics, _besides(queued_ns))
-
-
-def _besides(queued_ns: int) -> str:
-    """Words behind a time that leaves out how long predictions queued."""
-    return " without queueing" if queued_ns else ""
-
-
-def _idle(view: tk.ModelView, gaps: WorkGaps) -> tk.IntArray:
-    """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
-    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
-    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
-    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
-    return gaps.idle_ns(busy.starts, busy.ends)
-
-
-def _finding(
-    view: tk.ModelView,
-    rows: pd.DataFrame,
-    gaps: WorkGaps,
-    idle: tk.IntArray,
-    metrics: tuple[tk.Metric, ...],
-    besides: str,
-) -> tk.Outcome:
-    """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
-    chosen = idle > 0
+    chosen, mean, usual = idle > 0, int(idle.sum()) / len(rows), float(np.median(pieces))
     affected = tk.Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
-    cost_ns = min(int(idle.sum()), affected.covered_ns)
-    mean, share = int(idle.sum()) / len(rows), tk.format_share(tk.value_of(metrics, "gaps between segments"))
-    pieces = tk.value_of(metrics, "segments per prediction (median)")
     return view.finding(
-        summary=(
-            f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
-            f"segments. Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
-            f"({share} of its time{besides})."
-        ),
-        metrics=(*metrics, tk.Metric("mean gap time per prediction", mean, "ns")),
-        cost=view.cost(
-            cost_ns, "Time between Neural Engine segments in which no compute unit worked for the prediction"
-        ),
+        f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {usual:.0f} or more segments. "
+        f"Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
+        f"({tk.format_share(share)} of its time{besides}).",
+        (*metrics, tk.Metric("mean gap time per prediction", mean, "ns")),
         rows=rows[rows.index.isin(gaps.prediction[chosen])],
+        cost=view.cost(
+            min(int(idle.sum()), affected.covered_ns),
+            "Time between Neural Engine segments in which no compute unit worked for the prediction",
+        ),
         affected=affected,
     )
 
 
 DETECTOR = tk.Detector(
-    id="neural-engine-fragmentation",
-    page=tk.page_beside(__file__),
-    needs=("Core ML", "Neural Engine"),
-    options=Options,
-    detect=detect,
+    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
 )

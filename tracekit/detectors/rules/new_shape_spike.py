@@ -1,20 +1,26 @@
-"""`new-shape-spike`: the first prediction of each new input shape is far slower than the later ones of that shape."""
+"""`new-shape-spike`: the first prediction of each new input shape is far slower than the later ones of that shape.
+
+A recording names no input shapes. Inputs of different shapes mostly keep the compute units busy for different times, so
+that the time they worked stands for the shape.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.comparable_latency import latencies
+from tracekit.analysis.latency import modes
+from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
-from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
-from tracekit.detectors.shared.latency_causes import judge_when_cool
+from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, is_narrow, judge_when_cool
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         2.0,
         "times the median of predictions with about the same work",
@@ -39,24 +45,17 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for the first prediction of each amount of work."""
-    latency = latencies(view)
     calls = calls_with_openings(view)
-    answer = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.without_waits_ns, options))
-    if isinstance(answer, tk.Finding) and (latency.shortest_ns < latency.without_waits_ns).any():
-        other = judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency.shortest_ns, options))
-        if not isinstance(other, tk.Finding):
-            return view.unknown(
-                "The first prediction of a new amount of work took longer, but its compute unit also did other work, "
-                "and the recording does not show whether the prediction queued behind it.",
-                "Record the feature while no other model and no drawing uses that compute unit.",
-            )
-    return answer
+    return judge_with_waits(
+        view,
+        "The first prediction of a new amount of work took longer",
+        lambda latency_ns: judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency_ns, options)),
+    )
 
 
 def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> tk.Outcome:
     """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
-    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.gap_s * 1e9))
-    groups = group_by_work(view, calls, without_waits_ns, rule)
+    groups = group_by_work(view, calls, without_waits_ns, options)
     if not groups.stands_out.any():
         index = view.predictions.index.get_indexer(calls.rows.index)
         usual = groups.usual_ns[groups.group]
@@ -64,49 +63,40 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
         return view.passed(
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median)."
         )
-    firsts = first_of_work(view, calls, without_waits_ns, groups, rule)
-    slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
+    firsts = first_of_work(view, calls, without_waits_ns, groups, options)
+    slow, unexplained = firsts.sure & groups.stands_out, groups.stands_out & ~groups.beside_load
+    share, elsewhere = _share(groups.stands_out, firsts.sure), _share(unexplained, ~(firsts.sure | firsts.unsure))
     metrics = (
-        tk.above(_FIRSTS, _share(groups.stands_out, firsts.sure), "share", options.slow_share),
-        tk.below(_OTHERS, _share(groups.stands_out & ~groups.beside_load, others), "share", options.as_slow_share),
+        tk.above("slow first predictions of new work", share, "share", options.slow_share),
+        tk.below("other slow predictions", elsewhere, "share", options.as_slow_share),
         tk.Metric("amounts of work", len(groups.work_ns), "count"),
         tk.Metric("first predictions compared", int(firsts.sure.sum()), "count"),
     )
-    if not tk.reached(metrics, _OTHERS):
-        elsewhere = tk.format_share(tk.value_of(metrics, _OTHERS))
-        return view.passed(f"{elsewhere} of the other predictions stand out as well.", metrics)
+    if not metrics[1].reached:
+        return view.passed(f"{tk.format_share(elsewhere)} of the other predictions stand out as well.", metrics)
+    if slow.any() and metrics[0].reached:
+        return _finding(view, calls, groups, slow, metrics)
     if slow.any():
-        if tk.reached(metrics, _FIRSTS):
-            return _finding(view, calls, groups, slow, metrics)
-        share = tk.format_share(tk.value_of(metrics, _FIRSTS))
-        return view.passed(f"{share} of the first predictions of an amount of work are slow.", metrics)
-    unexplained = groups.stands_out & ~groups.beside_load
+        words = f"{tk.format_share(share)} of the first predictions of an amount of work are slow."
+        return view.passed(words, metrics)
     if (len(groups.work_ns) < 2 and unexplained.any()) or (firsts.unsure & groups.stands_out).any():
-        return _untold(view, calls.rows[groups.stands_out], len(groups.work_ns))
+        longest = tk.format_time(int(calls.durations[groups.stands_out].max()))
+        why = (
+            "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
+        )
+        if len(groups.work_ns) < 2:
+            why = "all predictions do about the same work, and shapes of the same work look alike"
+        return view.unknown(
+            f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a "
+            f"new input shape, but {why}.",
+            "Use one input shape for a while, then the other, and both again, without gaps and loads.",
+        )
     return view.passed("The slow predictions are not the first of a new amount of work.", metrics)
-
-
-_FIRSTS, _OTHERS = "slow first predictions of new work", "other slow predictions"
 
 
 def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:
     """Part of some calls; 0 without any."""
     return float(chosen[among].mean()) if among.any() else 0.0
-
-
-def _untold(view: tk.ModelView, slow: pd.DataFrame, groups: int) -> tk.Outcome:
-    """The answer where slow predictions may be the first of a new shape, or slow for another reason."""
-    longest = tk.format_time(int(slow["duration_ns"].max()))
-    reason = (
-        "all predictions do about the same work, and shapes of the same work look alike"
-        if groups < 2
-        else "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
-    )
-    return view.unknown(
-        f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a new "
-        f"input shape, but {reason}.",
-        "Use one input shape for a while, then the other, and both again, without gaps and loads.",
-    )
 
 
 def _finding(
@@ -126,8 +116,108 @@ def _finding(
     return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
 
 
+class Groups(NamedTuple):
+    """Comparable predictions by their work."""
+
+    group: tk.IntArray
+    """Shape (calls,): the group of each."""
+    work_ns: tk.FloatArray
+    """Shape (groups,): median time that compute units worked."""
+    usual_ns: tk.FloatArray
+    """Shape (groups,): median duration."""
+    stands_out: tk.BoolArray
+    """Shape (calls,): takes far longer than the median of its group, without its larger work."""
+    expected_ns: tk.FloatArray
+    """Shape (calls,): what each would take by its group and its work."""
+    beside_load: tk.BoolArray
+    """Shape (calls,): a load fills much of the extra time."""
+
+
+class Firsts(NamedTuple):
+    """First predictions of each group on each load, but for the very first: shape (calls,) each."""
+
+    sure: tk.BoolArray
+    """Nothing but their work sets them apart from the calls around."""
+    unsure: tk.BoolArray
+    """They follow a gap or a slow first prediction, run beside a load, or their group comes once and stays."""
+
+
+def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> Groups:
+    """Groups of comparable calls by their work; one where the work shows no others. `without_waits_ns` is the time of
+    each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
+    index = view.predictions.index.get_indexer(calls.rows.index)
+    work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
+    group = np.zeros(len(work), np.int64)
+    if float((work > 0).mean()) >= KNOWN_SHARE:
+        by_work = modes(np.rint(work).astype(np.int64), min_share=options.group_share).membership
+        if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
+            group = by_work
+    work_ns, usual_ns = (
+        np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
+        for values in (work, without_waits_ns)
+    )
+    larger = due_to_work(work, work_ns[group], usual_ns[group])
+    meanwhile = setup_times(view.trace).covered_within(tk.Intervals.from_rows(calls.rows))
+    stands_out = _is_long(without_waits_ns - larger, usual_ns[group], options)
+    beside_load = stands_out & (meanwhile >= _MOSTLY * (without_waits_ns - larger - usual_ns[group]))
+    return Groups(group, work_ns, usual_ns, stands_out, usual_ns[group] + larger, beside_load)
+
+
+_MOSTLY = 0.5
+"""Part of the extra time from which on a load meanwhile explains it (heuristic)."""
+
+
+def _is_long(without_waits_ns: tk.FloatArray | tk.IntArray, usual_ns: tk.FloatArray, options: Options) -> tk.BoolArray:
+    much: tk.BoolArray = without_waits_ns - usual_ns >= options.min_extra_ms * 1e6
+    return much & (without_waits_ns >= options.ratio * usual_ns)
+
+
+def first_of_work(
+    view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, groups: Groups, options: Options
+) -> Firsts:
+    """Which of the grouped calls are the first of their work on their load.
+
+    Predictions that are not compared belong to the group whose work is nearest. O(n log n).
+    """
+    rows, count = tk.rows_where(view.predictions, calls.chosen_from), len(groups.work_ns)
+    gap_ns = round(options.gap_s * 1e9)
+    index = rows.index.get_indexer(calls.rows.index)
+    without_waits_ns, work = without_waits_ns[calls.chosen_from], latencies(view).work_ns[calls.chosen_from]
+    distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
+    group = np.abs(distance).argmin(axis=1)
+    group[index] = groups.group
+    uses = uses_of_loads(view.loads, rows, view.processes[calls.chosen_from])
+    first = np.zeros(len(rows), np.bool_)
+    first[np.unique(uses.group * count + group, return_index=True)[1]] = True
+    surely_warms, perhaps_warms = _warming_up(rows, uses, first, gap_ns)
+    first &= ~surely_warms
+    first[uses.first] = False
+    slow_start = np.zeros(len(rows), np.bool_)
+    slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], options)[uses.first]
+    visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
+    unsure = perhaps_warms | after_gap(rows, gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure[index] |= groups.beside_load
+    return Firsts((first & ~unsure)[index], (first & unsure)[index])
+
+
+def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int) -> tuple[tk.BoolArray, tk.BoolArray]:
+    """Shape (predictions,) each: surely and perhaps begins a load with one prediction for each group, which a gap
+    follows to warm the model up. `first` marks the first predictions of each group on each load. O(n log n)."""
+    order = np.argsort(uses.group, kind="stable")
+    again = np.cumsum(~first[order])
+    opens = np.cumsum(uses.count) - uses.count
+    leading = np.empty(len(rows), np.bool_)
+    leading[order] = again == np.repeat(again[opens], uses.count)
+    last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
+    alone = stand_alone(rows, last, gap_ns)
+    return leading & alone.surely[uses.group], leading & alone.perhaps[uses.group]
+
+
+_MIN_VISITS = 2
+"""A shape that comes once and stays looks like another state of the device."""
+
+
 DETECTOR = tk.Detector(
-    id="new-shape-spike",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

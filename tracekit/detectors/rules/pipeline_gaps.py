@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -11,8 +9,7 @@ from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gap
 from tracekit.detectors.shared.options import GAP_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     gap_share: float = tk.option(
         GAP_SHARE,
         "share of the time",
@@ -29,11 +26,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     gaps = find_gaps(view, options.min_predictions)
     if not isinstance(gaps, SequenceGaps):
         return gaps
-    share = gaps.idle.share
+    idle, share = gaps.idle, gaps.idle.share
+    gap, interval, busy = (float(np.median(times)) for times in (idle.idle_ns, idle.distance_ns, idle.busy_ns))
     metrics = (
         tk.above("time without Core ML work", share, "share", options.gap_share),
-        tk.Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
-        tk.Metric("median interval", float(np.median(gaps.idle.distance_ns)), "ns"),
+        tk.Metric("median gap per prediction", gap, "ns"),
+        tk.Metric("median interval", interval, "ns"),
     )
     if not tk.reached(metrics, "time without Core ML work") or not share:
         return view.passed(
@@ -45,13 +43,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {tk.format_share(share)}")
-    return _finding(view, gaps, metrics)
-
-
-def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    idle = gaps.idle
-    gap = float(np.median(idle.idle_ns))
-    busy = float(np.median(idle.busy_ns))
     if gaps.marked:
         why = f"The app's signposts are in the gaps: {', '.join(gaps.marked)}"
     elif gaps.between is not None and gaps.by_stacks:
@@ -61,22 +52,15 @@ def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, .
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
             "for a camera, a timer or a sleep looks different"
         )
-    return gap_finding(
-        view,
-        idle,
-        (
-            f"Core ML is idle {tk.format_share(idle.share)} of the time during "
-            f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {view.time(gap)} "
-            f"between predictions of {view.time(busy)} (medians). {why}."
-        ),
-        metrics,
-        gaps.sites,
-        "Time between predictions without a load, compilation or prediction",
+    summary = (
+        f"Core ML is idle {tk.format_share(share)} of the time during "
+        f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {view.time(gap)} between "
+        f"predictions of {view.time(busy)} (medians). {why}."
     )
+    return gap_finding(view, gaps, summary, metrics)
 
 
 DETECTOR = tk.Detector(
-    id="pipeline-gaps",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     cached_share: float = tk.option(
         0.2, "share of the tokens before", "Heuristic: a cache that works holds nearly all of them.", maximum=1
     )
@@ -34,8 +33,7 @@ _EVEN = 0.1
 _RECORD_CHAT = "Record a longer chat."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Beginnings:
+class _Beginnings(NamedTuple):
     """What each request could take from the cache. Shape (requests,) each; NaN for what is not known."""
 
     tokens: tk.FloatArray
@@ -44,12 +42,9 @@ class _Beginnings:
     """1 where it goes on from the request before, 0 where it does not."""
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Looks for requests that continue the one before and reuse little of it."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, cached = asked.view, asked.numbers("cached_tokens")
     before = _beginnings(asked, options)
     reused = cached / np.maximum(before.tokens, 1)
@@ -71,8 +66,14 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     if all(metric.reached for metric in metrics[:2]):
         return _finding(asked, before, missed, metrics, words)
     if not of or is_open(count, unknown, of, options.missed_share, options.min_requests):
+        which, verb = tk.format_count(unknown, "request"), "continues" if unknown == 1 else "continue"
+        why = f"Whether {which} {verb} the one before is not recorded."
+        if np.isnan(cached).all():
+            why = (
+                f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
+            )
         counted = not asked.recorded and not np.isnan(cached).all()
-        return view.unknown(_unknown_words(asked, unknown), _RECORD_CHAT if counted else ADD_INSTRUMENT)
+        return view.unknown(why, _RECORD_CHAT if counted else ADD_INSTRUMENT)
     if of < options.min_requests:
         return view.unknown(
             f"{tk.format_count(of, 'request')} with known counts {'continues' if of == 1 else 'continue'} the one "
@@ -80,13 +81,6 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
             _RECORD_CHAT,
         )
     return view.passed(f"{words}.", metrics)
-
-
-def _unknown_words(asked: Asked, unknown: int) -> str:
-    which = tk.format_count(unknown, "request")
-    if np.isnan(asked.numbers("cached_tokens")).all():
-        return f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
-    return f"Whether {which} {'continues' if unknown == 1 else 'continue'} the one before is not recorded."
 
 
 def _beginnings(asked: Asked, options: Options) -> _Beginnings:
@@ -152,11 +146,5 @@ def _finding(
 
 
 DETECTOR = tk.RecordingDetector(
-    id="prompt-reprocessing",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-    caused_by=("rebuilt-instructions",),
+    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("rebuilt-instructions",)
 )

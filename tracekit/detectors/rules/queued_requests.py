@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(100.0, "ms", "From about 0.1 s on, users notice that they wait (Nielsen, 1993).")
     share: float = tk.option(
         0.2,
@@ -24,12 +21,9 @@ class Options:
     )
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Adds up, for each request, how long others had the model before it did."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, rows = asked.view, asked.rows
     together = rows["overlapping"].to_numpy(np.bool_)
     if not together.any():
@@ -75,11 +69,4 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="queued-requests",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, is_open, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.8,
         "share of requests",
@@ -24,12 +21,9 @@ class Options:
     )
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the instructions of each request with those of the request before it."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view = asked.view
     region, text, form, session = (
         asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
@@ -70,11 +64,4 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     return view.passed(f"{words}.", metrics)
 
 
-DETECTOR = tk.RecordingDetector(
-    id="rebuilt-instructions",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

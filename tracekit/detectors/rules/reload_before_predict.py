@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.detectors.shared.loads import EachTimeRule, LoadPattern, load_metrics, load_pattern, reload_finding
+from tracekit.detectors.shared.loads import EachTimeRule, load_metrics, load_pattern, reload_finding
 from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_loads: int = min_loads_option()
     loads_per_prediction: float = tk.option(
         LOADS_PER_PREDICTION,
@@ -32,36 +29,23 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if loads == 0:
         return view.passed(f"Not loaded during the recording; {tk.format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
-        return view.unknown(
-            f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}, too few for a "
-            "pattern.",
-            tk.RECORD_LONGER,
-        )
+        words = f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}"
+        return view.unknown(f"{words}, too few for a pattern.", tk.RECORD_LONGER)
     pattern = load_pattern(view, round(options.idle_s * 1e9))
     rule = EachTimeRule(options.min_loads, options.loads_per_prediction, options.single_use_share)
     metrics = load_metrics(view, pattern, rule)
+    counts = f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}"
     if not tk.all_reached(metrics):
-        return view.passed(
-            f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}.", metrics
-        )
-    return _finding(view, pattern, metrics)
-
-
-def _finding(view: tk.ModelView, pattern: LoadPattern, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: what every load but the needed first one took."""
-    reloaded = tk.rows_where(view.loads, pattern.is_reload)
-    load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
-    summary = (
-        f"{tk.format_count(len(view.loads), 'load')} for {tk.format_count(len(view.predictions), 'prediction')}: "
-        f"{view.time(int(load_time.sum()))} loading ({view.time(float(load_time.mean()))} each) vs. "
-        f"{view.time(int(prediction_time.sum()))} predicting "
-        f"({view.time(float(prediction_time.mean()))} each)."
+        return view.passed(f"{counts}.", metrics)
+    load_time, prediction_time, load, prediction = (
+        view.time(tk.value_of(metrics, name))
+        for name in ("load time", "prediction time", "mean load", "mean prediction")
     )
-    return reload_finding(view, summary, metrics, reloaded)
+    summary = f"{counts}: {load_time} loading ({load} each) vs. {prediction_time} predicting ({prediction} each)."
+    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, pattern.is_reload))
 
 
 DETECTOR = tk.Detector(
-    id="reload-before-predict",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

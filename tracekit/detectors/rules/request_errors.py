@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    ADD_INSTRUMENT,
-    NO_ERROR,
-    USES,
-    Asked,
-    any_request,
-    is_open,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, is_open, judge_requests
 
 CANCELED = "canceled"
 """What the user or the app stopped is no error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.05, "share of requests", "Heuristic: users remember one answer in twenty that does not come.", maximum=1
     )
     min_errors: int = tk.option(1, "requests", "Heuristic: each error is an answer that somebody did not get.")
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Counts errors by kind."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, kinds = asked.view, asked.rows["error"]
     known = kinds.notna().to_numpy()
     failed = known & ~tk.is_any(kinds, NO_ERROR, CANCELED)
@@ -57,11 +43,5 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    id="request-errors",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-    caused_by=("full-context-window",),
+    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("full-context-window",)
 )

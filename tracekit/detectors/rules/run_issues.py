@@ -38,13 +38,10 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     if not issues:
         rest = f" except {tk.format_count(about_display, 'issue')} about its live display" if about_display else ""
         return view.passed(f"Instruments reported no issues while recording{rest}.", metrics)
-    return tk.Finding(None, _summary(issues), metrics, cost=None, evidence=())
-
-
-def _summary(issues: list[str]) -> str:
     quoted = "; ".join(_issue_words(issue) for issue in issues[:_MAX_ISSUES])
     more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
-    return f"Instruments reported {tk.format_count(len(issues), 'issue')} while recording: {quoted}{more}."
+    summary = f"Instruments reported {tk.format_count(len(issues), 'issue')} while recording: {quoted}{more}."
+    return tk.Finding(None, summary, metrics, cost=None, evidence=())
 
 
 def _issue_words(issue: str) -> str:
@@ -55,4 +52,4 @@ def _issue_words(issue: str) -> str:
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
-DETECTOR = tk.RecordingDetector(id="run-issues", page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)

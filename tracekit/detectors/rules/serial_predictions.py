@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -21,8 +19,7 @@ from tracekit.detectors.shared.idle_gaps import (
 from tracekit.detectors.shared.options import GAP_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     gap_share: float = tk.option(
         0.2,
         "share of the time",
@@ -61,7 +58,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
-    return _finding(view, gaps, metrics)
+    busy, distance, idle = (
+        float(np.median(times)) for times in (gaps.idle.busy_ns, gaps.idle.distance_ns, gaps.idle.idle_ns)
+    )
+    marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
+    summary = (
+        f"Each of {tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
+        f"starts every {view.time(distance)}, and for {view.time(idle)} of that Core ML is idle{marked}. If none needs "
+        f"the previous result, two in flight would allow one about every {view.time(busy)}."
+    )
+    return gap_finding(view, gaps, summary, metrics, ", in which another one could run")
 
 
 def _idle_metric(gaps: SequenceGaps, options: Options) -> tk.Metric:
@@ -83,28 +89,7 @@ def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> s
     return ""
 
 
-def _finding(view: tk.ModelView, gaps: SequenceGaps, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: the gaps, all of which another call could fill."""
-    idle = gaps.idle
-    busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
-    marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
-    return gap_finding(
-        view,
-        idle,
-        (
-            f"Each of {tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
-            f"starts every {view.time(distance)}, and for {view.time(float(np.median(idle.idle_ns)))} of "
-            f"that Core ML is idle{marked}. If none needs the previous result, two in flight would allow one about "
-            f"every {view.time(busy)}."
-        ),
-        metrics,
-        gaps.sites,
-        "Time between predictions without a load, compilation or prediction, in which another one could run",
-    )
-
-
 DETECTOR = tk.Detector(
-    id="serial-predictions",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

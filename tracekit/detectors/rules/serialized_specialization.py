@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,15 +10,12 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
+from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 
-_MAX_NAMES = 5
-"""Most models that the summary names."""
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_models: int = tk.option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
     gap_ms: float = tk.option(
         100.0, "ms", "Heuristic: loads that queue follow each other at once; a longer gap has another cause."
@@ -37,10 +33,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if loads.rows.empty:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
-    activity = trace.activity
-    calls = tk.rows_where(
-        activity, tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)
-    )
+    calls = top_calls(trace, tk.Kind.PREDICTION)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_has_waiter(chain, calls, trace, options) for chain in long]
@@ -56,11 +49,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     open_loads = loads.rows.index[loads.unknown]
     for chain in load_chains(loads.rows[loads.cold | loads.unknown], trace, *rule):
-        if (
-            chain.loads.index.isin(open_loads).any()
-            and _costs(chain, options)
-            and _has_waiter(chain, calls, trace, options)
-        ):
+        is_open = chain.loads.index.isin(open_loads).any() and _costs(chain, options)
+        if is_open and _has_waiter(chain, calls, trace, options):
             return view.unknown(
                 f"{chain.models} models were loaded one after another while the app waited, but the recording does "
                 "not show whether they were specialized or loaded from the cache.",
@@ -97,23 +87,20 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
         return False
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    alone = stand_alone(
-        model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_gap_s * 1e9)
-    )
+    place = np.array([model_calls.index.get_loc(first.name)])
+    alone = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
     return None if alone.perhaps[0] else not alone.surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:
     """What was measured of the chain that costs most."""
+    models, lost_ns, all_ns = (
+        (0, 0, None) if chain is None else (chain.models, chain.lost_ns, chain.end_ns - chain.start_ns)
+    )
     return (
-        tk.above("models specialized in a row", 0 if chain is None else chain.models, "count", options.min_models),
-        tk.above(
-            "time beyond the longest load",
-            0 if chain is None else chain.lost_ns,
-            "ns",
-            round(options.min_lost_ms * 1e6),
-        ),
-        tk.Metric("total time of these loads", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
+        tk.above("models specialized in a row", models, "count", options.min_models),
+        tk.above("time beyond the longest load", lost_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total time of these loads", all_ns, "ns"),
     )
 
 
@@ -133,15 +120,12 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
     worst = max(chains, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in chains])
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
+    all_ns = worst.end_ns - worst.start_ns
     again = "" if len(chains) == 1 else f" This happened {len(chains)} times."
     return view.finding(
-        summary=(
-            f"{worst.models} models were specialized one after another in "
-            f"{tk.format_time(worst.end_ns - worst.start_ns)} while the app waited: "
-            f"{tk.format_names(names, _MAX_NAMES)}. The longest alone took "
-            f"{tk.format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
-        ),
-        metrics=_metrics(worst, options),
+        f"{worst.models} models were specialized one after another in {tk.format_time(all_ns)} while the app waited: "
+        f"{tk.format_names(names, 5)}. The longest alone took {tk.format_time(all_ns - worst.lost_ns)}.{again}",
+        _metrics(worst, options),
         cost=view.cost(
             min(sum(chain.lost_ns for chain in chains), tk.covered_ns(rows)),
             "Time of these loads beyond the longest one",
@@ -154,7 +138,6 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
 
 
 DETECTOR = tk.RecordingDetector(
-    id="serialized-specialization",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.interface import Shapes, shapes_of
-from tracekit.detectors.shared.latency_causes import (
-    Switching,
-    SwitchRule,
-    Work,
-    judge_when_cool,
-    no_switching,
-    read_switching,
-)
+from tracekit.detectors.shared.latency_causes import SwitchRule, Work, judge_when_cool, no_switching, read_switching
 
 _PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         2.0,
         "slow group to fast group",
@@ -52,14 +42,10 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
         return view.passed(
             f"The latencies of {tk.format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
+    share = float(switching.slow.mean())
     metrics = (
         tk.above("slow group to fast group", switching.ratio, "ratio", options.ratio),
-        tk.above(
-            "predictions in the slow group",
-            float(switching.slow.mean()) / requested_ratio,
-            "share",
-            options.group_share,
-        ),
+        tk.above("predictions in the slow group", share / requested_ratio, "share", options.group_share),
         tk.above("switches between the groups", switching.switches, "count", options.switches),
         tk.Metric("median of the fast group", switching.fast_median_ns, "ns"),
         tk.Metric("median of the slow group", switching.slow_median_ns, "ns"),
@@ -74,11 +60,6 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
             "or wait.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU.",
         )
-    return _finding(view, calls, switching, metrics)
-
-
-def _finding(view: tk.ModelView, calls: Calls, switching: Switching, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: what slow calls took beyond the median of the fast ones."""
     shapes = shapes_of(view)
     if switching.work is Work.OTHER_UNIT:
         what = f"the slow ones run mainly on the {switching.slow_unit}, the fast ones on the {switching.fast_unit}"
@@ -86,14 +67,14 @@ def _finding(view: tk.ModelView, calls: Calls, switching: Switching, metrics: tu
         what = f"the slow ones work longer on the {switching.slow_unit}"
     summary = (
         f"{int(switching.slow.sum()):,} of {tk.format_count(len(calls.rows), 'prediction')} "
-        f"({tk.format_share(float(switching.slow.mean()))}) take {tk.format_time(switching.slow_median_ns)} instead of "
+        f"({tk.format_share(share)}) take {tk.format_time(switching.slow_median_ns)} instead of "
         f"{tk.format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}. "
         f"{_cause(shapes)}"
     )
     words = "Time that predictions of the slow group took beyond the median of the fast group"
     fix = f"{shapes.fix}\n\n{_HINT}\n" if shapes and shapes.fix else ""
-    said = (summary, metrics)
-    return longer_than_usual(view, calls, switching.slow, switching.fast_median_ns, said, words, fix=fix)
+    usual, said = switching.fast_median_ns, (summary, metrics)
+    return longer_than_usual(view, calls, switching.slow, usual, said, words, fix=fix)
 
 
 def _cause(shapes: Shapes | None) -> str:
@@ -110,7 +91,6 @@ def _cause(shapes: Shapes | None) -> str:
 
 
 DETECTOR = tk.Detector(
-    id="shape-switching",
     page=_PAGE,
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

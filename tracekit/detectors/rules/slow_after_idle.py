@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.throughput import burst_numbers
@@ -20,8 +17,7 @@ from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     gap_s: float = tk.option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = tk.option(
         2.0,
@@ -40,7 +36,11 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
-    after = _after_pauses(view.predictions, options.gap_s)
+    times = tk.Intervals.from_rows(view.predictions)
+    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    # A model that is called that seldom opens no burst with each call.
+    opens = np.diff(burst_numbers(view.predictions)) != 0
+    after = np.append(False, opens & (pauses >= options.gap_s * 1e9))
     if not after.any():
         return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions.")
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
@@ -84,56 +84,28 @@ def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options:
             "(medians), but it may have more work: a prompt or a larger input would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
         )
-    return _finding(view, calls, slow, usual + larger, metrics, options)
+    summary = (
+        f"After a gap of {options.gap_s:g} s or more, {tk.format_count(int(slow.sum()), 'prediction')} took "
+        f"{tk.format_time(float(np.median(durations[slow])))} (median) instead of {tk.format_time(usual)}. "
+        f"{tk.format_share(share)} of predictions after gaps are that slow, {tk.format_share(elsewhere)} of the others."
+    )
+    words = "Time slow predictions after gaps took beyond the median of the other predictions"
+    return longer_than_usual(view, calls, slow, (usual + larger)[slow], (summary, metrics), words)
 
 
 _RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
 
 
-def _after_pauses(predictions: pd.DataFrame, gap_s: float) -> tk.BoolArray:
-    """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
-    model that is called that seldom has none."""
-    times = tk.Intervals.from_rows(predictions)
-    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
-    after = np.zeros(len(times), np.bool_)
-    after[1:] = (np.diff(burst_numbers(predictions)) != 0) & (pauses >= gap_s * 1e9)
-    return after
-
-
 def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: float) -> tk.FloatArray:
-    """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; without limit where
-    it is not known."""
+    """Shape (calls,): time in ns by which larger work than that of the `others` makes each longer; inf if not known."""
     work = busy_times(view, calls).sum(axis=1)
     if min(float((work[chosen] > 0).mean()) for chosen in (~others, others)) < KNOWN_SHARE:
         return np.full(len(work), np.inf)
     return due_to_work(work, np.median(work[others]), usual)
 
 
-def _finding(
-    view: tk.ModelView,
-    calls: Calls,
-    slow: tk.BoolArray,
-    expected: tk.FloatArray,
-    metrics: tuple[tk.Metric, ...],
-    options: Options,
-) -> tk.Outcome:
-    """The finding with its cost: what slow calls after pauses took beyond the median of the others and their larger
-    work, `expected` of shape (calls,)."""
-    durations = calls.durations[slow]
-    summary = (
-        f"After a gap of {options.gap_s:g} s or more, {tk.format_count(len(durations), 'prediction')} took "
-        f"{tk.format_time(float(np.median(durations)))} (median) instead of "
-        f"{tk.format_time(tk.value_of(metrics, 'median of the other predictions'))}. "
-        f"{tk.format_share(tk.value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
-        f"slow, {tk.format_share(tk.value_of(metrics, 'slow predictions elsewhere'))} of the others."
-    )
-    words = "Time slow predictions after gaps took beyond the median of the other predictions"
-    return longer_than_usual(view, calls, slow, expected[slow], (summary, metrics), words)
-
-
 DETECTOR = tk.Detector(
-    id="slow-after-idle",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

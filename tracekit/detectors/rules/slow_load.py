@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import pandas as pd
-
 import tracekit.detectors as tk
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
 from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_wait_ms: float = tk.option(
         1_000.0,
         "ms",
@@ -47,30 +42,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed("Its long loads are reloads, which another check reports.", metrics)
     if sure.empty:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
-    return _finding(view, sure, metrics)
-
-
-def _finding(view: tk.ModelView, rows: pd.DataFrame, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
-    """The finding with its cost: the loads that were waited for."""
-    cost_ns = tk.covered_ns(rows)
-    if len(rows) == 1:
+    cost_ns = tk.covered_ns(sure)
+    if len(sure) == 1:
         summary = f"A prediction waited {view.time(cost_ns)} for a load from the cache."
     else:
-        longest = view.time(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {tk.format_count(len(rows), 'load')} from the cache ({view.time(cost_ns)} in "
-            f"total, longest {longest})."
+            f"Predictions waited for {tk.format_count(len(sure), 'load')} from the cache ({view.time(cost_ns)} in "
+            f"total, longest {view.time(longest_ns)})."
         )
-    return view.finding(
-        summary=summary,
-        metrics=metrics,
-        cost=view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True),
-        rows=rows,
-    )
+    cost = view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True)
+    return view.finding(summary, metrics, rows=sure, cost=cost)
 
 
 DETECTOR = tk.Detector(
-    id="slow-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),

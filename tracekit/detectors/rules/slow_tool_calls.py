@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.3,
         "share of a request's time",
@@ -21,12 +18,9 @@ class Options:
     min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in a chat, a shorter wait for a tool is not noticed.")
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the time in tools with that of the request, for each request."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, tools, calls = asked.view, asked.numbers("tool_ns"), asked.numbers("tools")
     known = ~np.isnan(tools)
     if not known.any():
@@ -66,11 +60,4 @@ def _judge(asked: Asked, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    id="slow-tool-calls",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

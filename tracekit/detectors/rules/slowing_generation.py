@@ -12,11 +12,10 @@ from tracekit.analysis.context_growth import ContextGrowth, context_growth
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
 from tracekit.analysis.requests import token_intervals
 from tracekit.detectors.shared.latency_causes import HEATING_S
-from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, any_request, judge_requests
+from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     excess: float = tk.option(
         0.15,
         "share of the time expected",
@@ -48,12 +47,9 @@ class _Tokens:
         return np.asarray(self.times.durations / self.count, np.float64)
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the time of tokens in long contexts with the line that short ones follow."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, tokens = asked.view, _tokens(asked)
     if len(tokens.context) < options.min_tokens:
         what = "generations" if asked.recorded else "tokens"
@@ -150,10 +146,5 @@ def _finding(
 
 
 DETECTOR = tk.RecordingDetector(
-    id="slowing-generation",
-    page=tk.page_beside(__file__),
-    uses=(*USES, "Thermal State"),
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
+    page=tk.page_beside(__file__), uses=(*USES, "Thermal State"), options=Options, detect=detect
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
@@ -21,8 +19,7 @@ USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     copy_share: float = tk.option(
         0.10,
         "share of the prediction",
@@ -68,7 +65,32 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record a longer answer, or several.",
         )
     sign = _sign(view, copies)
-    return _finding(view, copies, passed_on, sign, metrics) if sign else _unclear(view, copies)
+    if not sign:
+        return view.unknown(
+            "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
+            f"a median of {tk.format_time(float(np.median(copies.both)))} per prediction.",
+            "If the model gets its own outputs back as inputs, make them its state; otherwise see "
+            "`excess-data-copies`.",
+        )
+    copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(times.durations.sum())
+    data = view.data.loc[copies.rows]
+    data = data[data["prediction"].isin(rows.index[passed_on]).to_numpy(dtype=bool)]
+    copied = tk.Intervals.from_rows(data).union()
+    return view.finding(
+        f"Each prediction spends {tk.format_time(float(np.median(copies.into)))} on copies in and "
+        f"{tk.format_time(float(np.median(copies.out)))} on copies out (medians; "
+        f"{tk.format_share(copied_ns / predicted_ns)} of {tk.format_time(predicted_ns)} over "
+        f"{tk.format_count(len(rows), 'prediction')}), and {sign}. Possible but not certain: this looks like a cache, "
+        "but the recording does not show what is copied.",
+        metrics,
+        rows=data,
+        cost=view.cost(
+            min(copied_ns, copied.covered_ns),
+            "Time covered by copies and conversions in predictions with large copies in and out, with overlaps counted "
+            "once",
+        ),
+        affected=copied,
+    )
 
 
 def _sign(view: tk.ModelView, copies: StateCopies) -> str:
@@ -86,46 +108,4 @@ def _sign(view: tk.ModelView, copies: StateCopies) -> str:
     return ""
 
 
-def _unclear(view: tk.ModelView, copies: StateCopies) -> tk.Outcome:
-    return view.unknown(
-        "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
-        f"a median of {tk.format_time(float(np.median(copies.both)))} per prediction.",
-        "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
-    )
-
-
-def _finding(
-    view: tk.ModelView,
-    copies: StateCopies,
-    passed_on: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    sign: str,
-    metrics: tuple[tk.Metric, ...],
-) -> tk.Outcome:
-    """The finding with its cost: what such calls copy."""
-    durations = view.predictions["duration_ns"].to_numpy()
-    copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(durations.sum())
-    rows = view.data.loc[copies.rows]
-    rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
-    copied = tk.Intervals.from_rows(rows).union()
-    return view.finding(
-        summary=(
-            f"Each prediction spends {tk.format_time(float(np.median(copies.into)))} on copies in and "
-            f"{tk.format_time(float(np.median(copies.out)))} on copies out (medians; "
-            f"{tk.format_share(copied_ns / predicted_ns)} of {tk.format_time(predicted_ns)} over "
-            f"{tk.format_count(len(durations), 'prediction')}), and {sign}. Possible but not certain: this looks like "
-            "a cache, but the recording does not show what is copied."
-        ),
-        metrics=metrics,
-        cost=view.cost(
-            min(copied_ns, copied.covered_ns),
-            "Time covered by copies and conversions in predictions with large copies in and out, with overlaps counted "
-            "once",
-        ),
-        rows=rows,
-        affected=copied,
-    )
-
-
-DETECTOR = tk.Detector(
-    id="state-copies", page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import tracekit.detectors as tk
-from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComparison
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN
 from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
@@ -17,8 +15,7 @@ from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_g
 from tracekit.detectors.shared.options import HEAT_RATIO
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     slowdown: float = tk.option(
         HEAT_RATIO,
         "times the median while cooler",
@@ -44,45 +41,34 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
         )
     if comparison.ratio is None:
         return view.unknown(
-            f"Nearly all comparable predictions ran in thermal state {_name(comparison.coolest)}, so there is nothing "
-            "to compare them with.",
+            f"Nearly all comparable predictions ran in thermal state {THERMAL_STATES[comparison.coolest]}, so there is "
+            "nothing to compare them with.",
             "Start recording on a cool device and continue until it is warm.",
         )
+    coolest, hottest = THERMAL_STATES[comparison.coolest], THERMAL_STATES[comparison.hottest or 0]
     metrics = (
         tk.above("hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
-        tk.Metric(f"median in state {_name(comparison.coolest)}", comparison.cool_median_ns, "ns"),
-        tk.Metric(f"median in state {_name(comparison.hottest)}", comparison.hot_median_ns, "ns"),
+        tk.Metric(f"median in state {coolest}", comparison.cool_median_ns, "ns"),
+        tk.Metric(f"median in state {hottest}", comparison.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
         return view.passed("Latency grows within each sequence, in the coolest state too.", metrics)
     if not tk.reached(metrics, "hottest to coolest state"):
-        words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {_name(comparison.hottest)}"
-        return view.passed(f"{words} as in {_name(comparison.coolest)}.", metrics)
-    return _finding(view, calls, comparison, metrics)
-
-
-def _name(state: int | None) -> str:
-    return THERMAL_STATES[state or 0]
-
-
-def _finding(
-    view: tk.ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[tk.Metric, ...]
-) -> tk.Outcome:
-    """The finding with its cost: what predictions took beyond their median in the coolest state."""
+        words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {hottest}"
+        return view.passed(f"{words} as in {coolest}.", metrics)
     usual = comparison.cool_median_ns or 0.0
     hot = (comparison.state != UNKNOWN) & ~comparison.is_cool & (calls.durations > usual)
     count = int((comparison.state == comparison.hottest).sum())
     summary = (
-        f"In thermal state {_name(comparison.hottest)}, {tk.format_count(count, 'prediction')} took "
-        f"{view.time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
-        f"{view.time(usual)} in {_name(comparison.coolest)}."
+        f"In thermal state {hottest}, {tk.format_count(count, 'prediction')} took "
+        f"{view.time(comparison.hot_median_ns or 0)} (median), {comparison.ratio:.1f}x the {view.time(usual)} in "
+        f"{coolest}."
     )
-    words = f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}"
+    words = f"Time predictions in hotter states took beyond the median in {coolest}"
     return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)
 
 
 DETECTOR = tk.Detector(
-    id="thermal-throttling",
     page=tk.page_beside(__file__),
     needs=("Core ML", "Thermal State"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -25,8 +24,7 @@ _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?
 _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     cut_share: float = tk.option(
         0.25,
         "share of the time",
@@ -39,8 +37,10 @@ class Options:
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     trace = view.trace
-    activity = _activity(trace)
-    targets_rows, cut = _own_work(trace, activity), _cut_rows(trace, activity)
+    activity = tk.rows_where(trace.activity, _recorded_rows(trace))
+    targets_rows, duration = _own_work(trace, activity), trace.run.duration_ns
+    end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
+    cut = tk.rows_where(activity, tk.Intervals.from_rows(activity).ends >= end_ns)
     late = tk.rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
     metrics = (_share(_CUT, cut, activity, options.cut_share), _share(_LATE, late, targets_rows, options.cut_share))
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
@@ -115,22 +115,9 @@ def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: flo
 def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
     """Shape (rows of the activity,): loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
-    chosen: tk.BoolArray = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(
-        rows["attribution"], tk.Attribution.INFERRED
-    )
+    inferred = tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
+    chosen: tk.BoolArray = tk.is_any(rows["level"], tk.Level.TOP) & ~inferred
     return chosen
-
-
-def _activity(trace: tk.Trace) -> pd.DataFrame:
-    """What `_recorded_rows` chooses."""
-    return tk.rows_where(trace.activity, _recorded_rows(trace))
-
-
-def _cut_rows(trace: tk.Trace, rows: pd.DataFrame) -> pd.DataFrame:
-    """Those that reach the end of the recording."""
-    duration = trace.run.duration_ns
-    end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
-    return tk.rows_where(rows, tk.Intervals.from_rows(rows).ends >= end_ns)
 
 
 def _last_event(trace: tk.Trace) -> int:
@@ -149,4 +136,4 @@ def _own_work(trace: tk.Trace, activity: pd.DataFrame) -> pd.DataFrame:
     return tk.rows_where(hardware, executed & named & known)
 
 
-DETECTOR = tk.RecordingDetector(id="truncated-recording", page=tk.page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), options=Options, detect=detect)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -17,8 +15,7 @@ _NO_WORK = "No compute unit work was recorded."
 _MISSED = "predictions mostly elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     expected_unit: int = tk.option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
@@ -76,25 +73,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"{tk.DEVICE_NAMES[expected]}.{of_units(view)}",
             metrics,
         )
-    return _unclear(view, work)
-
-
-def _unclear(view: tk.ModelView, work: Work) -> tk.Outcome:
-    """What to say where rows show too little of where the work ran."""
     reason = _NO_WORK
     if work.words:
         share = tk.format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    not_recorded = view.missing_units_answer(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
+    planned = of_units(view)
+    not_recorded = view.missing_units_answer(before=f"{reason} ", after=f"{unit_suggestion(view)}{planned}")
+    apart = "" if tk.Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
     return not_recorded or view.unknown(
         f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went."
-        f"{of_units(view)}",
-        f"Record this model alone{_apart(view)}, and check the performance report in Xcode.",
+        f"{planned}",
+        f"Record this model alone{apart}, and check the performance report in Xcode.",
     )
-
-
-def _apart(view: tk.ModelView) -> str:
-    return "" if tk.Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
 
 
 def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple[tk.Metric, ...]) -> tk.Outcome:
@@ -107,11 +97,9 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
     by_time = view.hardware["attribution"].eq(tk.Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return view.finding(
-        summary=(
-            f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
-            f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}"
-        ),
-        metrics=metrics,
+        f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
+        f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}",
+        metrics,
         rows=rows,
         missed=tk.value_of(metrics, _MISSED),
         call_sites=sites_of(view.trace, view.predictions.index),
@@ -120,17 +108,15 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
 
 def _rows(view: tk.ModelView, device: tk.Device) -> pd.DataFrame:
     """The rows that show work of a unit: its execution, or requests to it where none was recorded."""
-    linked = view.hardware[view.hardware["prediction"].notna().to_numpy()]
-    executed = linked[
-        ((linked["device"] == device) & linked["kind"].isin((tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC))).to_numpy(dtype=bool)
-    ]
-    if len(executed):
-        return executed
-    return view.compute[((view.compute["device"] == device) & view.compute["prediction"].notna()).to_numpy(dtype=bool)]
+    linked, requested = (
+        tk.rows_where(rows, tk.is_any(rows["device"], device) & rows["prediction"].notna().to_numpy())
+        for rows in (view.hardware, view.compute)
+    )
+    executed = tk.rows_where(linked, tk.is_any(linked["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC))
+    return executed if len(executed) else requested
 
 
 DETECTOR = tk.Detector(
-    id="unexpected-device",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),

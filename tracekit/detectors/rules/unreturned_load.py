@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +12,7 @@ from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     min_reloads: int = tk.option(
         3, "reloads", "Heuristic: the first load fills caches of Core ML that stay; three more show what is usual."
     )
@@ -28,8 +26,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the footprint before each load of a model with that before its next one."""
     if len(view.loads) <= options.min_reloads:
         return view.not_applicable(f"{tk.format_count(len(view.loads), 'load')}, so there is little to return.")
-    answer = unsampled(view)
-    if answer is not None:
+    if (answer := unsampled(view)) is not None:
         return answer
     loads = [each for each in load_memory(view.trace) if each.model == view.name]
     cycles = [(first, then) for first, then in pairwise(loads) if _is_cycle(view, first, then)]
@@ -42,7 +39,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record longer, with more time between loads: Activity Monitor samples about once per second.",
         )
     added = np.array([first.step_bytes or 0 for first, _ in cycles], np.float64)
-    kept = np.array([_kept(first, then) for first, then in cycles], np.float64)
+    # What is there before the next load beyond what was there before this one, without what predictions added.
+    kept = np.array(
+        [(then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes for first, then in cycles], np.float64
+    )
     step, stays = float(np.median(added)), float(np.median(kept))
     share = min(max(stays / step, 0.0), 1.0) if step > 0 else None
     metrics = (
@@ -78,30 +78,18 @@ _MOST = 0.75
 
 
 def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
-    """Whether the samples show what the load added and what was there before the next one, and no other model was
-    loaded meanwhile."""
-    if first.step_bytes is None or first.before_bytes is None or then.before_bytes is None:
-        return False
-    if first.sure == Sureness.SHARED:
+    """Whether samples show what the load added and what was there before the next, without other loads between."""
+    known_bytes = (first.step_bytes, first.before_bytes, then.before_bytes)
+    if None in known_bytes or first.sure == Sureness.SHARED:
         return False
     known = sizes(view.trace)
     ends = known.times[int(known.before(then.start_ns))]
-    return bool(ends >= first.start_ns + (first.apart_ns or 0) // 2) and not _others_between(view, first, then)
-
-
-def _others_between(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
-    return any(
-        each.model != view.name and first.start_ns <= each.start_ns <= then.start_ns for each in load_memory(view.trace)
-    )
-
-
-def _kept(first: LoadMemory, then: LoadMemory) -> int:
-    """What is there before the next load beyond what was there before this one, without what predictions added."""
-    return (then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes
+    between = [each for each in load_memory(view.trace) if first.start_ns <= each.start_ns <= then.start_ns]
+    alone = all(each.model == view.name for each in between)
+    return alone and bool(ends >= first.start_ns + (first.apart_ns or 0) // 2)
 
 
 DETECTOR = tk.Detector(
-    id="unreturned-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Activity Monitor", "Call Stacks"),

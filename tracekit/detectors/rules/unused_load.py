@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.wording import NO_LOAD
 
 _MAX_NAMES = 5
 """Models that a sentence names before it only counts the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     unused_s: float = tk.option(
         60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )
@@ -41,9 +39,7 @@ class Unused(NamedTuple):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for models without any prediction long after their load."""
     trace = view.trace
-    activity = trace.activity
-    top = tk.is_any(activity["level"], tk.Level.TOP)
-    loads = tk.rows_where(activity, top & tk.is_any(activity["kind"], *tk.LOAD_KINDS))
+    loads = top_calls(trace, *tk.LOAD_KINDS)
     if loads.empty:
         return view.not_applicable(NO_LOAD)
     unnamed = tk.unnamed_predictions(trace) + int(loads["model"].isna().sum())
@@ -53,9 +49,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "is unknown which models were used.",
             tk.RECORD_EARLIER,
         )
-    called = top & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
-    calls = tk.rows_where(activity, called)
-    unused = _unused_models(trace, loads, calls)
+    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION))
     if not unused:
         return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
     sure = [
@@ -64,21 +58,39 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if not sure:
         calls_of_others = max(entry.calls for entry in unused)
         others = f"with {tk.format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
-        names = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
+        listed = tk.format_names([entry.name for entry in unused], _MAX_NAMES)
         return view.unknown(
-            f"Loaded but not used so far: {names}; the recording continues for only "
+            f"Loaded but not used so far: {listed}; the recording continues for only "
             f"{view.time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may "
             "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
-    return _finding(view, loads, sure, options)
+    names, many = [entry.name for entry in sure], len(sure) > 1
+    since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
+    rows = tk.rows_where(loads, tk.is_any(loads["model"], *names))
+    cost_ns = tk.covered_ns(rows)
+    return view.finding(
+        f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and the "
+        f"recording continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
+        f"{'they hold' if many else 'it holds'} is not recorded.",
+        (
+            tk.above("unused models", len(names), "count", 1),
+            tk.above("recorded after the load", since_ns, "ns", round(options.unused_s * 1e9)),
+            tk.above("predictions of other models after the load", calls, "count", options.min_predictions),
+            tk.Metric("loads", len(rows), "count"),
+        ),
+        rows=rows,
+        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
+    )
 
 
 def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     used = _used_models(trace)
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
-    duration_ns = trace.run.duration_ns or _last_end(trace)
+    # Where the run does not say how long it was, its last row ends it.
+    duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
     unused = []
     for name in sorted(tk.texts_in(loads["model"]) - used):
         first_end = int(ends[tk.is_any(loads["model"], name)].min())
@@ -88,8 +100,7 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
 
 
 def _used_models(trace: tk.Trace) -> set[str]:
-    """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
-    the hardware names."""
+    """Models with a prediction, also as a stage; pipelines with one of a stage; models that the hardware names."""
     predicted = tk.is_any(trace.activity["kind"], tk.Kind.PREDICTION)
     hardware = trace.hardware
     named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
@@ -102,41 +113,7 @@ def _used_models(trace: tk.Trace) -> set[str]:
     return used
 
 
-def _last_end(trace: tk.Trace) -> int:
-    """End of the last row, where the run does not say how long it was."""
-    return int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
-
-
-def _finding(view: tk.RecordingView, loads: pd.DataFrame, sure: Sequence[Unused], options: Options) -> tk.Outcome:
-    """The finding with its cost: the loads of these models."""
-    names = [entry.name for entry in sure]
-    rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
-    cost_ns = tk.covered_ns(rows)
-    shortest = min(entry.since_ns for entry in sure)
-    many = len(names) > 1
-    return view.finding(
-        summary=f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and "
-        f"the recording continues for {view.time(shortest)}{' or more' if many else ''} after that. The memory "
-        f"that {'they hold' if many else 'it holds'} is not recorded.",
-        metrics=(
-            tk.above("unused models", len(names), "count", 1),
-            tk.above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
-            tk.above(
-                "predictions of other models after the load",
-                min(entry.calls for entry in sure),
-                "count",
-                options.min_predictions,
-            ),
-            tk.Metric("loads", len(rows), "count"),
-        ),
-        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
-        rows=rows,
-    )
-
-
 DETECTOR = tk.RecordingDetector(
-    id="unused-load",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import stand_alone
-from tracekit.detectors.shared.comparable_latency import latencies
-from tracekit.detectors.shared.first_after_load import FirstCalls, Firsts, SpikeRule, firsts_after_loads
+from tracekit.analysis.load_waits import after_gap, stand_alone
+from tracekit.analysis.statistics import medians_by_group
+from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, judge_with_waits, latencies
+from tracekit.detectors.shared.comparable_predictions import EVEN
+from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.wording import KEEP_LOADED
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     ratio: float = tk.option(
         3.0,
         "times the median of the following predictions",
@@ -44,34 +44,16 @@ class Options:
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
-    latency = latencies(view)
-    answer = _judge_spikes(view, latency.without_waits_ns, options)
-    if not callable(answer):
-        return answer
-    if not np.array_equal(latency.without_waits_ns, latency.shortest_ns) and not callable(
-        _judge_spikes(view, latency.shortest_ns, options)
-    ):
-        return view.unknown(
-            "The first prediction after a load took longer than those that follow, but its compute unit also did "
-            "other work, and the recording does not show whether the prediction queued behind it.",
-            "Record the feature while no other model and no drawing uses that compute unit.",
-        )
-    return answer()
-
-
-def _judge_spikes(
-    view: tk.ModelView, latency_ns: tk.IntArray, options: Options
-) -> tk.Outcome | Callable[[], tk.Finding]:
-    """The answer for predictions that take so long, shape (predictions,); what makes the finding where it is one."""
-    rule = SpikeRule(
-        options.ratio,
-        options.min_extra_ms * 1e6,
-        options.min_following,
-        options.alike_share,
-        options.as_slow_share,
-        round(options.gap_s * 1e9),
+    return judge_with_waits(
+        view,
+        "The first prediction after a load took longer than those that follow",
+        lambda latency_ns: _judge_spikes(view, latency_ns, options),
     )
-    firsts = firsts_after_loads(view, latency_ns, rule)
+
+
+def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
+    """The answer for predictions that take so long, shape (predictions,)."""
+    firsts = firsts_after_loads(view, latency_ns, options)
     if firsts is None:
         return view.unknown(
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
@@ -79,12 +61,23 @@ def _judge_spikes(
             KEEP_LOADED,
         )
     whole, calls, resumed, special = firsts.whole, firsts.calls, firsts.resumed, firsts.slower_than_resumed
-    alone = stand_alone(view.predictions, calls.index, rule.gap_ns)
+    alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
     late = chosen & ~(alone.surely | alone.perhaps)
-    metrics = _metrics(calls, late, resumed.median_ns)
+    # Of several first predictions, the one that stands out most.
+    worst = int(np.lexsort((calls.extra_ns, late))[-1])
+    resumed_ns = None if np.isnan(resumed.median_ns[worst]) else float(resumed.median_ns[worst])
+    extra_ns, least_ns = float(calls.extra_ns[worst]), round(options.min_extra_ms * 1e6)
+    metrics = (
+        tk.above("first prediction to median of following", float(calls.ratio[worst]), "ratio", options.ratio),
+        tk.above("extra time of the first prediction", extra_ns, "ns", least_ns),
+        tk.below("following predictions as slow", float(calls.as_slow[worst]), "share", options.as_slow_share),
+        tk.Metric("median of following predictions", float(calls.usual_ns[worst]), "ns"),
+        tk.Metric("median after a gap", resumed_ns, "ns"),
+        tk.Metric("first predictions compared", len(calls.index), "count"),
+    )
     if late.any():
-        return partial(_finding, view, calls, late, metrics)
+        return _finding(view, calls, late, metrics)
     if (chosen & alone.perhaps).any():
         slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
         return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(int(slow_ns))}")
@@ -100,27 +93,11 @@ def _judge_spikes(
     return view.passed(_why_not(firsts, alone.surely), metrics)
 
 
-def _metrics(firsts: FirstCalls, chosen: tk.BoolArray, resumed_ns: tk.FloatArray) -> tuple[tk.Metric, ...]:
-    """Everything measured; of several first predictions the one that stands out most."""
-    worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
-    after_gap = None if np.isnan(resumed_ns[worst]) else float(resumed_ns[worst])
-    return (
-        tk.above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", firsts.rule.ratio),
-        tk.above(
-            "extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", round(firsts.rule.extra_ns)
-        ),
-        tk.below("following predictions as slow", float(firsts.as_slow[worst]), "share", firsts.rule.as_slow_share),
-        tk.Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
-        tk.Metric("median after a gap", after_gap, "ns"),
-        tk.Metric("first predictions compared", len(firsts.index), "count"),
-    )
-
-
 def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
     whole = firsts.whole
     if not whole.is_long.any():
         worst = float(whole.ratio.max())
-        if worst < whole.rule.ratio:
+        if worst < whole.options.ratio:
             return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
         return "First predictions after a load take slightly longer than others, too little to notice."
     slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
@@ -147,12 +124,11 @@ def _finding(
         f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
         f"usual{most}{view.time(firsts.usual_ns[worst])}"
     )
-    if len(rows) > 1:
-        summary += f" ({tk.format_count(len(rows), 'load')} affected)"
+    more = f" ({tk.format_count(len(rows), 'load')} affected)" if len(rows) > 1 else ""
     cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
     return view.finding(
-        summary=f"{summary}.{_pipelines(view, rows)}",
-        metrics=metrics,
+        f"{summary}{more}.{_pipelines(view, rows)}",
+        metrics,
         cost=view.cost(
             cost_ns,
             "Time slow first predictions took beyond the median of those that follow",
@@ -178,8 +154,148 @@ def _pipelines(view: tk.ModelView, rows: pd.DataFrame) -> str:
     return f" Metal compiled {tk.format_count(during, 'GPU pipeline')} for the app during it."
 
 
+@dataclass(frozen=True, slots=True)
+class FirstCalls:
+    """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
+
+    index: tk.IntArray
+    """Position among the predictions."""
+    duration_ns: tk.FloatArray
+    """Latency, as it was given."""
+    usual_ns: tk.FloatArray
+    """Median of the predictions that follow on the same load."""
+    as_slow: tk.FloatArray
+    """Share of the following predictions that took about as long as the first, or longer."""
+    options: Options
+
+    @property
+    def extra_ns(self) -> tk.FloatArray:
+        """How much longer than usual each took."""
+        return self.duration_ns - self.usual_ns
+
+    @property
+    def ratio(self) -> tk.FloatArray:
+        """Each to the usual one."""
+        return self.duration_ns / np.maximum(self.usual_ns, 1.0)
+
+    @property
+    def is_long(self) -> tk.BoolArray:
+        """Whether each is so much longer than those that follow."""
+        long: tk.BoolArray = (self.ratio >= self.options.ratio) & (self.extra_ns >= self.options.min_extra_ms * 1e6)
+        return long
+
+    @property
+    def stands_out(self) -> tk.BoolArray:
+        """Whether it is, and hardly any of these are."""
+        return self.is_long & (self.as_slow <= self.options.as_slow_share)
+
+
+class Resumed(NamedTuple):
+    """Predictions after a gap, not after a load, of those that compare with each first one: shape (firsts,) each."""
+
+    median_ns: tk.FloatArray
+    """NaN where there is none."""
+    longest_ns: tk.FloatArray
+    """The same of the longest."""
+    as_usual: tk.BoolArray
+    """There are some, and the compute units work no longer for any of them than usual."""
+    more_work: tk.BoolArray
+    """Compute units work longer for some."""
+
+
+class Firsts(NamedTuple):
+    """First predictions after loads, and what they compare with."""
+
+    whole: FirstCalls
+    calls: FirstCalls
+    """The same without the time that their larger work takes."""
+    resumed: Resumed
+
+    @property
+    def slower_than_resumed(self) -> tk.BoolArray:
+        """Shape (firsts,): predictions after a gap take nowhere near as long."""
+        slower: tk.BoolArray = ~(self.calls.duration_ns * self.calls.options.alike_share <= self.resumed.median_ns)
+        return slower
+
+
+def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> Firsts | None:
+    """The first predictions, given the time of each prediction; None where too few follow any. O(n log n)."""
+    whole = _first_calls(view, latency_ns, options)
+    if not len(whole.index):
+        return None
+    resumed = _predictions_after_gaps(view, latency_ns, whole.index, round(options.gap_s * 1e9))
+    of_the_input = ~_same_input(view, whole, resumed)
+    without_work = latency_ns.astype(np.float64)
+    without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole, resumed.longest_ns), 0.0)
+    return Firsts(whole, _first_calls(view, without_work, options), resumed)
+
+
+def _first_calls(view: tk.ModelView, latency_ns: tk.IntArray | tk.FloatArray, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow, given the latency of each."""
+    uses = view.uses
+    has_following = (uses.load >= 0) & (uses.count > options.min_following)
+    first = uses.first[has_following]
+    slow = latency_ns >= options.alike_share * latency_ns[uses.first][uses.group]
+    slow[uses.first] = False
+    share = np.bincount(uses.group, slow, minlength=len(uses.load))[has_following] / (uses.count[has_following] - 1)
+    usual = _usual_by_use(view, latency_ns.astype(np.float64))[has_following]
+    return FirstCalls(first, latency_ns[first].astype(np.float64), usual, share, options)
+
+
+def _usual_by_use(view: tk.ModelView, values: tk.FloatArray) -> tk.FloatArray:
+    """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
+    following = np.ones(len(values), np.bool_)
+    following[view.uses.first] = False
+    return medians_by_group(values[following], view.uses.group[following], len(view.uses.load))
+
+
+def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
+    """Predictions after gaps among those that compare with each of the firsts at `index`."""
+    latency, uses = latencies(view), view.uses
+    paused = after_gap(view.predictions, gap_ns)
+    paused[uses.first] = False
+    # Where no work was recorded, what takes longer may have more.
+    work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
+    more = paused & (work >= LARGER_WORK * _usual_by_use(view, work)[uses.group])
+    count = int(latency.kind.max(initial=0)) + 1
+    medians = medians_by_group(latency_ns[paused], latency.kind[paused], count)
+    longest = np.full(count, np.nan)
+    np.fmax.at(longest, latency.kind[paused], latency_ns[paused])
+    some, larger = (np.bincount(latency.kind[chosen], minlength=count) > 0 for chosen in (paused, more))
+    kind = latency.kind[index]
+    return Resumed(medians[kind], longest[kind], (some & ~larger)[kind], larger[kind])
+
+
+_FEW_CALLS = 3
+"""So many calls have two distances: fewer show no pace."""
+
+
+def _same_input(view: tk.ModelView, firsts: FirstCalls, resumed: Resumed) -> tk.BoolArray:
+    """Shape (firsts,): longer work of the first prediction cannot come from a larger input. Predictions after a gap
+    have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is each
+    time."""
+    spike = firsts.stands_out
+    long = firsts.duration_ns[spike]
+    alike = len(long) > 1 and bool(long.max() <= EVEN * long.min()) and not resumed.more_work.any()
+    if alike or not len(long) or (read_gaps(view, _FEW_CALLS).activity is Activity.PACED and keeps_pace(view)):
+        return np.ones(len(spike), np.bool_)
+    return resumed.as_usual
+
+
+def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArray) -> tk.FloatArray:
+    """Time in ns by which larger work makes each first prediction longer; all of its extra time where no work of the
+    model was recorded. Where what looks like one prediction may be several, no more than it makes others longer that
+    follow a gap: these are shorter than they look."""
+    work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
+    if not work.any() and view.trace.inferred and not view.predictions["single"].all():
+        return np.where(np.isnan(longest_ns), extra, np.minimum(extra, longest_ns))
+    if not work.any():
+        return extra
+    usual = _usual_by_use(view, work)[view.uses.group[firsts.index]]
+    return np.minimum(due_to_work(work[firsts.index], usual, firsts.usual_ns), extra)
+
+
 DETECTOR = tk.Detector(
-    id="warm-up-spike",
     page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),

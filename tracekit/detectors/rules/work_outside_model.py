@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import (
-    OUTSIDE_PHASES,
-    RECORD_MORE,
-    USES,
-    Asked,
-    any_request,
-    judge_requests,
-)
+from tracekit.detectors.shared.requests import OUTSIDE_PHASES, RECORD_MORE, USES, Asked, judge_requests
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(tk.Options):
     share: float = tk.option(
         0.25,
         "share of the requests' time",
@@ -31,12 +21,9 @@ class Options:
 _PARTS = {"tokenizer_ns": "the tokenizer", "sampling_ns": "sampling", "cache_ns": "the cache"}
 
 
-def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+@judge_requests
+def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Adds up what requests spend on steps in which the model does not run."""
-    return judge_requests(view, lambda asked: _judge(asked, options))
-
-
-def _judge(asked: Asked, options: Options) -> tk.Outcome:
     view, outside = asked.view, asked.numbers("outside_ns")
     known = ~np.isnan(outside)
     if not known.any():
@@ -79,11 +66,4 @@ def _without(times: tk.Intervals, others: tk.Intervals) -> tk.Intervals:
     return times.intersection(free)
 
 
-DETECTOR = tk.RecordingDetector(
-    id="work-outside-model",
-    page=tk.page_beside(__file__),
-    uses=USES,
-    options=Options,
-    asks=(any_request,),
-    detect=detect,
-)
+DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.calls import core_ml_stacks
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.code.threads import Blocking, runs_interface
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.app_work import AppWork
     from tracekit.detectors.shared.options import AppWorkOptions
 
 
-@dataclass(frozen=True, slots=True)
-class AppWorkWords:
+class AppWorkWords(NamedTuple):
     """How a detector names one sort of the app's own work."""
 
     which: str
@@ -28,8 +27,8 @@ class AppWorkWords:
     """Says that there is no such work."""
     little: str
     """After a share: says that so little is such work."""
-    summary: Callable[[AppWork], str]
-    """Summary of the finding."""
+    summary: str
+    """Summary of the finding, with `{samples}` (`3 of 20 samples`) and their `{share}`."""
     saved: str
     """What of the time the fix saves: the last sentence of the basis of the cost."""
 
@@ -38,12 +37,9 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
     """Precondition: call stacks show calls of Core ML."""
     sampled, profiled = view.trace.sampled, view.trace.profiled
     if sampled is None or sampled.stacks.empty:
-        by_time = profiled is None or profiled is sampled
-        reason = (
-            "No call stack could be read."
-            if by_time
-            else "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
-        )
+        reason = "No call stack could be read."
+        if profiled is not None and profiled is not sampled:
+            reason = "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
         return view.unknown(reason, "Record with --instrument 'Time Profiler'.")
     if not sampled.stacks["image"].notna().any():
         return view.unknown(
@@ -65,8 +61,7 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
 def judge_app_work(
     view: tk.RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords
 ) -> tk.Outcome:
-    """Whether the app spends much of its threads' CPU time on one sort of work, by samples; `work` is None where no
-    samples were recorded."""
+    """Whether one sort of work takes much of the threads' CPU time, by samples; `work` is None without samples."""
     counted = 0 if work is None else work.of
     if work is None or counted < options.min_samples:
         few = f"{tk.format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."
@@ -80,8 +75,10 @@ def judge_app_work(
     if not tk.all_reached(metrics):
         return view.passed(f"{tk.format_share(work.share)} {words.little}", metrics)
     return view.finding(
-        summary=words.summary(work),
-        metrics=metrics,
+        words.summary.format(
+            samples=f"{work.samples:,} of {tk.format_count(work.of, 'sample')}", share=tk.format_share(work.share)
+        ),
+        metrics,
         cost=tk.Cost(
             work.time.covered_ns,
             work.share,
@@ -92,4 +89,43 @@ def judge_app_work(
         rows=work.pieces,
         affected=work.time,
         call_sites=work.sites,
+    )
+
+
+MOVED = "The work remains, but no one has to wait for it."
+"""What a cost says of work that another thread could do."""
+
+
+def judge_blocking(
+    view: tk.RecordingView,
+    blocking: Blocking,
+    min_ms: float,
+    words: tuple[str, str],
+    summary: str,
+    basis: str,
+    *,
+    once: bool = False,
+) -> tk.Outcome:
+    """Whether calls fill the main thread of an app with an interface for so long. `words` say what the thread does and
+    what the calls are: `("predicts", "predictions")`; `summary` is that of a finding, `basis` begins that of its cost.
+    """
+    verb, noun = words
+    count, longest = len(blocking.periods), int(blocking.periods.durations.max(initial=0))
+    metrics = (
+        tk.above(f"times the main thread {verb} that long", count, "count", 1),
+        tk.Metric("longest of them", longest if count else None, "ns"),
+        tk.Metric(f"{noun} in them", len(blocking.calls), "count"),
+    )
+    if not runs_interface(view.trace):
+        return view.not_applicable("The app has no UI that waits for the main thread.")
+    if not count:
+        return view.passed(f"The main thread never {verb} for {min_ms:g} ms or more.", metrics)
+    wait_ns = 0 if once else longest
+    return view.finding(
+        summary,
+        metrics,
+        rows=blocking.calls,
+        cost=view.cost(blocking.periods.covered_ns, basis, MOVED, once=once, longest_wait_ns=wait_ns),
+        affected=blocking.periods,
+        call_sites=sites_of(view.trace, blocking.calls.index),
     )

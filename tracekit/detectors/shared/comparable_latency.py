@@ -1,15 +1,14 @@
 """What the latencies of a model's predictions can be compared by.
 
-Latency compares only within one process, instance and load: each load may have another configuration, and recordings do
-not show configurations. Loads with alike latencies are compared together, so that loading a model again hides nothing.
-What a prediction waits for others is not its own time, and larger work is the input's matter: whoever asks for first or
-slow predictions leaves both out.
+Latency compares only within one process, instance and load: each load may have another configuration, which recordings
+do not show. Loads with alike latencies are compared together, so that loading a model again hides nothing. What a
+prediction waits for others is not its own time, and larger work is the input's: who asks for slow ones leaves both out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ USUAL_QUANTILE = 0.1
 """The shortest tenth of the predictions on a load shows its usual latency, whatever makes others long."""
 
 LARGER_WORK = 1.5
-"""A prediction has larger work where its compute units work so many times as long as usual. Otherwise it differs from
-others in waiting (heuristic)."""
+"""A prediction has larger work where its units work so many times as long as usual; else it may wait (heuristic)."""
 
 
 OTHER_WORK = 1.25
@@ -38,8 +36,7 @@ WORKED_SHARE = 0.5
 preparing are what makes it long (heuristic)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Latencies:
+class Latencies(NamedTuple):
     """Latencies of a model's predictions: shape (predictions,) each."""
 
     without_waits_ns: tk.IntArray
@@ -95,8 +92,7 @@ def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
 
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
-    """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 where no row shows
-    it."""
+    """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
     columns = [f"{device}_busy_ns" for device in tk.DEVICE_NAMES]
     return view.breakdown.frame[columns].to_numpy(dtype=np.float64, na_value=0.0)
 
@@ -124,14 +120,28 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     return longer
 
 
+def judge_with_waits(view: tk.ModelView, what: str, judge: Callable[[tk.IntArray], tk.Outcome]) -> tk.Outcome:
+    """What a detector says of latencies without the time that each surely waited, unless a finding rests on time that
+    they may have waited. `judge` takes latencies, shape (predictions,); `what` says what it found."""
+    latency = latencies(view)
+    answer = judge(latency.without_waits_ns)
+    sure = not isinstance(answer, tk.Finding) or np.array_equal(latency.without_waits_ns, latency.shortest_ns)
+    if sure or isinstance(judge(latency.shortest_ns), tk.Finding):
+        return answer
+    return view.unknown(
+        f"{what}, but its compute unit also did other work, and the recording does not show whether the prediction "
+        "queued behind it.",
+        "Record the feature while no other model and no drawing uses that compute unit.",
+    )
+
+
 def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
     """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
     return worst_of(view, [judge(chosen) for chosen in latencies(view).comparable_groups])
 
 
 def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
-    """The one answer for predictions that are not compared with each other, most first: the finding that costs most,
-    or else what is said of most."""
+    """One answer of several, for most predictions first: the finding that costs most, or what is said of most."""
     found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
     if not found:
         return outcomes[0]

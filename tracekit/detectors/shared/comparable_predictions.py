@@ -1,9 +1,8 @@
 """The calls of a model whose times can be compared with each other.
 
 Several detectors ask why some calls take longer than others. Only calls of one process, instance and load are compared,
-and those of others that are alike (`comparable_latency`). What is known to make a call slow, and is another detector's
-business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody else's work, and
-the long calls that open a sequence.
+and those of others that are alike (`comparable_latency`). What is another detector's business is left out for all of
+them: warming up, waiting for another call or somebody else's work, and the long calls that open a sequence.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ EVEN = 1.25
 undisturbed calls have about 1.2 (heuristic)."""
 
 SAME_CONCURRENCY = 0.25
-"""Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
-(heuristic)."""
+"""Mean number of predictions in flight by which calls of the same concurrency differ at most (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,9 +109,8 @@ class Calls:
 
 @tk.cached_by_model
 def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
-    """The calls of the model that can be compared with each other, for each kind of load; most predictions first, and
-    at least one. Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times
-    differ much; found once per view."""
+    """The calls of the model that compare with each other, for each kind of load; most predictions first, at least one.
+    Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times differ much."""
     return _of_each_kind(view, _in_flight(view.predictions) == 1)
 
 
@@ -159,8 +156,7 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
 
 
 def _in_flight(predictions: pd.DataFrame) -> tk.FloatArray:
-    """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
-    without duration. O(n log n)."""
+    """Shape (predictions,): mean number in flight during each, 1 where it is alone; 0 without duration. O(n log n)."""
     times = tk.Intervals.from_rows(predictions)
     depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
     mean: tk.FloatArray = depth / np.maximum(times.durations, 1)
@@ -181,8 +177,7 @@ def _of_each_kind(view: tk.ModelView, alike: tk.BoolArray, openings: bool = Fals
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
-    """The comparable ones of the `chosen` predictions among those that are `alike` in their concurrency, shape
-    (predictions,)."""
+    """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
     rows = tk.rows_where(view.predictions, chosen)
     burst = burst_numbers(rows)
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.load_waits import setup_times
+from tracekit.analysis.memory import top_calls
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import CodeArray
 
@@ -18,8 +19,7 @@ LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
 
 WAITED_SHARE = 0.5
-"""Part of the extra time of a call that other work must fill to explain it, where others are idle otherwise
-(heuristic)."""
+"""Part of a call's extra time that work of others explains, where these are idle otherwise (heuristic)."""
 
 LIKELY_SHARE = 0.8
 """Part of the extra time from which on other work may explain it, however busy the others are (heuristic)."""
@@ -35,8 +35,7 @@ microseconds on the CPU (heuristic)."""
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldUp:
+class HeldUp(NamedTuple):
     """Which calls are long because of others: shape (calls,) each."""
 
     surely: tk.BoolArray
@@ -46,11 +45,8 @@ class HeldUp:
 
 
 def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
-    """Which of some predictions of a model others made long.
-
-    `chosen_from`, shape (predictions,), are those that compare with each other, and `windows` the sequences of these.
-    O(n log n) in the rows of the trace.
-    """
+    """Which of some predictions of a model others made long. `chosen_from`, shape (predictions,), are those that
+    compare, and `windows` the sequences of these. O(n log n) in the rows of the trace."""
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
@@ -105,8 +101,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     return surely, np.maximum(surely, alone)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Calls:
+class _Calls(NamedTuple):
     """Calls and the usual time of one: shape (calls,)."""
 
     times: tk.Intervals
@@ -141,8 +136,7 @@ def _fill(work: tk.Intervals, calls: _Calls, windows: tk.Intervals, own_ns: int,
 
 
 def time_by_model(rows: pd.DataFrame, windows: tk.Intervals) -> dict[str, int]:
-    """Time in ns within the windows that rows of each model cover, most first; models without any are left out.
-    O(n log n)."""
+    """Time in ns within the windows that rows of each model cover, most first; only those with any. O(n log n)."""
     covered = {
         str(name): int(tk.Intervals.from_rows(model_rows).covered_within(windows).sum())
         for name, model_rows in rows.groupby("model", observed=True)
@@ -195,8 +189,7 @@ def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) 
     return tk.Intervals.none().joined(*sure), tk.Intervals.none().joined(*doubtful)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(NamedTuple):
     """Rows of a frame: shape (rows,) each."""
 
     times: tk.Intervals
@@ -206,8 +199,7 @@ class _Rows:
     """A number for the model."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Work:
+class _Work(NamedTuple):
     """What all models of a recording and others did."""
 
     hardware: _Rows
@@ -230,9 +222,7 @@ class _Work:
 
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
-    activity, hardware = trace.activity, trace.hardware
-    called = tk.is_any(activity["level"], tk.Level.TOP) & tk.is_any(activity["kind"], tk.Kind.PREDICTION)
-    predictions = tk.rows_where(activity, called)
+    hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
     frame = breakdown(trace).frame
     known = frame.index[_unit_times(frame).sum(axis=1) > 0]
     return _Work(
@@ -244,7 +234,7 @@ def _work(trace: tk.Trace) -> _Work:
         known=np.asarray(predictions.index.isin(known)),
         loads=setup_times(trace),
         recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
-        models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
+        models={str(name): number for number, name in enumerate(trace.activity["model"].cat.categories)},
     )
 
 

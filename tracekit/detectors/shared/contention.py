@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.shared.options import ContentionOptions
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionWords:
+class ContentionWords(NamedTuple):
     """How a detector names the unit and the others."""
 
     unit: str
@@ -33,8 +31,7 @@ class ContentionWords:
     """What is not recorded of other work: a sentence."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Met:
+class Met(NamedTuple):
     """Comparable predictions by the other work that they met: shape (predictions,) each."""
 
     rows: pd.DataFrame
@@ -49,9 +46,19 @@ class Met:
         return self.rows["duration_ns"].to_numpy()
 
     @property
+    def usual_ns(self) -> float:
+        """Median of the undisturbed ones."""
+        return float(np.median(self.durations[self.calm]))
+
+    @property
+    def slow_ns(self) -> float:
+        """Median of the disturbed ones."""
+        return float(np.median(self.durations[self.disturbed]))
+
+    @property
     def extra_ns(self) -> tk.FloatArray:
         """Time that each took beyond the median of the undisturbed ones."""
-        extra: tk.FloatArray = np.maximum(self.durations - float(np.median(self.durations[self.calm])), 0)
+        extra: tk.FloatArray = np.maximum(self.durations - self.usual_ns, 0)
         return extra
 
 
@@ -80,93 +87,90 @@ def surely_longer(durations: tk.IntArray, some: tk.BoolArray, others: tk.BoolArr
     return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5) >= CERTAINTY
 
 
-def split_by_contact(
-    view: tk.ModelView, rows: pd.DataFrame, overlap: tk.FloatArray, options: ContentionOptions, words: ContentionWords
-) -> Met | tk.Passed | tk.NotEvaluated:
-    """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
-    if len(rows) < 2 * options.min_compared:
-        return view.too_few_predictions(
-            len(rows),
-            2 * options.min_compared,
-            f"with {words.unit} work",
-            adjective="comparable",
-            left_out=NOT_COMPARED,
-            record=keep_loaded(view, record_alone(view.predictions)),
+class Contention(NamedTuple):
+    """Compares the predictions of a model that met other work on a unit with those that met none."""
+
+    view: tk.ModelView
+    options: ContentionOptions
+    words: ContentionWords
+
+    def split(self, rows: pd.DataFrame, overlap: tk.FloatArray) -> Met | tk.Passed | tk.NotEvaluated:
+        """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
+        view, options, words = self
+        if len(rows) < 2 * options.min_compared:
+            return view.too_few_predictions(
+                len(rows),
+                2 * options.min_compared,
+                f"with {words.unit} work",
+                adjective="comparable",
+                left_out=NOT_COMPARED,
+                record=keep_loaded(view, record_alone(view.predictions)),
+            )
+        disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
+        share = float(disturbed.mean())
+        affected = tk.above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
+        others = words.did[0].upper() + words.did[1:]
+        if not affected.reached or not disturbed.any():
+            passed = f"{others} during {tk.format_share(share)} of the predictions. {words.unknown}".rstrip()
+            return view.passed(passed, (affected,))
+        if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
+            return view.unknown(
+                f"{others} during {disturbed.sum():,} of {tk.format_count(len(rows), 'prediction')}, and "
+                f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed "
+                "to compare.",
+                words.apart,
+            )
+        return Met(rows, disturbed, calm, affected)
+
+    def slowdown(self, met: Met, explained: float, chance: Callable[[], str]) -> tk.Passed | tuple[tk.Metric, ...]:
+        """The metrics where other work slows predictions down, or the answer where it does not. `explained` is the
+        share of the extra time that it explains; `chance` says why the difference shows nothing, or is empty."""
+        view, options, words = self
+        slowdown, explains = (
+            f"{name} other {words.unit} work" for name in ("slowdown with", "extra time explained by")
         )
-    disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
-    share = float(disturbed.mean())
-    affected = tk.above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
-    others = words.did[0].upper() + words.did[1:]
-    if not affected.reached or not disturbed.any():
-        passed = f"{others} during {tk.format_share(share)} of the predictions. {words.unknown}".rstrip()
-        return view.passed(passed, (affected,))
-    if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
-        return view.unknown(
-            f"{others} during {disturbed.sum():,} of {tk.format_count(len(rows), 'prediction')}, and "
-            f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
-            "compare.",
-            words.apart,
+        metrics = (
+            met.affected,
+            tk.above(slowdown, met.slow_ns / met.usual_ns, "ratio", options.slowdown),
+            tk.above(explains, explained, "share", options.explained_share),
+            tk.Metric(f"median without other {words.unit} work", met.usual_ns, "ns"),
+            tk.Metric(f"median with other {words.unit} work", met.slow_ns, "ns"),
         )
-    return Met(rows, disturbed, calm, affected)
+        passed = f"Predictions take {met.slow_ns / met.usual_ns:.2f}x as long while {words.does}"
+        if not tk.reached(metrics, slowdown):
+            return view.passed(f"{passed}.", metrics)
+        if not tk.reached(metrics, explains):
+            share = tk.format_share(explained)
+            return view.passed(f"{passed}, but that explains only {share} of the extra time.", metrics)
+        reason = chance()
+        return view.passed(f"{passed}, but {reason}.", metrics) if reason else metrics
 
+    def finding(
+        self,
+        met: Met,
+        metrics: tuple[tk.Metric, ...],
+        filled_ns: tk.FloatArray,
+        affected: tk.Intervals,
+        others: str,
+        whose: str = "",
+    ) -> tk.Finding:
+        """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it.
 
-def slowdown_metrics(
-    view: tk.ModelView,
-    met: Met,
-    explained: float,
-    chance: Callable[[], str],
-    options: ContentionOptions,
-    words: ContentionWords,
-) -> tk.Passed | tuple[tk.Metric, ...]:
-    """The metrics where other work slows predictions down, or the answer where it does not. `explained` is the share of
-    the extra time that it explains; `chance` says why the difference shows nothing, and is empty where it does."""
-    usual, slow = (float(np.median(met.durations[group])) for group in (met.calm, met.disturbed))
-    slowdown, explains = (f"{name} other {words.unit} work" for name in ("slowdown with", "extra time explained by"))
-    metrics = (
-        met.affected,
-        tk.above(slowdown, slow / usual, "ratio", options.slowdown),
-        tk.above(explains, explained, "share", options.explained_share),
-        tk.Metric(f"median without other {words.unit} work", usual, "ns"),
-        tk.Metric(f"median with other {words.unit} work", slow, "ns"),
-    )
-    passed = f"Predictions take {slow / usual:.2f}x as long while {words.does}"
-    if not tk.reached(metrics, slowdown):
-        return view.passed(f"{passed}.", metrics)
-    if not tk.reached(metrics, explains):
-        return view.passed(f"{passed}, but that explains only {tk.format_share(explained)} of the extra time.", metrics)
-    reason = chance()
-    return view.passed(f"{passed}, but {reason}.", metrics) if reason else metrics
-
-
-def contention_finding(
-    view: tk.ModelView,
-    met: Met,
-    filled_ns: tk.FloatArray,
-    affected: tk.Intervals,
-    metrics: tuple[tk.Metric, ...],
-    words: ContentionWords,
-    whose: tuple[str, str],
-) -> tk.Finding:
-    """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it.
-
-    `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `whose` are the words for
-    the other work after `while`, and for whose it was: a sentence or nothing.
-    """
-    rows = met.rows[met.disturbed]
-    usual, slow = (tk.value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
-    others, sentence = whose
-    cost_ns = min(int(filled_ns[met.disturbed].sum()), affected.covered_ns)
-    return view.finding(
-        summary=(
+        `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `others` are words for
+        the other work after `while`; the sentence `whose` says for whom it was.
+        """
+        rows, filled_ns = met.rows[met.disturbed], filled_ns[met.disturbed]
+        cost_ns = min(int(filled_ns.sum()), affected.covered_ns)
+        times = f"median {tk.format_time(met.slow_ns)} vs. {tk.format_time(met.usual_ns)}"
+        return self.view.finding(
             f"{len(rows):,} of {tk.format_count(len(met.rows), 'prediction')} ran while {others} and took "
-            f"{slow / usual:.1f}x as long (median {tk.format_time(slow)} vs. {tk.format_time(usual)}). {sentence}"
-        ).rstrip(),
-        metrics=metrics,
-        cost=view.cost(
-            cost_ns,
-            f"Time these predictions took beyond the median of undisturbed ones while {words.did}",
-            longest_wait_ns=min(int(filled_ns[met.disturbed].max()), cost_ns),
-        ),
-        rows=rows,
-        affected=affected,
-    )
+            f"{met.slow_ns / met.usual_ns:.1f}x as long ({times}). {whose}".rstrip(),
+            metrics,
+            rows=rows,
+            cost=self.view.cost(
+                cost_ns,
+                f"Time these predictions took beyond the median of undisturbed ones while {self.words.did}",
+                longest_wait_ns=min(int(filled_ns.max()), cost_ns),
+            ),
+            affected=affected,
+        )

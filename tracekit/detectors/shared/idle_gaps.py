@@ -26,6 +26,7 @@ from tracekit.analysis.idle import (
     quartile_distance,
     spread,
 )
+from tracekit.analysis.memory import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 
@@ -86,11 +87,11 @@ class SequenceGaps:
 
     idle: Idle
     activity: Activity
-    marked: tuple[str, ...]
+    marked: tuple[str, ...] = ()
     """Names of the app's signposts that lie in the gaps and show that it works, most time first; else empty."""
-    between: Between | None
+    between: Between | None = None
     """What code of the app ran in the gaps; None without call stacks."""
-    culprit: str
+    culprit: str = ""
     """Model before whose calls most of the time is lost; empty without gaps."""
     beats_ns: tuple[float, ...] = ()
     """Where calls keep a beat: its usual distance in each stretch that keeps one."""
@@ -171,9 +172,9 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     rest |= perhaps
     if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
         beats = pd.Series(idle.distance_ns).groupby(stretch).median()
-        return SequenceGaps(idle, Activity.PACED, (), None, "", tuple(beats[beats.index >= 0]))
+        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats[beats.index >= 0]))
     if paced is Pacing.PERIODIC and not perhaps:
-        return SequenceGaps(idle, Activity.PACED, (), None, "", (float(np.median(idle.distance_ns)),))
+        return SequenceGaps(idle, Activity.PACED, beats_ns=(float(np.median(idle.distance_ns)),))
     if not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
@@ -182,13 +183,12 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
-    marked = _signposts_in_gaps(view, idle)
+    marked = () if perhaps else _signposts_in_gaps(view, idle)
     between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
-    if perhaps:
-        return SequenceGaps(idle, Activity.UNCLEAR, (), between, culprit)
-    by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
-    return replace(gaps, activity=Activity.WORK) if marked or gaps.by_stacks or by_length else gaps
+    by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
+    works = not perhaps and (marked or gaps.by_stacks or by_length)
+    return replace(gaps, activity=Activity.WORK) if works else gaps
 
 
 def _blurred(view: tk.ModelView, idle: Idle) -> bool:
@@ -265,8 +265,7 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
 def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
-    rows, activity = view.predictions, view.trace.activity
-    calls = activity[tk.is_any(activity["level"], tk.Level.TOP) & tk.is_any(activity["kind"], tk.Kind.PREDICTION)]
+    rows, calls = view.predictions, top_calls(view.trace, tk.Kind.PREDICTION)
     models = calls["model"].astype("object")
     rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
     eligible = rare | (models == view.name).to_numpy(dtype=bool)
@@ -278,20 +277,16 @@ def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
 
 
 def gap_finding(
-    view: tk.ModelView,
-    idle: Idle,
-    summary: str,
-    metrics: tuple[tk.Metric, ...],
-    sites: tuple[CallSite, ...],
-    words: str,
+    view: tk.ModelView, found: SequenceGaps, summary: str, metrics: tuple[tk.Metric, ...], clause: str = ""
 ) -> tk.Finding:
-    """The finding that the gaps show, with what they cost at most. `sites` is the code that runs in them; `words`
-    begin the basis of the cost."""
+    """The finding that the gaps show, with what they cost at most; `clause` says more of that time."""
+    idle = found.idle
     gaps = tk.Intervals(idle.start_ns, idle.end_ns)
     cost = tk.Cost(
         gaps.covered_ns,
         gaps.covered_ns / max(int(idle.distance_ns.sum()), 1),
-        f"{words}, as a share of the time from the first to the last prediction of the sequences.",
+        f"Time between predictions without a load, compilation or prediction{clause}, as a share of the time from the "
+        "first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     activity = view.trace.activity
@@ -302,4 +297,4 @@ def gap_finding(
         duration_ns=gaps.durations,
         label=following["label"].cat.rename_categories(lambda label: f"before {label}"),
     )
-    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=sites)
+    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=found.sites)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,20 +17,23 @@ MIN_SWITCHES, PARALLEL_SHARE, ALIKE = 5, 0.05, 1.5
 """Defaults of `duplicate-instances`, which other rules go by too."""
 
 
-class TurnsRule(Protocol):
-    """Thresholds."""
+class Turns(NamedTuple):
+    """When instances take turns, and when one of them could do what they do."""
 
-    @property
-    def min_switches(self) -> int:
-        """Switches between instances."""
+    min_switches: int
+    """Switches between instances."""
+    parallel_share: float
+    """Share of the busy time in which several are at work."""
+    alike: float
+    """Slowest to fastest."""
 
-    @property
-    def parallel_share(self) -> float:
-        """Share of the busy time in which several are at work."""
+    def taken(self, instances: Instances) -> bool:
+        """Whether they take turns without working at the same time."""
+        return instances.switches >= self.min_switches and instances.parallel_share < self.parallel_share
 
-    @property
-    def alike(self) -> float:
-        """Slowest to fastest."""
+    def one_suffices(self, instances: Instances) -> bool:
+        """Whether one of them could do what they do."""
+        return self.taken(instances) and instances.spread is not None and instances.spread <= self.alike
 
 
 @cached
@@ -58,13 +61,3 @@ def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:
             tk.RECORD_LONGER,
         )
     return None
-
-
-def take_turns(instances: Instances, rule: TurnsRule) -> bool:
-    """Whether they take turns without working at the same time."""
-    return instances.switches >= rule.min_switches and instances.parallel_share < rule.parallel_share
-
-
-def one_suffices(instances: Instances, rule: TurnsRule) -> bool:
-    """Whether one of them could do what they do."""
-    return take_turns(instances, rule) and instances.spread is not None and instances.spread <= rule.alike

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.model_files.facts import ModelFile
 
 
@@ -30,7 +33,7 @@ def interface_of(view: tk.ModelView) -> Interface | None:
 
     answer = interface_conversion.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
     if isinstance(answer, tk.Finding):
-        fix = _with_command(answer.fix, interface_conversion.DETECTOR.id, view.model_file)
+        fix = _fix_of(answer, interface_conversion.DETECTOR.id, view.model_file)
         return Interface(interface_conversion.conversions(view.model_file), fix, "")
     return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
@@ -65,6 +68,29 @@ def of_finding(interface: Interface | None) -> str:
     )
 
 
+def copies_finding(
+    view: tk.ModelView,
+    summary: str,
+    metrics: tuple[tk.Metric, ...],
+    rows: pd.DataFrame,
+    copied_ns: int,
+    words: str,
+    *,
+    fix: str = "",
+) -> tk.Finding:
+    """The finding that data rows inside predictions show, with their time as its cost; `words` begin its basis."""
+    copied = tk.Intervals.from_rows(rows).union()
+    return view.finding(
+        summary,
+        metrics,
+        rows=rows,
+        cost=view.cost(min(copied_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
+        affected=copied,
+        call_sites=sites_of(view.trace, view.predictions.index),
+        fix=fix,
+    )
+
+
 class Shapes(NamedTuple):
     """The shapes that the inputs of a model may have, by its file."""
 
@@ -91,21 +117,19 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
         if entry.shape is not None and entry.shape.flexible
     )
     answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
-    fix = (
-        _with_command(answer.fix, flexible_shapes.DETECTOR.id, view.model_file)
-        if isinstance(answer, tk.Finding)
-        else ""
-    )
-    return Shapes(flexible, fix)
+    return Shapes(flexible, _fix_of(answer, flexible_shapes.DETECTOR.id, view.model_file))
 
 
-def _with_command(fix: str, finding: str, model: ModelFile) -> str:
-    """A fix with the command that changes the file itself, where there is one."""
+def _fix_of(answer: tk.Outcome, finding: str, model: ModelFile) -> str:
+    """The fix of a finding with the command that changes the file itself, where there is one."""
     from tracekit.model_files.fixing.remedies import ADVICE, fix_command
 
+    if not isinstance(answer, tk.Finding):
+        return ""
     command = fix_command(finding, model, model.source)
     advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
-    return f"{fix}\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}" if command else fix
+    change = f"\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}"
+    return f"{answer.fix}{change}" if command else answer.fix
 
 
 def _clause(sentence: str) -> str:

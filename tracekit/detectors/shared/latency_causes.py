@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,7 @@ HEATING_S = 20.0
 """A device does not become too hot for its speed in less time; public reports speak of minutes (heuristic)."""
 
 SIZE_CORRELATION = 0.7
-"""From this correlation of copying with the rest of the call on, both on a logarithmic scale, inputs of different size
-explain the times (heuristic)."""
+"""From this correlation of copying with the rest of a call on, in logarithms, input sizes explain it (heuristic)."""
 
 KNOWN_SHARE = 0.9
 """Calls whose work on compute units must be known to compare it (heuristic)."""
@@ -56,8 +56,7 @@ class Cause(StrEnum):
     """The thermal state is not known, or holds too few calls."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GrowthReading:
+class GrowthReading(NamedTuple):
     """Growth and what causes it."""
 
     growth: Growth
@@ -183,8 +182,7 @@ class Work(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Switching:
+class Switching(NamedTuple):
     """Calls in two groups, a fast and a slow one. The numbers are there however far the rule was followed."""
 
     slow: tk.BoolArray

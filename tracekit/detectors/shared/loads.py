@@ -3,7 +3,8 @@ pattern. One cause is one finding, so a detector leaves to the others what they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.memory import top_calls
 from tracekit.detectors.shared.options import (
     IN_TURNS_SHARE,
     LOADS_PER_PREDICTION,
@@ -95,15 +97,13 @@ def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArr
     return beside
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPattern:
+class LoadPattern(NamedTuple):
     """How loads and predictions of one model follow each other."""
 
     predictions_after: tk.IntArray
     """Shape (loads,): predictions that start from this load up to the next load."""
     is_reload: tk.BoolArray
-    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
-    the load outweighs its use."""
+    """Shape (loads,): used since the previous load, at most the idle time ago or with loads that outweigh the use."""
 
 
 def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
@@ -121,8 +121,7 @@ def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
     return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
 
 
-@dataclass(frozen=True, slots=True)
-class EachTimeRule:
+class EachTimeRule(NamedTuple):
     """From when on a model counts as loaded again for each prediction."""
 
     min_loads: int = MIN_LOADS
@@ -156,8 +155,7 @@ def load_metrics(view: tk.ModelView, pattern: LoadPattern, rule: EachTimeRule) -
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reloads:
+class Reloads(NamedTuple):
     """Loads that bring back a model that had been used since it was last loaded, had been let go, and is used again;
     and either that was a moment before, or the load outweighs its use."""
 
@@ -182,22 +180,14 @@ def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     if late.any():
         back &= ~late | outweigh_use(view)
     rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
-    other = _other_loads(view)
+    every = top_calls(view.trace, *tk.LOAD_KINDS)
+    other = every["start_ns"].to_numpy()[~tk.is_any(every["model"], view.name)]
     between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
     return Reloads(
         rows=rows,
         share=tk.covered_ns(rows) / spent if spent else 0.0,
         in_turns_share=float((between[back] > 0).mean()) if len(rows) else 0.0,
     )
-
-
-def _other_loads(view: tk.ModelView) -> tk.IntArray:
-    """Starts of the loads of other models, sorted."""
-    activity = view.trace.activity
-    chosen = (
-        activity["kind"].isin(tk.LOAD_KINDS) & (activity["level"] == tk.Level.TOP) & (activity["model"] != view.name)
-    )
-    return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
 
 
 def reload_finding(view: tk.ModelView, summary: str, metrics: tuple[tk.Metric, ...], rows: pd.DataFrame) -> tk.Finding:

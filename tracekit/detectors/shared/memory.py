@@ -6,6 +6,7 @@ from typing import Any
 
 import tracekit.detectors as tk
 from tracekit.analysis.memory import sizes
+from tracekit.detectors.shared.wording import RECORD_APP
 
 LOWER_BOUND = "Memory of the Neural Engine lies in other processes and is not in it."
 """What a footprint does not say."""
@@ -17,15 +18,9 @@ def min_mb_option() -> Any:
     return tk.option(20.0, "MB", "Heuristic: less is hard to tell from what an app itself allocates and frees.")
 
 
-def peak_of(trace: tk.Trace) -> int:
-    """The highest footprint, in bytes; 1 without samples."""
-    known = sizes(trace)
-    return int(known.bytes.max(initial=1))
-
-
 def held(size: float, trace: tk.Trace) -> float:
     """A size as a share of the highest footprint."""
-    return min(max(size / peak_of(trace), 0.0), 1.0)
+    return min(max(size / int(sizes(trace).bytes.max(initial=1)), 0.0), 1.0)
 
 
 def unsampled(view: tk.ModelView | tk.RecordingView) -> tk.NotEvaluated | None:
@@ -35,5 +30,4 @@ def unsampled(view: tk.ModelView | tk.RecordingView) -> tk.NotEvaluated | None:
         return view.unknown(entry.conclusion, entry.advice)
     if len(sizes(view.trace)):
         return None
-    reason = "The footprint of the target was not sampled; the rows are of other processes."
-    return view.unknown(reason, "Record only the app (--attach or --launch).")
+    return view.unknown("The footprint of the target was not sampled; the rows are of other processes.", RECORD_APP)

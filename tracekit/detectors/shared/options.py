@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import tracekit.detectors as tk
@@ -30,8 +29,7 @@ MAX_IDLE_S = 5.0
 """A model that is unused for longer may have been released on purpose."""
 
 GAP_SHARE = 0.5
-"""Share of the time from which on the gaps outweigh the predictions: `pipeline-gaps` reports them from there on, and
-`serial-predictions` up to there."""
+"""Share of the time from which on gaps outweigh predictions: `pipeline-gaps`, and below `serial-predictions`."""
 
 HEAT_RATIO = 1.2
 """Least ratio of medians for heat to slow calls down (heuristic)."""
@@ -91,8 +89,7 @@ def min_predictions_option() -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AppWorkOptions:
+class AppWorkOptions(tk.Options):
     """Thresholds of a check that counts samples, of 1 ms each, of the app's own work."""
 
     share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
@@ -101,8 +98,7 @@ class AppWorkOptions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionOptions:
+class ContentionOptions(tk.Options):
     """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
 
     overlap_share: float

@@ -1,7 +1,6 @@
 """What the performance report of a model plans and times, for checks that measure what a recording shows.
 
-A plan is an intention on one device, and a report times the model alone: both are shown beside what was recorded, and
-decide nothing.
+A plan is an intention on one device, and a report times the model alone: both are shown, and decide nothing.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ def same_device(report: PerformanceReport, device: contents.Device) -> bool | No
 
 
 def report_origin(report: PerformanceReport, device: contents.Device) -> str:
-    """Where the report was made, and whether that is what was recorded: `iPhone 14 Pro, iOS 18.5, all compute
-    units`."""
+    """Where the report was made, and whether that was recorded: `iPhone 14 Pro, iOS 18.5, all compute units`."""
     words = [word[:_LONGEST] for word in (report.device, report.system) if word]
     words.append(requested_units(report))
     if report.device is None:
@@ -77,8 +75,7 @@ def placement(report: PerformanceReport) -> str:
 
 
 def hand_offs(report: PerformanceReport) -> str:
-    """`2 hand-offs (Neural Engine → CPU 1, CPU → Neural Engine 1)`, or `no hand-offs`; empty where no operation is
-    placed."""
+    """`2 hand-offs (Neural Engine → CPU 1, CPU → Neural Engine 1)`, or `no hand-offs`; empty without placed ones."""
     if not report.counts:
         return ""
     if not report.transitions:
@@ -88,8 +85,7 @@ def hand_offs(report: PerformanceReport) -> str:
 
 
 def of_units(view: tk.ModelView, expected: str | None = None) -> str:
-    """Where operations are planned and, if that is asked, why some are not on a unit: sentences after a space, or
-    nothing."""
+    """Where operations are planned and, if asked, why some are not on a unit: sentences after a space, or nothing."""
     report = view.performance_report
     if report is None or not report.counts:
         return ""
@@ -133,8 +129,7 @@ def _type_counts(operations: Sequence[PlannedOperation]) -> str:
 
 
 def of_hand_offs(view: tk.ModelView, main: str | None = None) -> str:
-    """How often the plan changes the unit and, if a main unit is given, at which operations: sentences after a space,
-    or nothing."""
+    """How often the plan changes the unit and, given a main one, at which operations: after a space, or nothing."""
     report = view.performance_report
     if report is None or not report.counts:
         return ""
@@ -150,8 +145,7 @@ def of_hand_offs(view: tk.ModelView, main: str | None = None) -> str:
 
 
 def of_time(view: tk.ModelView, limit_ns: int, recorded_ns: float) -> str:
-    """Whether the model alone would keep a time limit, beside the median that was recorded: a sentence after a space,
-    or nothing."""
+    """Whether the model alone would keep a time limit, beside the recorded median: after a space, or nothing."""
     report = view.performance_report
     median = report.prediction.median_ns if report and report.prediction else None
     if report is None or median is None:

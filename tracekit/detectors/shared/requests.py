@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from tracekit.trace.requests.pairing import NONE
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
 
+Options = TypeVar("Options")
+
 USES = ("Signposts", FOUNDATION_MODELS)
 """Instruments that show requests."""
 MODEL_PHASES = ("prompt", "generation", "inference", "forward pass", "token interval")
@@ -26,12 +29,6 @@ OUTSIDE_PHASES = OUTSIDE
 NO_ERROR = NONE
 ADD_INSTRUMENT = "Record with the Foundation Models instrument (Xcode 27)."
 RECORD_MORE = "Record longer, with more requests."
-
-
-def any_request(view: tk.RecordingView, _options: Any = None) -> tk.Outcome | None:
-    """The target asked a language model."""
-    asked = of_target(view.trace.requests, view.trace.run.target.process).any()
-    return None if asked else view.not_applicable("No request to a language model was recorded.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,29 +104,32 @@ class Asked:
         return self.view.finding(summary, metrics, rows=evidence, cost=full, affected=affected)
 
 
-def judge_requests(view: tk.RecordingView, judge: Callable[[Asked], tk.Outcome]) -> tk.Outcome:
+def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[tk.RecordingView, Options], tk.Outcome]:
     """What a rule says of the requests of each runtime and process, in one answer: the finding that takes most time;
     without one, what is not known outweighs what passed. O(requests)."""
-    frame = view.trace.requests
-    frame = frame[of_target(frame, view.trace.run.target.process)]
-    groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]
-    answers = []
-    for rows in groups:
-        asked = Asked(view, str(rows["runtime"].iloc[0]), rows)
-        answer = judge(asked)
-        if len(groups) > 1:
-            answer = _named(asked.runtime, answer)
-        answers.append(answer)
-    return max(answers, key=_weight)
+
+    @wraps(judge)
+    def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
+        frame = view.trace.requests
+        frame = frame[of_target(frame, view.trace.run.target.process)]
+        if frame.empty:
+            return view.not_applicable("No request to a language model was recorded.")
+        groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]
+        every = [Asked(view, str(rows["runtime"].iloc[0]), rows) for rows in groups]
+        answers = [judge(asked, options) for asked in every]
+        if len(every) > 1:
+            answers = [_named(asked.runtime, answer) for asked, answer in zip(every, answers, strict=True)]
+        return max(answers, key=_weight)
+
+    return detect
 
 
 def _named(runtime: str, answer: tk.Outcome) -> tk.Outcome:
+    if isinstance(answer, tk.NotApplicable | tk.NotEvaluated):
+        return replace(answer, reason=f"{runtime}: {answer.reason}")
     if isinstance(answer, tk.Finding | tk.Passed):
         return replace(answer, summary=f"{runtime}: {answer.summary}")
-    return replace(answer, reason=f"{runtime}: {answer.reason}") if isinstance(answer, _WITH_REASON) else answer
-
-
-_WITH_REASON = (tk.NotApplicable, tk.NotEvaluated)
+    return answer
 
 
 def _weight(outcome: tk.Outcome) -> tuple[int, int]:

@@ -4,14 +4,14 @@ suggest where the hardware was not recorded."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.memory import top_calls
 from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 from tracekit.trace.calls.stacks import Unit
 
@@ -24,15 +24,13 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """What is known of the time that units worked for a model's predictions, in ns."""
 
     known_ns: dict[tk.Device, int]
     """What rows show, or samples of a thread that computes."""
     open_ns: dict[tk.Device, int]
-    """What the unit may have worked beyond that: time without any known work in predictions of which that is not
-    known."""
+    """What the unit may have worked beyond that: time without known work in predictions where it is not known."""
     predicted_ns: int
     """Time of the predictions."""
     by_prediction: dict[tk.Device, tk.IntArray]
@@ -56,9 +54,7 @@ class Work:
     @property
     def words(self) -> str:
         """The units with known work, the busiest first, with their shares."""
-        busy = sorted(
-            (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
-        )
+        busy = sorted(filter(self.known_ns.get, self.known_ns), key=lambda unit: -self.known_ns[unit])
         return ", ".join(f"{tk.DEVICE_NAMES[device]} {tk.format_share(self.share(device))}" for device in busy)
 
 
@@ -75,8 +71,10 @@ def known_work(view: tk.ModelView) -> Work:
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
     still = {device: np.where(unknown[device], rest, 0) for device in known}
+    predicted = tk.Intervals.from_rows(view.predictions)
     for device, (_, _, lane) in _PARTS.items():
-        still[device] = np.maximum(still[device], np.minimum(_unattributed_ns(view, lane), rest))
+        unattributed = _unattributed_times(view.trace)[lane].within(predicted.starts, predicted.ends)
+        still[device] = np.maximum(still[device], np.minimum(unattributed, rest))
     order = tuple(tk.DEVICE_NAMES)
     return Work(
         {device: int(known[device].sum()) for device in order},
@@ -97,13 +95,6 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     samples = view.trace.sites[Unit.CPU].reindex(view.predictions.index, fill_value=0).to_numpy(np.int64)
     result: tk.IntArray = samples * view.predictions["resolution_ns"].to_numpy(np.int64)
     return result
-
-
-def _unattributed_ns(view: tk.ModelView, lane: tk.Lane) -> tk.IntArray:
-    """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    unattributed = _unattributed_times(view.trace)[lane]
-    predicted = tk.Intervals.from_rows(view.predictions)
-    return unattributed.within(predicted.starts, predicted.ends)
 
 
 @tk.cached_by_trace
@@ -133,8 +124,7 @@ def unit_suggestion(view: tk.ModelView) -> str:
 
 def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
-    activity = trace.activity
-    called = activity[tk.is_any(activity["kind"], tk.Kind.PREDICTION) & tk.is_any(activity["level"], tk.Level.TOP)]
+    called = top_calls(trace, tk.Kind.PREDICTION)
     words = []
     for model in models:
         suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
