@@ -117,7 +117,7 @@ def test_a_command_line_loads_no_command() -> None:
 def test_pyarrow_is_kept_from_pandas_alone() -> None:
     pytest.importorskip("pyarrow")
     script = (
-        "from tracekit.cli.startup import lighten; lighten(); import pandas, pyarrow.parquet; "
+        "from tracekit.cli.process import lighten; lighten(); import pandas, pyarrow.parquet; "
         "print(pandas.Series(['a']).dtype.storage, pyarrow.array([1]).to_pylist())"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

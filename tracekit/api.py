@@ -16,15 +16,7 @@ from tracekit.analysis.why.choice import Choice, chosen
 from tracekit.analysis.why.explain import FINDINGS, tail, why
 from tracekit.analysis.why.parts import differences
 from tracekit.config import Config, load_config
-from tracekit.detectors.expectations import (
-    BUDGET_KEY,
-    EXPECT_KEY,
-    LIMIT_KEY,
-    parse_budget,
-    parse_expectation,
-    parse_memory_limit,
-    with_expectations,
-)
+from tracekit.detectors import expectations
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.replayed import Replays
@@ -59,7 +51,11 @@ if TYPE_CHECKING:
 
 SLOWEST = Choice()
 
-_REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit", LIMIT_KEY: "memory limit"}
+_REQUESTS = {
+    expectations.BUDGET_KEY: "budget",
+    expectations.EXPECT_KEY: "expected compute unit",
+    expectations.LIMIT_KEY: "memory limit",
+}
 """Options without which their detector has nothing to judge, in words."""
 
 
@@ -135,21 +131,24 @@ def request_of(
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
-    budgets, expectations = _texts(budget), _texts(expect)
+    budgets, units = _texts(budget), _texts(expect)
     general, limits = dict(settings or {}), () if memory_limit is None else (memory_limit,)
     if memory_limit is not None:
-        general[LIMIT_KEY] = parse_memory_limit(memory_limit)
-    wishes = {BUDGET_KEY: budgets, EXPECT_KEY: expectations, LIMIT_KEY: limits}
+        general[expectations.LIMIT_KEY] = expectations.parse_memory_limit(memory_limit)
+    wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
     judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
     check_sort(sort)
-    patterns = [pattern for pattern, _ in (*map(parse_budget, budgets), *map(parse_expectation, expectations))]
+    patterns = [
+        pattern
+        for pattern, _ in (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
+    ]
     given = Request(
         run=run,
         reader=reader,
         xctrace=xctrace,
         progress=progress,
-        model_files=_files(model_files),
-        perf_reports=_files(perf_reports),
+        model_files=_texts(model_files),
+        perf_reports=_texts(perf_reports),
         settings=judging,
         named=tuple(pattern for pattern in patterns if pattern is not None),
         models=_texts(models),
@@ -214,9 +213,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
     model that the recording does not hold."""
     models = differences(trace)
-    for pattern in request.models:
-        if not any(matches(name, pattern) for name in model_names(trace)):
-            raise unknown_model(trace, pattern, redact=request.redact)
+    _check_patterns(trace, request.models, redact=request.redact)
     patterns = request.models or ("*",)
     models = {name: each for name, each in models.items() if any(matches(name, like) for like in patterns)}
     labels = chosen(models, choice, named=bool(request.models))
@@ -273,13 +270,20 @@ def _judging(
     Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_expectations(wishes[BUDGET_KEY], wishes[EXPECT_KEY], settings, model_settings)
+    general, special = expectations.with_expectations(
+        wishes[expectations.BUDGET_KEY], wishes[expectations.EXPECT_KEY], settings, model_settings
+    )
+    # What is given for all models goes before what the file sets for some.
+    of_models = {
+        pattern: {key: value for key, value in overrides.items() if key not in general}
+        for pattern, overrides in project.model_settings.items()
+    }
     judging = replace(
         project,
         only=only or project.only,
         skip=(*(name for name in project.skip if name not in only), *skip),
         settings={**project.settings, **general},
-        model_settings=merge_settings(_without(project.model_settings, general), special),
+        model_settings=merge_settings(of_models, special),
     )
     chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
     for key, given in wishes.items():
@@ -304,21 +308,9 @@ def _unused_settings(judging: Config) -> tuple[str, ...]:
     )
 
 
-def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSettings:
-    """The settings without these keys. What is given for all models goes before what the file sets for some."""
-    return {
-        pattern: {key: value for key, value in overrides.items() if key not in keys}
-        for pattern, overrides in model_settings.items()
-    }
-
-
-def _texts(given: Budgets | Names) -> tuple[str, ...]:
+def _texts(given: Budgets | Names | Files) -> tuple[str, ...]:
     """Several texts; one alone counts as a list of one."""
-    return (str(given),) if isinstance(given, str | int | float) else tuple(given)
-
-
-def _files(given: Files) -> tuple[str, ...]:
-    return (str(given),) if isinstance(given, str | Path) else tuple(map(str, given))
+    return (str(given),) if isinstance(given, str | float | int | Path) else tuple(map(str, given))
 
 
 def _check_patterns(trace: Trace, patterns: Sequence[str], *, redact: bool) -> None:

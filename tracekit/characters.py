@@ -74,7 +74,6 @@ def _escape(character: str) -> str:
 
 
 def _visible_character(character: str) -> str:
-    """What stands for one character."""
     if character in "\t\n\r":
         return " "
     if character == _ZERO_WIDTH_JOINER:

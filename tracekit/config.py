@@ -184,7 +184,6 @@ def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
 
 
 def _units(table: dict[str, Any]) -> Units:
-    """Which signposts are operations."""
     settings = table.get("signposts", {})
     if not isinstance(settings, dict):
         raise UsageError("'signposts': must be a table")

@@ -17,9 +17,9 @@ import pytest
 
 import tracekit as package
 from tracekit.cli.commands import COMMANDS
-from tracekit.cli.ending import ExitStatus
+from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS
-from tracekit.cli.parser import build_parser
+from tracekit.cli.process import ExitStatus
 from tracekit.errors import UsageError
 
 

@@ -13,7 +13,7 @@ from tracekit.comparison.baseline import MAX_RECORDINGS, baseline_of, load_basel
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.settings import Floors
 from tracekit.comparison.storage import MalformedError, from_plain, to_plain
-from tracekit.documents.baseline import baseline_document
+from tracekit.documents.gate import baseline_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import render
 

@@ -14,10 +14,9 @@ from support.analyses import kept_analysis
 from tracekit.comparison import words
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.measuring import measure
-from tracekit.documents.compared_pictures import pictures_of_both
+from tracekit.documents.compared_figures import summary
 from tracekit.documents.comparison import comparison_document, facts, parts
-from tracekit.documents.comparison_verdict import summary
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import Drawing, lanes_of_both, pictures_of_both
 from tracekit.render.forms import render
 from tracekit.trace.events import Kind
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.documents.bug_report import LIMIT, Reproduction, issue_text
+from tracekit.cli.archive import LIMIT, Reproduction, issue_text
 from tracekit.report.groups import findings
 from tracekit.report.report import Report
 

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
 from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
 from tracekit.cli.output import is_terminal, narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
-from tracekit.documents.report import PARTS, report_document, report_file, summary_document
-from tracekit.documents.several import Analyzed, several_document
+from tracekit.documents.report import PARTS, Analyzed, report_document, report_file, several_document, summary_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list

@@ -15,19 +15,21 @@ import shlex
 import zipfile
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit.characters import visible
-from tracekit.documents.bug_report import Reproduction, issue_text
-from tracekit.documents.report import report_file
+from tracekit.characters import map_strings, visible
+from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.links import docs_page
 from tracekit.recording import open_recording
 from tracekit.recording.digest import Digest, digest_of
 from tracekit.recording.writing.forms import harmless
-from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
+from tracekit.render.blocks import Block, Card, Column, Document, Role, Section, Span, items, present, section, table
+from tracekit.render.markdown import markdown_of
+from tracekit.report.formatting import shorten
 from tracekit.report.redact import NEVER_INCLUDED, private_facts, redact_text, replacement_counts
+from tracekit.report.report import SEVERITIES, Report
 from tracekit.report.unnamed_rows import core_ml_schemas, unnamed_rows
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
@@ -39,10 +41,15 @@ if TYPE_CHECKING:
     from tracekit.report.timeline import Timeline
     from tracekit.request import Request
 
+
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archive: the first that the format knows."""
 ROWS = "core-ml-rows.json"
 _COLUMNS = ("check", "severity", "model", "start_ns", "end_ns", "duration_ns", "event", "table", "row")
+LIMIT = 65_535
+"""Bytes of an issue on GitHub, which takes 65,536 characters; a text has at least as many bytes."""
+LONGEST = 200
+"""Characters of a fact in the parts that are never left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +200,39 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
 
 def _facts(title: str, facts: Mapping[str, str | None]) -> Section | None:
     return section(title, items(f"{key}: {value}" for key, value in facts.items() if value))
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What someone else needs to get the same report."""
+
+    command: str
+    """A command line with the name of the recording instead of its path."""
+    identity: str
+    """SHA-256 of the recording and what of; or why there is none."""
+    machine: str
+    """What the recording was analyzed with."""
+
+
+def issue_text(report: Report, reproduction: Reproduction, limit: int = LIMIT) -> str:
+    """The report with the worst finding first, how to reproduce it, and where it comes from, as Markdown of at most
+    `limit` bytes with a line break at the end. It says what it left out."""
+    recording = map_strings(report.recording, lambda _, text: shorten(text[: 2 * LONGEST], LONGEST))
+    document = report_document(replace(report, recording=recording))
+    analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
+    command = (analyze, Span(reproduction.command, Role.CODE), f" ({reproduction.machine})")
+    steps = section("How to reproduce", items((f"Take the recording: {reproduction.identity}", command)), stays=True)
+    kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
+    blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
+    environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
+    return markdown_of(replace(document, blocks=present(*blocks, environment)), max_bytes=limit)
+
+
+def _worst_first(block: Section) -> Section:
+    """Cards by severity; a section without cards stays as it is."""
+    ranks = {name: rank for rank, name in enumerate(SEVERITIES)}
+
+    def rank(inner: Block) -> int:
+        return ranks.get(inner.label, -1) if isinstance(inner, Card) else len(ranks)
+
+    return replace(block, blocks=tuple(sorted(block.blocks, key=rank)))

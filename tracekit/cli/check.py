@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import GITHUB
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
 from tracekit.cli.inputs import recordings_in
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
 from tracekit.comparison.against_baseline import check_anchor
@@ -32,9 +32,8 @@ from tracekit.comparison.renderers.sarif import render_sarif
 from tracekit.comparison.renderers.workflow_commands import workflow_commands
 from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
 from tracekit.comparison.verdict import Item, Verdict
-from tracekit.documents.baseline import baseline_document
 from tracekit.documents.brief import brief_gate
-from tracekit.documents.gate import gate_document, one_line
+from tracekit.documents.gate import baseline_document, gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
@@ -114,7 +113,6 @@ def _limits(arguments: Namespace) -> Iterator[Limit]:
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
-    """Recordings that could be read, and items about the others."""
     try:
         everything = measure_all(recordings_in(*arguments.path), arguments, request)
     except TracekitError as error:

@@ -219,7 +219,7 @@ COMMANDS = (
         (_PATHS,),
         f"output open format json verbose quiet model process {_PART}",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.diagnose:run",
+        "tracekit.cli.why:run_diagnose",
         REPORT_FORMS,
     ),
     Command(
@@ -238,7 +238,7 @@ COMMANDS = (
         ),
         "output open format json quiet model",
         f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.whatif:run",
+        "tracekit.cli.why:run_whatif",
         REPORT_FORMS,
         status="2 no finding of a check, or another error; 3 inconclusive",
     ),

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import shtab
 
 from tracekit.cli.commands import COMMANDS
-from tracekit.cli.ending import ExitStatus
+from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit
-from tracekit.cli.parser import build_parser
+from tracekit.cli.process import ExitStatus
 from tracekit.detectors.plugins import listed_detectors
 
 _KINDS = {"PATH": shtab.FILE, "OTHER": shtab.FILE, "MODEL": shtab.FILE, "FILE": shtab.FILE, "DIR": shtab.DIRECTORY}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit
+from tracekit.cli.process import ExitStatus
 from tracekit.recording.xctrace.doctor import examine
 
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}

@@ -7,8 +7,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import emit, has_color, is_terminal, width
+from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def _page_of_plug_in(name: str) -> str:
 
 
 def _laid_out(page: str) -> str:
-    """Markdown rendered for the terminal."""
     # A pipe gets the page as it is.
     from rich.console import Console
     from rich.markdown import Markdown

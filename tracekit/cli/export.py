@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import TABLE_FORMATS
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, check_output, print_document
 from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
 from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
@@ -80,7 +80,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _list(arguments: Namespace) -> ExitStatus:
-    """Print the tables of every run."""
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments, quiet=arguments.quiet)
         contents = open_contents(arguments.path, progress=progress, reader=arguments.reader, xctrace=options)
@@ -92,7 +91,6 @@ def _list(arguments: Namespace) -> ExitStatus:
 
 
 def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
-    """Write tables into a folder."""
     if form not in TABLE_FORMATS:
         raise UsageError(f"--folder takes tables as {', '.join(TABLE_FORMATS)}, not {form}")
     # What can be seen to be wrong at once is not first found out after a long read.
@@ -113,7 +111,6 @@ def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
 
 
 def _write_file(arguments: Namespace, file: Path, form: str) -> ExitStatus:
-    """Write one table into a file."""
     if len(arguments.schema) != 1:
         raise UsageError("-o writes one table: name it with --schema; to write all tables, use --folder")
     # What can be seen to be wrong at once is not first found out after a long read.

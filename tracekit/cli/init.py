@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit, narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
 from tracekit.comparison.figures import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
@@ -85,7 +85,6 @@ def _measurements(arguments: Namespace) -> Measurements:
 
 
 def _settings(recording: Measurements | None) -> Iterator[str]:
-    """Lines of the file of settings."""
     yield TOML_HEAD
     yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'

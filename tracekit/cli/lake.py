@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, judge
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import check_recordings, recordings_in
 from tracekit.cli.measuring import sentence_on
 from tracekit.cli.output import narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import UnreadableRecording, unknown

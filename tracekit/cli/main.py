@@ -35,9 +35,8 @@ def run() -> NoReturn:
             signal.signal(signal.SIGINT, _leave)
         import gc
 
-        from tracekit.cli.ending import Terminated, raising_terminated
         from tracekit.cli.output import prepare
-        from tracekit.cli.startup import lighten
+        from tracekit.cli.process import Terminated, lighten, raising_terminated
 
         prepare()
         lighten()

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.documents.lanes import Drawing

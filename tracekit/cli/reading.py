@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.config_file import find_config
 from tracekit.recording import Progress, XctraceOptions
 
@@ -104,7 +104,6 @@ class _Narrator(logging.Handler):
     """One line on standard error for each record."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line."""
         narrate(f"tracekit: {record.getMessage()}")
 
 
@@ -118,7 +117,6 @@ class _LateBar:
         self._task: TaskID | None = None
 
     def report(self, progress: Progress) -> None:
-        """Show how far the read has come."""
         if self._bar is None:
             if time.monotonic() - self._started < PATIENCE_S:
                 return
@@ -132,7 +130,6 @@ class _LateBar:
             self._bar.update(self._task, completed=done, total=total, description=said)
 
     def close(self) -> None:
-        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from tracekit.cli.ending import ExitStatus, Next
 from tracekit.cli.forms import check_output
 from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
+from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
@@ -77,7 +77,6 @@ def run(arguments: Namespace) -> ExitStatus | Next:
 
 
 def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
-    """Says what to do on a machine that cannot record."""
     if sys.platform == "darwin":
         return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
     typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)

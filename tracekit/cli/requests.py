@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.inputs import check_recordings
+from tracekit.cli.process import let_go_of_recording
 from tracekit.cli.reading import RUNNING, config_of, showing_progress, tell_done, xctrace_options
-from tracekit.cli.startup import let_go_of_recording
 from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions

@@ -20,7 +20,7 @@ from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
-from tracekit.documents.report_code import call_stacks_document
+from tracekit.documents.report_app import call_stacks_document
 from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
@@ -34,7 +34,7 @@ from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
-    from tracekit.cli.ending import ExitStatus
+    from tracekit.cli.process import ExitStatus
     from tracekit.trace.samples import Samples
     from tracekit.trace.trace import Trace
 

@@ -27,7 +27,7 @@ from tracekit.report.viewers.tracks import Tracks, tracks_of
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.cli.ending import ExitStatus
+    from tracekit.cli.process import ExitStatus
 
 PAGE = "https://ui.perfetto.dev"
 HOST, PORT = "127.0.0.1", 9001

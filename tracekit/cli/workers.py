@@ -24,8 +24,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
-from tracekit.cli.ending import Terminated, raising_terminated
-from tracekit.cli.startup import lighten
+from tracekit.cli.process import Terminated, lighten, raising_terminated
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
@@ -83,7 +82,6 @@ class _Workers:
         self._at_work = DefaultSelector()
 
     def close(self) -> None:
-        """End them all."""
         self._at_work.close()
         for process in self._all:
             process.let_go()
@@ -92,11 +90,9 @@ class _Workers:
 
     @property
     def busy(self) -> int:
-        """How many are at work."""
         return len(self._at_work.get_map())
 
     def begin(self, numbered: tuple[int, Any]) -> None:
-        """Let one do an item."""
         if not self._idle:
             self._idle.append(_Process())
             self._all.append(self._idle[-1])
@@ -139,7 +135,6 @@ class _Process:
         self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def begin(self, work: Callable[[Any], Any], item: Any) -> None:
-        """Let it do an item."""
         order = pickle.dumps((work, item))
         with suppress(BrokenPipeError):
             pickle.dump(order, self._orders)
@@ -256,5 +251,4 @@ def _threads(client: Client, address: str, version: str) -> int:
 
 
 def _version() -> str:
-    """The version of tracekit on a worker."""
     return __version__

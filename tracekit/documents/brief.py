@@ -198,7 +198,6 @@ def _finding(result: Result) -> dict[str, Any]:
 
 
 def _code(site: CallSite) -> str:
-    """Line and function of a place in the code."""
     # A model file is inspected without pandas.
     from tracekit.report.call_sites import line_of
 
@@ -269,7 +268,6 @@ def _written(said: Any, left: Counter[str]) -> bytes:
 
 
 def _shortened(said: Any) -> Any:
-    """The same with long texts cut."""
     if isinstance(said, str):
         return said if len(said) <= _LONG else f"{said[:_LONG]}…"
     if isinstance(said, dict):

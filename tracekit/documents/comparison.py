@@ -13,15 +13,18 @@ from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents.compared_figures import (
+    CHANGES,
     Figure,
     durations_of,
     exact_figures,
     figures_section,
+    finding_details,
     load_error,
     load_time,
     loads_figure,
+    of_models,
+    summary,
 )
-from tracekit.documents.comparison_verdict import CHANGES, finding_details, of_models, summary
 from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
@@ -141,7 +144,6 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
 
 
 def _change_words(change: LatencyChange) -> str:
-    """Both latencies, the change and its interval."""
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
@@ -230,7 +232,6 @@ def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
 
 
 def _method(comparison: Comparison) -> str:
-    """How the answers were found, in one sentence."""
     how = "circular block bootstrap of the median of log latency"
     if max(len(comparison.before), len(comparison.after)) > 1:
         how = "Welch's t interval on the logarithms of the recordings' medians"

@@ -13,21 +13,8 @@ from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.history import FIGURES, NEWEST, Build, History, Series, Trend
 from tracekit.comparison.history_words import change_words, day_words, moved_words
 from tracekit.documents import columns
-from tracekit.render.blocks import (
-    Column,
-    Document,
-    Figure,
-    Line,
-    Role,
-    Section,
-    Span,
-    items,
-    join,
-    present,
-    section,
-    spans,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
@@ -59,7 +46,7 @@ width:8rem;color:var(--dim)}}
 """
 
 
-def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> Document:
+def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> blocks.Document:
     """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
     current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
@@ -75,12 +62,12 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
         return Span(_bars(trend), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
-    looks = Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
-    return Document(
+    looks = blocks.Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
+    return blocks.Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
         tone=Role.BAD if worse else Role.GOOD if any(one.judged for one in current) else Role.OPEN,
-        blocks=present(
+        blocks=blocks.present(
             looks,
             board,
             *(_section(one, drawn, form) for one in current),
@@ -124,7 +111,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
     grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
-    return Section(title, present(grid), note="; ".join(notes), folded=folded, has_names=True)
+    return Section(title, blocks.present(grid), note="; ".join(notes), folded=folded, has_names=True)
 
 
 def _value(trend: Trend) -> Line:
@@ -136,7 +123,6 @@ def _value(trend: Trend) -> Line:
 
 
 def _changes(series: Series, trend: Trend) -> Line:
-    """What changed, the newest first."""
     if not trend.judged:
         return f"{len(trend.known)} of {MIN_BUILDS} builds needed" if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
@@ -204,13 +190,11 @@ def _picture(series: Series, trend: Trend, builds: int) -> Html:
 
 
 def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
-    """All models on one screen."""
-
     def cell(name: str) -> Column[Series]:
         return columns.optional(
             FIGURES[name].title,
             lambda series: next(((series, trend) for trend in series.trends if trend.figure == name), None),
-            lambda both: (drawn(*both), " ", *spans(_value(both[1]))),
+            lambda both: (drawn(*both), " ", *blocks.spans(_value(both[1]))),
             lambda both: both[1].values[-1],
         )
 

@@ -1,4 +1,5 @@
-"""The lanes of a recording, and of two on one scale, where the script of a page draws them."""
+"""The lanes of a recording, and of two on one scale, where the script of a page draws them; and both sides of a
+comparison in one picture: where the time of a prediction went, and how long predictions took."""
 
 from __future__ import annotations
 
@@ -7,28 +8,39 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tracekit.analysis.quantities import PART_TITLES
 from tracekit.characters import visible
+from tracekit.comparison.models import Basis
 from tracekit.comparison.words import arrow
+from tracekit.documents.pictures import BINS, Scale, axis_time, calls_of, drawing, figure, group_class, legend
 from tracekit.documents.why import caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.report.viewers.lane_columns import fit_page, payload
-from tracekit.units import format_count
+from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
+    from tracekit.arrays import FloatArray, IntArray
     from tracekit.comparison.comparison import Comparison
+    from tracekit.comparison.models import ModelComparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.report.viewers.lane_columns import Words
+
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
 ROWS, TALLEST_PX, STRIPS = 4, 620, 5
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
+BEFORE, AFTER = "before", "after"
+GROUP_OF = {PART_TITLES[group.part]: group for group in GROUPS}
 
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
@@ -116,3 +128,68 @@ def _first_call(timeline: Timeline) -> int | None:
     """Start of the first prediction that the app called, in ns; None where there is none."""
     starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := lane.calls).any()]
     return min(starts, default=None)
+
+
+def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
+    """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
+    calls = [{each.model: each for each in calls_of(side.timeline)} for side in sides or ()]
+    found = []
+    for model in comparison.compared:
+        latencies = [
+            each.durations if model.basis is Basis.ALL or each.cold.all() else each.durations[~each.cold]
+            for known, name in zip(calls, (model.name_before, model.name), strict=False)
+            if (each := known.get(name)) is not None
+        ]
+        shown = [_parts(model) if model.parts else None, _latencies(*latencies) if len(latencies) == 2 else None]
+        if any(shown):
+            head = tag("h3", tag("code", visible(model.name)), " ", tag("small", "before and after"))
+            found.append(Figure(join([head, tag("div", *shown, class_="charts")])))
+    return found
+
+
+def _parts(model: ModelComparison) -> Html:
+    """A bar for each side, both on one scale, of the parts of the mean prediction."""
+    drawn = [part for part in model.parts if part.part in GROUP_OF]
+    sides = {BEFORE: [part.before_ns for part in drawn], AFTER: [part.after_ns for part in drawn]}
+    longest = max(sum(times) for times in sides.values()) or 1.0
+    rows: list[Html] = []
+    for side, times in sides.items():
+        bars, x = list[Html](), 0.0
+        for part, ns in zip(drawn, times, strict=True):
+            title, looks = tag("title", f"{part.part} {format_time(ns)}"), group_class(GROUP_OF[part.part])
+            bars.append(tag("rect", title, x=x, y=0, width=100 * ns / longest, height=10, class_=looks))
+            x += 100 * ns / longest
+        label = f"{side}: {', '.join(f'{part.part} {format_time(ns)}' for part, ns in zip(drawn, times, strict=True))}"
+        bar = drawing(bars, "0 0 100 10", label, "parts")
+        rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
+    kinds = {group_class(GROUP_OF[part.part]): part.part for part in drawn if part.before_ns or part.after_ns}
+    title = tag("figcaption", "Where the time of a mean prediction goes")
+    return tag("figure", title, *rows, legend(kinds), class_="pairs")
+
+
+def _latencies(before: IntArray, after: IntArray) -> Html:
+    """The distributions of both sides over each other, each as shares of its own predictions."""
+    scale = Scale.of(np.concatenate((before, after)))
+    shares = [_shares(durations, scale) for durations in (before, after)]
+    top = max(float(each.max()) for each in shares)
+    marks = (tag("path", d=_steps(each / top), class_=side) for side, each in zip((BEFORE, AFTER), shares, strict=True))
+    chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
+    x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
+    y = (f"{format_percent(top)} of predictions", "0")
+    title = f"How long predictions took{scale.note}"
+    picture = figure(title, chart, y, x, "x-broken" if scale.is_broken else "")
+    return tag("div", legend({"side before": BEFORE, "side after": AFTER}), picture)
+
+
+def _shares(durations: IntArray, scale: Scale) -> FloatArray:
+    bins = np.clip((scale(durations) * BINS).astype(np.int64), 0, BINS - 1)
+    return np.bincount(bins, minlength=BINS) / len(durations)
+
+
+def _steps(heights: FloatArray) -> str:
+    def corners() -> Iterator[str]:
+        yield "M0 100"
+        for at, height in enumerate(heights.tolist()):
+            yield f"V{100 - 100 * height:.1f}H{at + 1}"
+
+    return f"{''.join(corners())}V100Z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.documents.comparison_verdict import summary
+from tracekit.documents.compared_figures import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
@@ -60,7 +60,6 @@ def _verdict(report: Report) -> Line:
 
 
 def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) -> Line:
-    """What changed, and since which recording."""
     if earlier is None:
         on = f" on {recording.device_model}" if recording.device_model else ""
         none = f"no earlier recording of {recording.target}{on} here"

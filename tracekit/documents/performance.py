@@ -97,7 +97,6 @@ def _elsewhere(report: PerformanceReport) -> Iterator[str]:
 def _operations(
     report: PerformanceReport, listed: Sequence[PlannedOperation], unit: ComputeUnit | None
 ) -> Section | None:
-    """All operations, or those on one compute unit."""
     if unit is not None and not listed:
         return section(f"Operations on {planned.NAMES[unit]}", Paragraph("none"))
 

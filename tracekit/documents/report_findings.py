@@ -158,7 +158,6 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
 
 
 def _measurement(check: Result) -> Line:
-    """What was measured of one model."""
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
 
@@ -198,7 +197,6 @@ def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _longest(*checks: Result) -> Evidence | None:
-    """The longest interval of checks; None without any."""
     return max((entry for check in checks for entry in check.evidence), key=attrgetter("duration_ns"), default=None)
 
 

@@ -13,20 +13,8 @@ from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.documents.why import tail_words
-from tracekit.render.blocks import (
-    Column,
-    Entry,
-    Figure,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    join,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
@@ -93,7 +81,6 @@ def _parts_of(model: ModelSummary) -> PartsRow | None:
 
 
 def _where_time_goes(model: ModelSummary) -> Line:
-    """A bar of the parts of a prediction."""
     row = _parts_of(model)
     return Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) if row else ""
 
@@ -179,7 +166,7 @@ def files_section(report: Report) -> Section | None:
     rows = file_rows(report)
     lines = ((Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows)
     files = (Paragraph(line, brief=0 if at >= MODELS else None) for at, line in enumerate(lines))
-    cards = items(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
+    cards = items(blocks.Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
     return section(TITLE_OF_FILES, *files, section("Facts of the files", cards, folded=True), name="files")
 
 

@@ -213,7 +213,6 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 
 def _line(row: Row) -> Line:
-    """The words, and the first row that it waited for."""
     said, part = part_words(row.why, row.part), row.part
     if part.cause == Cause.SPECIALIZATION and part.low_ns != part.high_ns:
         return f"{said}; call stacks show {format_time(part.low_ns, row.why.resolution_ns)}, the rest coincides in time"
@@ -255,7 +254,6 @@ def _small(why: Why, large: Sequence[Part]) -> str:
 
 
 def _about(why: Why) -> Iterator[Line]:
-    """Who called, what was in flight, and where it is recorded."""
     yield from caller(why)
     yield f"{why.in_flight} in flight"
     if why.resolution_ns:

@@ -231,7 +231,6 @@ def grid(block: blocks.Table[Any]) -> Html:
 
 
 def _kinds(columns: Sequence[blocks.Column[Any]], *, wide: bool) -> list[str | None]:
-    """The look of each column."""
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
