@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tracekit.request import Request
 
 ARCHIVE = "zip"
+NAME = attrgetter("name")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -135,7 +137,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _result_of_lost):
+    lost = partial(Analyzed, report=None, error=PROCESS_DIED)
+    for entry in results_of(work, inputs, NAME, arguments, request, lambda entry: lost(entry.name)):
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
             write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), text)
@@ -152,10 +155,6 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     # What hides most comes first: a recording that could not be read may hold anything.
     order = (ExitStatus.UNUSABLE, ExitStatus.GATE_FAILED, ExitStatus.INCONCLUSIVE, ExitStatus.DONE)
     return min(statuses, key=order.index)
-
-
-def _result_of_lost(entry: Input) -> Analyzed:
-    return Analyzed(entry.name, None, PROCESS_DIED)
 
 
 def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool) -> Analyzed:

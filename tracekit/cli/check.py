@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -89,7 +89,8 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
-        limits = (*settings.check.limits, *_limits(arguments))
+        typed = ((name, getattr(arguments, name.replace("-", "_"))) for name in NAMES)
+        limits = (*settings.check.limits, *(Limit("*", name, value) for name, value in typed if value is not None))
         return check(
             recordings,
             replace(settings.check, limits=limits),
@@ -102,14 +103,6 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         )
     except TracekitError as error:
         return _gate_of_problem("input", str(error))
-
-
-def _limits(arguments: Namespace) -> Iterator[Limit]:
-    """Those of the command line, for all models."""
-    for name in NAMES:
-        value = getattr(arguments, name.replace("-", "_"))
-        if value is not None:
-            yield Limit("*", name, value)
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -150,7 +143,6 @@ def _gate_of_problem(subject: str, text: str) -> Gate:
 
 
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
-    """The file of the baseline: the one of the settings is relative to their file."""
     name = arguments.baseline or _beside(settings, settings.check.baseline)
     return None if name is None else Path(name)
 

@@ -160,13 +160,7 @@ COMMANDS = (
         ),
         "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
         "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
-        (
-            Argument(
-                "path",
-                "PATH",
-                ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin",
-            ),
-        ),
+        (Argument("path", "PATH", ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin"),),
         "output open format json verbose quiet system unit only skip",
         f"set {_SETTINGS} no-redact",
         "tracekit.cli.inspect:run",
@@ -225,10 +219,7 @@ COMMANDS = (
     Command(
         "whatif",
         "what fixes would bring",
-        (
-            "tracekit whatif run.trace",
-            "tracekit whatif run.trace reload-before-predict excess-data-copies",
-        ),
+        ("tracekit whatif run.trace", "tracekit whatif run.trace reload-before-predict excess-data-copies"),
         "Replays the recording without what the fixes of findings take away, one by one and together: units stay busy "
         "in order, a camera keeps its pace, a loop runs faster. Prints latency, predictions per second and dropped "
         "frames before and after, and what was assumed.",
@@ -317,10 +308,7 @@ COMMANDS = (
         "Answers a query over the views of a recording: predictions, loads, hardware, models, findings and others, and "
         'raw."schema" for recorded tables. Without QUERY, asks for queries. Queries only read, and reach no file. Says '
         "so where a view was not recorded.",
-        (
-            Argument("path", "PATH", f"{RECORDING}, or a lake"),
-            Argument("query", "QUERY", "one query", "?"),
-        ),
+        (Argument("path", "PATH", f"{RECORDING}, or a lake"), Argument("query", "QUERY", "one query", "?")),
         "file list output format json quiet",
         f"query-timeout run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.sql:run",

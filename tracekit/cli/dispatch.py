@@ -171,8 +171,9 @@ def dispatch(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         with data_alone():
-            options = _options(_without_help_command(arguments))
-            return _run(options)
+            # `help X` is `X --help`; `help`, and nothing, are `--help`.
+            is_help = not arguments or arguments[0] == "help"
+            return _run(_options([*arguments[1:2], "--help"] if is_help else arguments))
     except KeyboardInterrupt:
         narrate("tracekit: interrupted")
         return ExitStatus.INTERRUPTED
@@ -197,13 +198,6 @@ def dispatch(arguments: Sequence[str]) -> int:
         advice = "please report it with the traceback above" if debug else "please run again with --debug and report it"
         narrate(f"tracekit: internal error ({message}); {advice}")
         return ExitStatus.UNUSABLE
-
-
-def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
-    """`help X` as `X --help`; `help`, and nothing, as `--help`."""
-    if not arguments:
-        return ["--help"]
-    return [*arguments[1:2], "--help"] if arguments[0] == "help" else arguments
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -77,7 +77,7 @@ def _check_free(paths: list[Path], *, force: bool) -> None:
 
 
 def _measurements(arguments: Namespace) -> Measurements:
-    """What the recording gives limits from: by the defaults, as the new file leaves them."""
+    # By the defaults, as the new file leaves them.
     (recording,) = all_measurements(measure_all([arguments.path], arguments, request_from(arguments, config=None)))
     if not any(model.predictions for model in recording.models):
         raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")

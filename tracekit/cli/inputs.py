@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from tracekit.errors import UsageError
@@ -45,11 +46,8 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 def recordings_in(*paths: str) -> list[str]:
     """The recordings that paths mean: those in a folder, else the JSON reports in it, or in the
     lake that it is, else the path itself."""
-    return [
-        recording
-        for path in paths
-        for recording in (reports_in_lake(path) or _recordings_in(path) or _reports_in(path) or [path])
-    ]
+    found = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
+    return list(chain.from_iterable(found))
 
 
 def _is_recording(path: str) -> bool:
@@ -79,17 +77,13 @@ def _is_own_archive(path: Path) -> bool:
         return path.suffix in ARCHIVES and stream.read(_MEMBER_NAME + len(FIRST_MEMBER))[_MEMBER_NAME:] == FIRST_MEMBER
 
 
-def _recordings_in(path: str) -> list[str]:
-    """Recordings directly in a folder that is none itself; empty for anything else."""
+def _recordings_in(path: str, *, reports: bool = False) -> list[str]:
+    """Recordings directly in a folder that is none itself, or without one its JSON `reports`; empty for anything else,
+    and an export has only bundles."""
     entries = _entries(path)
     is_export = any(entry.endswith(".xml") for entry in entries)
-    return [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
-
-
-def _reports_in(path: str) -> list[str]:
-    """JSON reports directly in a folder that holds no export; empty for anything else."""
-    entries = _entries(path)
-    return [] if any(entry.endswith(".xml") for entry in entries) else [e for e in entries if e.endswith(REPORT)]
+    found = [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
+    return found or [entry for entry in entries if reports and not is_export and entry.endswith(REPORT)]
 
 
 def _entries(path: str) -> list[str]:

@@ -71,11 +71,8 @@ def measure_all(
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    return _told_apart(list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost)))
-
-
-def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
-    """The same; recordings of one name are named by the shortest ends of their paths that differ."""
+    measured = list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
+    # Recordings of one name are named by the shortest ends of their paths that differ.
     known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
     names = iter(told_apart(known))
     return [
@@ -84,7 +81,7 @@ def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
     ]
 
 
-def _result_of_lost(path: str) -> Measured:
+def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
@@ -100,7 +97,9 @@ def measure_one(
             return _of_json(path, where, request, performance)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        return _of_recording(path, where, request, lanes=lanes, keep_report=report)
+        measurements, analysis = measured_trace(open_requested(where, request), request)
+        drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
+        return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, sentence_on(error, path, where))
 
@@ -121,14 +120,6 @@ def _is_empty_folder(path: Path) -> bool:
         return path.is_dir() and not any(path.iterdir())
     except OSError:
         return False
-
-
-def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
-    measurements, analysis = measured_trace(open_requested(where, request), request)
-    drawing = None
-    if lanes:
-        drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline())
-    return Measured(path, measurements, drawing=drawing, report=analysis.report if keep_report else None)
 
 
 def _of_json(path: str, where: str, request: Request, performance: bool) -> Measured:

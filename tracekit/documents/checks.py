@@ -85,8 +85,11 @@ def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
     """Id and finding of each check, those of recordings first."""
+    name: Column[ListedDetector] = columns.words(
+        "check", lambda each: f"{each.id} (from {each.package})" if each.package else each.id
+    )
     finding: Column[ListedDetector] = columns.words("finding", lambda each: each.page.finding_title)
-    shown = (columns.words("about", _about, heading=True), columns.words("check", _name), finding)
+    shown = (columns.words("about", _about, heading=True), name, finding)
     rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
     blocks = present(table("Checks", shown, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
@@ -96,10 +99,6 @@ def _about(detector: ListedDetector) -> str:
     if isinstance(detector, ModelFileDetector):
         return MODEL_FILE
     return RECORDING if detector.page.pattern == Pattern.RECORDING else APP
-
-
-def _name(detector: ListedDetector) -> str:
-    return f"{detector.id} (from {detector.package})" if detector.package else detector.id
 
 
 def facts_of(detector: ListedDetector) -> dict[str, Any]:

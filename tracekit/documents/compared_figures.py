@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 """Ids of the shares of compute, by compute unit."""
+_ABOUT, _CALLS = 0.1, 100
+_FELT = 0.1
+"""Share of the time in Core ML (heuristic)."""
 CHANGES = 3
 """Most models of one answer that the verdict names."""
 
@@ -99,16 +102,12 @@ class Figure:
         return Span(ABSENT if value is None else f"{bound}{self.form(value)}", quantity=self.quantity)
 
 
-def _ratio(ratio: float | None) -> str:
-    return ABSENT if ratio is None else "< 0.01" if 0 < ratio < 0.005 else f"{ratio:.2f}"
-
-
 COLUMNS: tuple[Column[Figure], ...] = (
     columns.words("figure", lambda row: row.name),
     columns.words("change", lambda row: row.change),
     Column("before", lambda row: row.side(row.pair.before, 0), lambda row: row.pair.before),
     Column("after", lambda row: row.side(row.pair.after, 1), lambda row: row.pair.after),
-    columns.numbers("ratio", lambda row: row.ratio, _ratio),
+    columns.optional("ratio", lambda row: row.ratio, lambda by: "< 0.01" if 0 < by < 0.005 else f"{by:.2f}", float),
     Column("95% interval", lambda row: row.interval, lambda row: row.low),
 )
 
@@ -160,9 +159,6 @@ def has_equal_work(models: Sequence[ModelComparison]) -> bool:
     return not less or more - less <= _ABOUT * more
 
 
-_ABOUT = 0.1
-
-
 def loads_figure(models: Sequence[ModelComparison]) -> Figure:
     """Loads of models together; by predictions where a side made more of them. The first load of each model comes
     however long a recording is: where a side has no others, only the others are compared."""
@@ -176,9 +172,6 @@ def loads_figure(models: Sequence[ModelComparison]) -> Figure:
             loads = Pair(*(None if count is None else max(count - first, 0) for count in (loads.before, loads.after)))
         loads = Pair(_rate(loads.before, calls.before), _rate(loads.after, calls.after))
     return Figure(name, loads, less_is_better=True, at_least=(before, after))
-
-
-_CALLS = 100
 
 
 def _rate(count: float | None, calls: float | None) -> float | None:
@@ -264,10 +257,6 @@ def _load_change(compared: Sequence[ModelComparison]) -> str:
     error = max(sum(map(load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
     time = Figure("load time", load_time(compared), durations_of(compared), error=error)
     return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
-
-
-_FELT = 0.1
-"""Share of the time in Core ML (heuristic)."""
 
 
 def _time(compared: Sequence[ModelComparison]) -> str:

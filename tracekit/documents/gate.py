@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,6 @@ from tracekit.comparison.measurements import Environment, of_model
 from tracekit.comparison.non_inferiority import outlook
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
-from tracekit.documents.columns import words
 from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
 from tracekit.units import format_count, format_duration
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tracekit.comparison.settings import Floors
 
 
+_SEVERAL, _RARELY = 3, 0.05
+_EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)
 TONES = {
     Verdict.ERROR: Role.BAD,
     Verdict.FAILED: Role.BAD,
@@ -50,9 +52,6 @@ def gate_document(gate: Gate) -> Document:
         tone=TONES[gate.verdict],
         blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
     )
-
-
-_EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)
 
 
 def one_line(gate: Gate) -> str:
@@ -82,8 +81,8 @@ def baseline_document(baseline: Baseline, floors: Floors) -> Document:
     environment = baseline.recordings[0].environment
     known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
     count = format_count(len(baseline.recordings), "recording")
-    columns: tuple[Column[str], ...] = (words("model", str), words("", lambda name: _words(baseline, name)))
-    grid = table("Models", columns, names_of(baseline.recordings))
+    shown: tuple[Column[str], ...] = (columns.words("model", str), columns.words("", partial(_words, baseline)))
+    grid = table("Models", shown, names_of(baseline.recordings))
     title = f"{count}, method {baseline.method}, saved by tracekit {baseline.tracekit}"
     return Document(
         "Baseline",
@@ -115,14 +114,8 @@ def _outlook(baseline: Baseline, floors: Floors) -> str:
     return f"{said} Add recordings of other days to the baseline, or {more}."
 
 
-_SEVERAL, _RARELY = 3, 0.05
-
-
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f}%" if share >= _PERCENT else "under 1%"
-
-
-_PERCENT = 0.01
+    return f"{share * 100:.0f}%" if share >= 0.01 else "under 1%"
 
 
 def _words(baseline: Baseline, name: str) -> str:

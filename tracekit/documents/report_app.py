@@ -26,7 +26,7 @@ from tracekit.units import format_bytes, format_count, format_percent, format_sh
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.analysis.memory import LoadMemory, MemoryLevel
-    from tracekit.analysis.sustained import Sustained, Third
+    from tracekit.analysis.sustained import Sustained
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report
@@ -62,25 +62,32 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     notes = [f"{call_sites.symbols_sentence(info)}; {call_sites.sampling_sentence(info)}", *info.notes]
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
+
+    def how_often(site: CallSite) -> str:
+        doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
+        return f"{call_sites.calls_words(site)}{doubt}"
+
+    def share(site: CallSite) -> str:
+        counted = f"{site.samples if site.calls is None else site.calls:,}"
+        return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
+
+    def first(site: CallSite) -> Span:
+        return Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
+
     shown: tuple[Column[CallSite], ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
         columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT),
         columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
-        columns.words("how often", _how_often),
+        columns.words("how often", how_often),
         columns.words("busy with", _busy),
-        Column("share", _share, lambda site: site.share),
-        Column("first at", lambda site: _moment(site.first_ns, site), lambda site: site.first_ns),
+        Column("share", share, lambda site: site.share),
+        Column("first at", first, lambda site: site.first_ns),
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
     grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
     empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
-
-
-def _moment(start_ns: int, site: CallSite) -> Span:
-    """When a place called first, which a page leads to."""
-    return Span(moment(start_ns), span_ns=(start_ns, start_ns + max(site.median_ns, 1)))
 
 
 def _function(where: CallSite | Place, unknown: str = "") -> Line:
@@ -89,22 +96,12 @@ def _function(where: CallSite | Place, unknown: str = "") -> Line:
     return (name, f" ({line})" if (line := call_sites.line_of(where)) else "") if name.text else ""
 
 
-def _how_often(site: CallSite) -> str:
-    doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
-    return f"{call_sites.calls_words(site)}{doubt}"
-
-
 def _busy(site: CallSite) -> str:
     """What the calls were busy with; a few samples say little about it."""
     words = call_sites.busy_words(site)
     if words and site.samples < LEAST:
         return f"too few samples ({site.samples:,})"
     return words or ("" if site.calls is None else f"unknown ({format_count(site.samples, 'sample')})") or ABSENT
-
-
-def _share(site: CallSite) -> str:
-    counted = f"{site.samples if site.calls is None else site.calls:,}"
-    return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
 
 
 def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
@@ -144,8 +141,8 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         columns.names("model", lambda each: each.model),
         columns.numbers("instance", lambda each: each.instance, drop=3),
         columns.words("loaded at", lambda each: moment(each.start_ns)),
-        _bytes("step", "step_bytes"),
-        _bytes("returned", "returned_bytes"),
+        columns.optional("step", lambda each: each.step_bytes, format_bytes, float),
+        columns.optional("returned", lambda each: each.returned_bytes, format_bytes, float),
         columns.words("how sure", _sure, drop=1),
     )
     loads = report.memory.loads
@@ -171,14 +168,6 @@ def _level(level: MemoryLevel) -> str:
         f"{format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}, {format_bytes(level.last_bytes)} at last "
         f"({samples}{often})"
     )
-
-
-def _bytes(title: str, name: str) -> Column[LoadMemory]:
-    def of(load: LoadMemory) -> int | None:
-        size: int | None = getattr(load, name)
-        return size
-
-    return columns.optional(title, of, format_bytes, lambda size: size)
 
 
 def _sure(load: LoadMemory) -> str:
@@ -234,13 +223,8 @@ def _pair(model: Sustained, name: str) -> str:
 
 
 def _thermal(model: Sustained) -> str:
-    def state(third: Third) -> str:
-        return third.thermal or "not recorded"
-
-    first, last = state(model.first), state(model.last)
-    return first if first == last else f"{first} → {last}"
+    return " → ".join(dict.fromkeys(third.thermal or "not recorded" for third in (model.first, model.last)))
 
 
 def _unit(device: Device) -> Column[Sustained]:
-    title = f"{DEVICE_NAMES[device]} per prediction"
-    return columns.durations(title, lambda each: each.units.get(str(device)), drop=3)
+    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda each: each.units.get(str(device)), drop=3)
