@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen
 from tracekit.analysis.why.explain import FINDINGS, tail, why
-from tracekit.analysis.why.parts import differences
+from tracekit.analysis.why.parts import Cause, differences
 from tracekit.config import Config, load_config
 from tracekit.detectors import expectations
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, matches, merge_settings
@@ -34,7 +34,6 @@ from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.parts import Cause
     from tracekit.detectors.framework import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, judge
 from tracekit.comparison.measurements import Measurements, only_models
@@ -12,9 +11,7 @@ from tracekit.comparison.measuring import check_models_known, measure
 from tracekit.comparison.reports import load_report
 from tracekit.errors import UsageError
 from tracekit.request import Request, shown_of_request
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 def measured_trace(trace: Trace, request: Request) -> tuple[Measurements, Analysis]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tracekit.config import Config
+from tracekit.recording import Progress, XctraceOptions
+from tracekit.recording.open import Paths
 from tracekit.report.choice import Part, choose_shown
 from tracekit.trace.build import open_trace
 from tracekit.trace.file_matching import join_files
-
-if TYPE_CHECKING:
-    from tracekit.recording import Progress, XctraceOptions
-    from tracekit.recording.open import Paths
-    from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Trace
+from tracekit.trace.filter import Shown
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
@@ -31,10 +30,8 @@ from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
+from tracekit.request import Request
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.request import Request
 
 ARCHIVE = "zip"
 NAME = attrgetter("name")

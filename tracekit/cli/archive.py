@@ -37,7 +37,6 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.api import Analysis
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.request import Request
 

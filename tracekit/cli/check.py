@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import GITHUB
 from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
@@ -27,22 +26,20 @@ from tracekit.comparison.gate import Allowed, Gate, check, gate_of
 from tracekit.comparison.history import history_of, recorded_of
 from tracekit.comparison.history_file import read_history
 from tracekit.comparison.history_notes import REF
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.renderers.junit import render_junit
 from tracekit.comparison.renderers.sarif import render_sarif
 from tracekit.comparison.renderers.workflow_commands import workflow_commands
 from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
 from tracekit.comparison.verdict import Item, Verdict
+from tracekit.config import Config
 from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import baseline_document, gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.config import Config
-    from tracekit.request import Request
+from tracekit.request import Request
 
 SUMMARY_BYTES = 900_000
 """GitHub drops a whole step summary above 1 MiB (actions/runner `FileCommandManager.cs`)."""

@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.inputs import REPORT, recordings_in
@@ -22,11 +21,9 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.lanes import Drawing, lanes_of_both, pictures_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
+from tracekit.render.blocks import Document
 from tracekit.report.lake_reports import is_lake
 from tracekit.report.serialize import to_json
-
-if TYPE_CHECKING:
-    from tracekit.render.blocks import Document
 
 
 def run(arguments: Namespace) -> ExitStatus:

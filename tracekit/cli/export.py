@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import TABLE_FORMATS
 from tracekit.cli.forms import check_folder, check_output, print_document
@@ -19,6 +18,7 @@ from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_opti
 from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording
+from tracekit.recording.contents import Recording
 from tracekit.recording.writing import WrittenFolder, write_folder
 from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import complete_file, make_folder
@@ -27,9 +27,6 @@ from tracekit.render.forms import form_for
 from tracekit.report.redact import public_attributes
 from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording
 
 VIEWERS = ("perfetto", "chrome")
 """Forms of timelines, as `tracekit.cli.viewers` writes them."""

@@ -9,7 +9,6 @@ from functools import partial
 from os.path import relpath
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tracekit.cli.forms import check_output, deliver, files_of
@@ -19,7 +18,7 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
-from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history import History, Recorded, history_of, recorded_of
 from tracekit.comparison.history_file import ENDING, add_to_history, is_history, read_history
 from tracekit.comparison.history_notes import REF
 from tracekit.comparison.renderers.history_csv import render_history_csv
@@ -28,9 +27,6 @@ from tracekit.errors import TracekitError, unknown
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.comparison.history import History, Recorded
 
 
 def run(arguments: Namespace) -> ExitStatus:

@@ -8,7 +8,6 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
 from tracekit.cli.forms import check_output, write_file
@@ -17,6 +16,7 @@ from tracekit.cli.output import emit, narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
 from tracekit.comparison.figures import Figure, ModelFigures, figures_of, missing, with_basis
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
 from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
@@ -26,9 +26,6 @@ from tracekit.errors import UsageError
 from tracekit.links import docs_page
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}

@@ -6,7 +6,8 @@ from argparse import Namespace
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.api import Analysis, judge
 from tracekit.cli.inputs import check_recordings, recordings_in
@@ -20,14 +21,9 @@ from tracekit.query.database import RecordingViews
 from tracekit.query.lake import add_to_lake, holds, make_lake, runs_in
 from tracekit.query.views import Source
 from tracekit.report.choice import plain
-from tracekit.request import read_trace
+from tracekit.request import Request, read_trace
 from tracekit.trace.identity import identity_of
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.request import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
+from tracekit.comparison.measurements import Measurements
 from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.measured import measured_report, measured_trace, told_apart
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
+from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import matching_any, plain
+from tracekit.report.report import Report
 from tracekit.request import Request, open_requested
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.model_files.performance.facts import PerformanceReport
-    from tracekit.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.inputs import check_recordings
@@ -17,9 +17,7 @@ from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
-
-if TYPE_CHECKING:
-    from tracekit.request import Request
+from tracekit.request import Request
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

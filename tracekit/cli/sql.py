@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.api import judge
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
@@ -30,12 +31,8 @@ from tracekit.query.raw import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
+from tracekit.render.blocks import Document
 from tracekit.request import read_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.render.blocks import Document
 
 PROMPT, MORE = "sql> ", "...> "
 HELP = """\

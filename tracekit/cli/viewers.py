@@ -14,20 +14,18 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
 from tracekit.cli.forms import check_output, size_words
 from tracekit.cli.output import narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.report.viewers.tracks import Tracks, tracks_of
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.cli.process import ExitStatus
 
 PAGE = "https://ui.perfetto.dev"
 HOST, PORT = "127.0.0.1", 9001

@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import lru_cache
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.inputs import is_recording
 from tracekit.cli.measuring import Measured, measure_all
@@ -20,6 +19,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import Comparison, compare, same_recording
+from tracekit.comparison.measurements import Measurements
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -27,11 +27,8 @@ from tracekit.render.layout import lines_text
 from tracekit.render.text import styled_line
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-
-    Mark = tuple[int, ...]
-    """What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""
+Mark = tuple[int, ...]
+"""What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""
 
 INTERVAL_S = 1.0
 """Time between two looks at the folder."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain, what_if_fixed
@@ -19,13 +18,11 @@ from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.advice import diagnosis_document, whatif_document
 from tracekit.documents.brief import brief_why
 from tracekit.documents.why import brief_document, why_document
+from tracekit.render.blocks import Document
 from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 from tracekit.request import read_trace
 from tracekit.trace.coverage import tables_of
-
-if TYPE_CHECKING:
-    from tracekit.render.blocks import Document
 
 
 def run(arguments: Namespace) -> ExitStatus:

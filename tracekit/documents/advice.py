@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
 from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
+from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
 from tracekit.units import format_count, format_estimate, format_time
-
-if TYPE_CHECKING:
-    from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
-
 
 SHOWN = 3
 """Sentences of evidence per question, unless everything is asked for."""

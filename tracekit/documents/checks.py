@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
@@ -15,10 +15,8 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
+from tracekit.report.report import Result
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.report.report import Result
 
 APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
 """What checks of the list are about."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
 from tracekit.comparison import words
+from tracekit.comparison.comparison import Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, PartChange
@@ -17,11 +17,6 @@ from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_duration, format_estimate, format_names
-
-if TYPE_CHECKING:
-    from tracekit.comparison.comparison import Comparison
-    from tracekit.comparison.models import ModelComparison
-
 
 _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 """Ids of the shares of compute, by compute unit."""

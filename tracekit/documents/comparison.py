@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tracekit.comparison import words
+from tracekit.comparison.comparison import Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
@@ -30,9 +30,6 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_names
-
-if TYPE_CHECKING:
-    from tracekit.comparison.comparison import Comparison
 
 TONES: dict[str, Role] = {
     **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),

@@ -6,25 +6,21 @@ import statistics
 from collections import Counter
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.comparison.baseline import Baseline
 from tracekit.comparison.comparison import LABELS
 from tracekit.comparison.figures import names_of
+from tracekit.comparison.gate import Gate
 from tracekit.comparison.measurements import Environment, of_model
 from tracekit.comparison.non_inferiority import outlook
+from tracekit.comparison.settings import Floors
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
 from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
 from tracekit.units import format_count, format_duration
-
-if TYPE_CHECKING:
-    from tracekit.comparison.baseline import Baseline
-    from tracekit.comparison.gate import Gate
-    from tracekit.comparison.settings import Floors
-
 
 _SEVERAL, _RARELY = 3, 0.05
 _EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import PART_TITLES
 from tracekit.characters import visible
-from tracekit.comparison.models import Basis
+from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
 from tracekit.documents.pictures import BINS, Scale, axis_time, calls_of, drawing, figure, group_class, legend
 from tracekit.documents.why import caller, sentence, why_facts
@@ -21,17 +21,15 @@ from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.report.viewers.lane_columns import fit_page, payload
+from tracekit.report.viewers.lane_columns import Words, fit_page, payload
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.comparison.comparison import Comparison
-    from tracekit.comparison.models import ModelComparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
-    from tracekit.report.viewers.lane_columns import Words
 
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18

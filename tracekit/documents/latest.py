@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tracekit.comparison.comparison import Comparison
+from tracekit.comparison.measurements import Measurements
 from tracekit.documents.compared_figures import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
+from tracekit.report.report import RecordingInfo, Report
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.comparison.comparison import Comparison
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.report.report import RecordingInfo, Report
 
 MODELS = 3
 """Most models that are named."""

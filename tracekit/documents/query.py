@@ -9,19 +9,17 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.documents import columns
 from tracekit.query.coverage import ViewCoverage, notes_of
+from tracekit.query.database import Answer
 from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Table, present
 from tracekit.report.formatting import count
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.query.database import Answer
 
 MOST_SHOWN = 200
 """Rows of a table that people read; the other forms hold all of them."""

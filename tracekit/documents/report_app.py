@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.code.tree import in_functions, without_deeper
-from tracekit.analysis.memory import Sureness
+from tracekit.analysis.memory import LoadMemory, MemoryLevel, Sureness
 from tracekit.documents import columns
 from tracekit.documents.pictures import drawing, figure
 from tracekit.render import blocks
@@ -25,7 +25,6 @@ from tracekit.units import format_bytes, format_count, format_percent, format_sh
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
-    from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.sustained import Sustained
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame

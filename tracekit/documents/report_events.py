@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.operations import Part
+from tracekit.analysis.operations import Operation, Part
 from tracekit.analysis.quantities import MODEL
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, quantity, words
 from tracekit.grouping import grouped
@@ -20,7 +20,6 @@ from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.analysis.operations import Operation
     from tracekit.analysis.runtimes import PhaseSummary
     from tracekit.analysis.statistics import Statistics
     from tracekit.report.report import Report

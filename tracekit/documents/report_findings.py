@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tracekit.detectors.inference import from_stacks, stacks_sentence
+from tracekit.detectors.outcomes import Each, Evidence, Metric
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.render import blocks
@@ -17,12 +17,9 @@ from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
+from tracekit.report.report import Report, Result
 from tracekit.report.why import known_tails
 from tracekit.units import format_count, format_estimate, format_percent, format_time
-
-if TYPE_CHECKING:
-    from tracekit.detectors.outcomes import Each, Evidence, Metric
-    from tracekit.report.report import Report, Result
 
 MODELS = 6
 """Models of a finding in the short text."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
@@ -19,14 +19,11 @@ from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
+from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_time
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.report.report import Report, Result
 
 MODELS = 10
 """Models, and files of models, in the short text."""

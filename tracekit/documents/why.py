@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
@@ -14,12 +14,9 @@ from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, command, moment, word_list
-from tracekit.report.why import AS_USUAL, is_far
+from tracekit.report.why import AS_USUAL, ModelWhy, WhyReport, is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_time
-
-if TYPE_CHECKING:
-    from tracekit.report.why import ModelWhy, WhyReport
 
 SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
