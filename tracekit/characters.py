@@ -45,10 +45,8 @@ def visible(text: str, *, multiline: bool = False) -> str:
 
 
 def printable(text: str, *, styled: bool = False) -> str:
-    """A text of many lines as it may be printed: line breaks and tabs stay, all else that `visible` replaces does not.
-
-    styled: colors and weights stay too. O(n).
-    """
+    """Text of many lines to print: line breaks and tabs stay, all else that `visible` replaces does not; colors and
+    weights stay where it is `styled`. O(n)."""
     if styled:
         return "".join(part if index % 2 else printable(part) for index, part in enumerate(_STYLE.split(text)))
     unsafe = {ord(character): REPLACEMENT for character in _unsafe(text) if character != _ZERO_WIDTH_JOINER}

@@ -26,11 +26,8 @@ text would make the search quadratic."""
 
 
 def find_config(folder: Path) -> Path | None:
-    """The settings file that holds for a folder: in it, or in the nearest one above it that has one.
-
-    The search ends at the top of a repository. `tracekit.toml` goes before a `pyproject.toml` beside it; one without
-    `[tool.tracekit]` is none.
-    """
+    """The settings file for a folder: in it, or in the nearest one above it, up to the top of a repository.
+    `tracekit.toml` goes before a `pyproject.toml` beside it; one without `[tool.tracekit]` is none."""
     for directory in (folder.resolve(), *folder.resolve().parents):
         try:
             # A link that leads nowhere is found too: what is set must not be missed in silence.

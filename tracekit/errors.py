@@ -46,10 +46,8 @@ class UsageError(TracekitError):
 
 
 def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
-    """Error for a name that does not exist: the nearest choice where there is one, and the choices themselves.
-
-    Not more than `SHOWN_CHOICES` of them: a machine-wide recording holds hundreds of processes.
-    """
+    """Error for a name that does not exist: the nearest choice, if any, and the choices, `SHOWN_CHOICES` at most: a
+    machine-wide recording holds hundreds of processes."""
     names = list(choices)
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""

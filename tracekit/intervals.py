@@ -101,10 +101,8 @@ class Intervals:
 
 
 class CoveredTime:
-    """F(t): the time before t that a union of intervals covers.
-
-    With the pieces sorted, it is the sum of the pieces that began by t, less what the last of them runs past t.
-    """
+    """F(t): the time before t that a union of intervals covers: the sum of the sorted pieces that began by t, less what
+    the last of them runs past t."""
 
     __slots__ = ("_before", "pieces")
 
@@ -157,11 +155,8 @@ def union_length(starts: ArrayLike, ends: ArrayLike) -> int:
 
 
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
-    """The merged pieces of each group of intervals: their groups, starts and ends, sorted by group and start.
-
-    Pieces of one group do not touch each other; those of different groups may overlap. `groups` holds the group of
-    each interval, any integers. O(n log n).
-    """
+    """The merged pieces of each group of intervals, any integers: their groups, starts and ends, sorted by group and
+    start. Pieces of one group do not touch; those of different groups may overlap. O(n log n)."""
     start, end = _check_bounds(starts, ends)
     group = _integers(groups)
     if group.shape != start.shape:
@@ -192,10 +187,8 @@ def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
 
 
 def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike, size: int) -> IntArray:
-    """Union length in ns of each group of intervals: shape (size,), zero for a group without any. O(n log n).
-
-    `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
-    """
+    """Union length in ns of each group of intervals: shape (size,), 0 for one without any. O(n log n). `groups` holds
+    the group of each interval, 0 to size - 1; others raise ValueError."""
     codes = _integers(groups)
     if codes.size and (codes.min() < 0 or codes.max() >= size):
         raise ValueError(f"groups must lie in 0 to {size - 1}")
@@ -209,21 +202,16 @@ def sums_between(values: IntArray, edges: IntArray) -> IntArray:
 
 
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The part of each interval inside `[low, high)`, row by row. O(n).
-
-    The bounds are one window for all, or one per interval. An interval outside becomes one without length.
-    """
+    """The part of each interval inside `[low, high)`, one window for all or one each, row by row. An interval outside
+    becomes one without length. O(n)."""
     start, end = _check_bounds(starts, ends)
     lower, upper = _check_bounds(low, high)
     return np.clip(start, lower, upper), np.clip(end, lower, upper)
 
 
 def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Concurrency as a step function: times at which it changes, sorted, and the depth from each time on.
-
-    The depth is 0 before the first time and from the last one on; both arrays are empty where no interval has
-    length. O(n log n).
-    """
+    """Concurrency as a step function: times at which it changes, sorted, and the depth from each on; 0 before the first
+    and from the last one on, and both arrays empty where no interval has length. O(n log n)."""
     start, end = _with_length(*_check_bounds(starts, ends))
     times = np.concatenate((start, end))
     change = np.concatenate((np.ones_like(start), -np.ones_like(end)))

@@ -41,8 +41,7 @@ def measured_report(path: Path, request: Request) -> Measurements:
 
 
 def told_apart(named: Sequence[tuple[str, str]]) -> list[str]:
-    """Names of recordings, of these names and paths: those of one name are named by the shortest ends of their paths
-    that differ."""
+    """Names by these names and paths: those of one name are the shortest ends of their paths that differ."""
     parts = [(name, Path(path).parts) for name, path in named]
 
     def renamed(name: str, own: tuple[str, ...]) -> str:

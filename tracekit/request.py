@@ -68,10 +68,8 @@ def open_requested(path: Paths, request: Request) -> Trace:
 
 
 def read_trace(path: Paths, request: Request) -> Trace:
-    """The trace of a recording, with the model files and performance reports of its models.
-
-    Raises `UnreadableRecording` as `open_trace` does, and `TracekitError` for a file that was given and cannot be read.
-    """
+    """The trace of a recording, with the model files and performance reports of its models. Raises as `open_trace`, and
+    `TracekitError` for a file that was given and cannot be read."""
     project = request.settings
     files = (request.model_files, project.model_files)
     return join_files(open_requested(path, request), path, files, (request.perf_reports, project.perf_reports))

@@ -138,7 +138,10 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     for entry in results_of(work, inputs, NAME, arguments, request, lambda entry: lost(entry.name)):
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
-            write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), text)
+            # The number keeps recordings of one name apart.
+            number = f"{len(entries) + 1:0{len(str(len(inputs)))}d}"
+            stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
+            write_file(folder / f"{number}-{stem}{ENDINGS[form][0]}", text)
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
@@ -162,12 +165,6 @@ def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool)
         return Analyzed(entry.name, report, timeline=analysis.timeline() if drawn else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
-
-
-def _name(entry: Analyzed, form: str, number: int, count: int) -> str:
-    """Name of a file in the folder; its number keeps recordings of one name apart."""
-    stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
-    return f"{number:0{len(str(count))}d}-{stem}{ENDINGS[form][0]}"
 
 
 def _json_of(entries: Sequence[Analyzed]) -> str:

@@ -73,15 +73,16 @@ def archive_of(
     """The files of the archive, the one to read first and the manifest last. `timeline` is redacted as the report
     is; `rows` are those of `rows_of`, where they were asked for."""
     digest = digest_of(arguments.path)
-    reproduction = Reproduction(
-        command=_command(arguments, analysis),
-        identity=_identity(digest),
-        machine=f"Python {platform.python_version()}, {platform.system()}",
-    )
+    command, identity = _command(arguments, analysis), _identity(digest)
+    machine = f"Python {platform.python_version()}, {platform.system()}"
     report = analysis.report
     as_json = report_file(report, "json")
     files = [
-        _file("report.md", "text for the issue", issue_text(report, reproduction)),
+        _file(
+            "report.md",
+            "text for the issue",
+            issue_text(report, command, identity, machine),
+        ),
         _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
         _file("report.json", "the whole report, for scripts", as_json),
         _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
@@ -141,18 +142,14 @@ def _command(arguments: Namespace, analysis: Analysis) -> str:
     options = [("--model", name) for name in arguments.models]
     options += [("--process", arguments.process)] if arguments.process else []
     options += [("--signpost", arguments.signpost)] if arguments.signpost else []
-    words += [word for flag, value in options for word in (flag, _public(value, analysis))]
+    if analysis.report.recording.redacted:
+        facts, names = private_facts(analysis.trace), model_names(analysis.trace)
+        options = [(flag, redact_text(value, facts, names)) for flag, value in options]
+    words += [word for option in options for word in option]
     for flag, moment in (("--from", arguments.start), ("--to", arguments.end)):
         words += [flag, f"{moment / 1e9:g}"] if moment is not None else []
     config = analysis.report.tool.config
     return shlex.join([*words, *(["--no-config"] if config is None else ["--config", config])])
-
-
-def _public(text: str, analysis: Analysis) -> str:
-    """What the user typed, as redacted as the report."""
-    if not analysis.report.recording.redacted:
-        return text
-    return redact_text(text, private_facts(analysis.trace), model_names(analysis.trace))
 
 
 def _identity(digest: Digest | None) -> str:
@@ -201,26 +198,15 @@ def _facts(title: str, facts: Mapping[str, str | None]) -> Section | None:
     return section(title, items(f"{key}: {value}" for key, value in facts.items() if value))
 
 
-@dataclass(frozen=True, slots=True)
-class Reproduction:
-    """What someone else needs to get the same report."""
-
-    command: str
-    """A command line with the name of the recording instead of its path."""
-    identity: str
-    """SHA-256 of the recording and what of; or why there is none."""
-    machine: str
-    """What the recording was analyzed with."""
-
-
-def issue_text(report: Report, reproduction: Reproduction, limit: int = LIMIT) -> str:
+def issue_text(report: Report, command: str, identity: str, machine: str, *, limit: int = LIMIT) -> str:
     """The report with the worst finding first, how to reproduce it, and where it comes from, as Markdown of at most
-    `limit` bytes with a line break at the end. It says what it left out."""
+    `limit` bytes with a line break at the end. It says what it left out. `command` has the name of the recording
+    instead of its path, `identity` its SHA-256 or why there is none, and `machine` is what analyzed it."""
     recording = map_strings(report.recording, lambda _, text: shorten(text[: 2 * LONGEST], LONGEST))
     document = report_document(replace(report, recording=recording))
     analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
-    command = (analyze, Span(reproduction.command, Role.CODE), f" ({reproduction.machine})")
-    steps = section("How to reproduce", items((f"Take the recording: {reproduction.identity}", command)), stays=True)
+    line = (analyze, Span(command, Role.CODE), f" ({machine})")
+    steps = section("How to reproduce", items((f"Take the recording: {identity}", line)), stays=True)
     kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
     blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)

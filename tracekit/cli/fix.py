@@ -121,8 +121,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _findings(names: Sequence[str]) -> dict[str, str]:
-    """The checks of model files that are meant, in the order in which they are fixed, and how each was typed. Raises
-    `UsageError`."""
+    """The checks that are meant, in the order in which they are fixed, and how each was typed. Raises `UsageError`."""
     known = (*remedies.REMEDIES, *remedies.UNFIXABLE)
     meant = {remedies.RECORDED.get(name, name): name for name in names}
     for name in meant:
@@ -132,8 +131,7 @@ def _findings(names: Sequence[str]) -> dict[str, str]:
 
 
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
-    """Models by the names of their functions, that of the source first; names are those of the files where none is
-    given. Raises `UsageError`."""
+    """Models by function, the source first; a name that is not given is that of the file. Raises `UsageError`."""
     found: dict[str, Path] = {}
     for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
         function = name or _STRANGE.sub("_", Path(path).stem)

@@ -115,8 +115,7 @@ def _comment_lines(keys: Mapping[str, Key]) -> Iterator[str]:
 
 
 def _findings(recording: Measurements | None) -> Iterator[str]:
-    """The findings that are there are allowed; those of low severity are not counted, since they may be about a
-    recording alone."""
+    """What is found is allowed; low severity is not counted, since it may be about a recording alone."""
     if recording is None:
         yield "\n#[check.findings]  # findings allowed"
         yield from _comment_lines(FINDINGS)

@@ -44,8 +44,7 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 
 
 def recordings_in(*paths: str) -> list[str]:
-    """The recordings that paths mean: those in a folder, else the JSON reports in it, or in the
-    lake that it is, else the path itself."""
+    """What paths mean: the recordings of a folder, else its JSON reports, or those of a lake, else the path itself."""
     found = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
     return list(chain.from_iterable(found))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pandas as pd
 
 from tracekit.api import Analysis, judge
 from tracekit.cli.inputs import check_recordings, recordings_in
-from tracekit.cli.measuring import sentence_on
+from tracekit.cli.measuring import name_of, sentence_on
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from, results_of
@@ -25,14 +24,8 @@ from tracekit.request import Request, read_trace
 from tracekit.trace.identity import identity_of
 from tracekit.units import format_count
 
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What became of a recording."""
-
-    run_id: str | None
-    error: str = ""
-    """Why it was skipped, in one sentence."""
+Added = tuple[str | None, str]
+"""What became of a recording: its id, and why it was skipped, in one sentence."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -43,14 +36,14 @@ def run(arguments: Namespace) -> ExitStatus:
     work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
-    for added in results_of(work, paths, lambda path: Path(path).name, arguments, request_from(arguments), _lost):
-        if added.error:
+    for run_id, error in results_of(work, paths, name_of, arguments, request_from(arguments), _lost):
+        if error:
             skipped += 1
-            narrate(f"tracekit: skipped: {plain(added.error)}")
-        elif added.run_id in before | new:
+            narrate(f"tracekit: skipped: {plain(error)}")
+        elif run_id in before | new:
             known += 1
         else:
-            new.add(added.run_id)
+            new.add(run_id)
     if not arguments.quiet:
         others = [f"{known:,} in it already"] * bool(known) + [f"{skipped:,} skipped"] * bool(skipped)
         more = f" ({', '.join(others)})" if others else ""
@@ -59,7 +52,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _lost(path: str) -> Added:
-    return Added(None, f"{path}: {PROCESS_DIED}")
+    return None, f"{path}: {PROCESS_DIED}"
 
 
 def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
@@ -75,9 +68,9 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_versi
             report = judge(trace, request, None)
             views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
             add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
-        return Added(run_id)
+        return run_id, ""
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
-        return Added(None, sentence_on(error, path, where))
+        return None, sentence_on(error, path, where)
 
 
 def _no_table(schema: str) -> pd.DataFrame:

@@ -63,12 +63,11 @@ def measure_all(
     performance: bool = False,
     report: bool = False,
 ) -> list[Measured]:
-    """Measurements of each path, in their order. Only they, and what is asked for beside them, are kept, so memory does
-    not grow with the recordings."""
+    """Measurements of each path, in order; they alone, and what is asked for, are kept, so memory does not grow."""
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    measured = list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
+    measured = list(results_of(work, paths, name_of, arguments, request, _lost))
     # Recordings of one name are named by the shortest ends of their paths that differ.
     known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
     names = iter(told_apart(known))
@@ -80,6 +79,11 @@ def measure_all(
 
 def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
+
+
+def name_of(path: str) -> str:
+    """What a recording is called."""
+    return Path(path).name
 
 
 def measure_one(
@@ -137,8 +141,7 @@ def _of_json(path: str, where: str, request: Request, performance: bool) -> Meas
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
-    """What could be measured; standard error names what could not be read. Raises `TracekitError` where nothing could
-    be measured."""
+    """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could be."""
     if all(entry.failed for entry in measured):
         raise _unusable([entry.error for entry in measured])
     for note in _not_read(measured):

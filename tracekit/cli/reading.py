@@ -53,10 +53,8 @@ def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOpti
 def showing_progress(
     quiet: bool = False, *, label: str = "", then: str = ""
 ) -> Iterator[Callable[[Progress], None] | None]:
-    """Give the callback that a reader reports to; None where nothing is to be shown.
-
-    label: what stands before the name of the file, such as `2 of 5:`. then: what goes on when all is read.
-    """
+    """Give the callback of a reader; None where nothing is to be shown. `label` stands before the name of the file, as
+    in `2 of 5:`; `then` says what goes on when all is read."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return

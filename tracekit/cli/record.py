@@ -121,8 +121,7 @@ def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Narrator:
-    """Reports on standard error what becomes of a recording, and how long it takes: on a terminal every second, else
-    each minute of waiting."""
+    """Reports what becomes of a recording: its time every second on a terminal, else each minute of waiting."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -197,8 +196,7 @@ def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDev
 
 
 def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
-    """Say where a program that is to be launched on this Mac cannot be traced; where that cannot be found out, xctrace
-    will say so."""
+    """Say where a program cannot be traced on this Mac; where that cannot be found out, xctrace will say so."""
     if not launch:
         return
     program = Path(launch[0])

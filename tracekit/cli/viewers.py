@@ -114,8 +114,7 @@ def _by_hand(file: Path) -> str:
 
 
 def open_in_perfetto(file: Path) -> None:
-    """Open a file in a browser and return when the page has it, or where no browser can be started. Raises
-    `TracekitError` where the page never comes for it."""
+    """Open a file in a browser, if there is one, until the page has it. Raises `TracekitError` where it never comes."""
     try:
         server = _Server(file)
     except OSError as error:

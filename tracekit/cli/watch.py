@@ -135,8 +135,7 @@ class History:
 
 
 def _new_recordings(folder: Path, history: History) -> Iterator[tuple[Path, dict[Path, Mark]]]:
-    """Each new or changed recording when it is completely written, the earliest first, with all in the folder. Never
-    ends."""
+    """Each new or changed recording once it is written, the earliest first, with all in the folder. Never ends."""
     known = _marks(folder)
     narrate(f"tracekit: watching {folder} ({format_count(len(known), 'recording')} there); Ctrl-C ends it")
     seen: dict[Path, tuple[Mark, float]] = {}

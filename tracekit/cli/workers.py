@@ -46,11 +46,8 @@ CONNECT_S = 10
 def in_processes(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
-    """The results of `work`, by up to `jobs` processes, which end where this one does.
-
-    An item whose process dies is done again with the memory of the machine to itself; `lost` gives the result of one
-    that fails once more.
-    """
+    """The results of `work`, by up to `jobs` processes, which end where this one does. An item whose process dies is
+    done again with all memory to itself; `lost` gives the result of one that fails once more."""
     waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
     results: dict[int, Result] = {}
     retried = set[int]()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
@@ -18,6 +18,8 @@ SHOWN = 3
 REPEATED = 100
 """A reason of so many characters is given once only."""
 MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.UNKNOWN: Span("?", Role.OPEN)}
+_Row = tuple[str, ModelChange]
+"""What is fixed, and how a model changes."""
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
 ARROW = " → "
 
@@ -62,23 +64,18 @@ def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
     return Entry(head, (*why, next_step))
 
 
-class _Row(NamedTuple):
-    fixed: str
-    change: ModelChange
-
-
 def whatif_document(said: WhatIf) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
-    rows = [_Row(_name(replay), change) for replay in said.replays for change in replay.models]
+    rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
     shown: tuple[Column[_Row], ...] = (
-        columns.words("fixed", lambda row: row.fixed, heading=True),
-        columns.names("model", lambda row: row.change.model),
+        columns.words("fixed", lambda row: row[0], heading=True),
+        columns.names("model", lambda row: row[1].model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
         _column("per second", lambda figures: figures.per_second, lambda rate, _: f"{rate:.1f}", drop=3),
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
         columns.numbers(
-            "predicted gain", lambda row: row.change.saved_ns, lambda ns: format_estimate(ns) if ns else "none"
+            "predicted gain", lambda row: row[1].saved_ns, lambda ns: format_estimate(ns) if ns else "none"
         ),
     )
     nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
@@ -118,7 +115,7 @@ def _name(replay: Replay) -> str:
 def _column(
     title: str, of: Callable[[Figures], float | None], form: Callable[[Any, int], str], drop: int = 0
 ) -> Column[_Row]:
-    return Column(title, lambda row: _sides(row.change, of, form), lambda row: of(row.change.after), drop=drop)
+    return Column(title, lambda row: _sides(row[1], of, form), lambda row: of(row[1].after), drop=drop)
 
 
 def _sides(change: ModelChange, of: Callable[[Figures], float | None], form: Callable[[Any, int], str]) -> str:

@@ -36,11 +36,8 @@ _LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
 
 
 def brief_report(report: Report, limit: int | None = None, following: Sequence[str] = ()) -> str:
-    """Verdict, coverage, models, findings with the first step of their fix, and what was not evaluated.
-
-    `limit` is how many findings are given at most; None: what fits. `following` replaces the commands to run next, here
-    and below.
-    """
+    """Verdict, coverage, models, findings with the first step of their fix, at most `limit` of them (None: what fits),
+    and what was not evaluated. `following` replaces the commands to run next, here and below."""
     source = report.recording.source
     found = [result for result in report.results if result.outcome == "finding"]
     more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
@@ -78,8 +75,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
 
 
 def brief_answers(results: Sequence[Result], limit: int) -> str:
-    """The answers of one check, as the JSON report has them, with the whole fix, and `limit` intervals of the evidence
-    of each finding."""
+    """The answers of one check as the JSON report has them, the whole fix, and `limit` intervals of each finding."""
     answers = []
     for result in results:
         said = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")

@@ -147,8 +147,7 @@ def _change_words(change: LatencyChange) -> str:
 
 
 def _causes(comparison: Comparison) -> Iterator[str]:
-    """What explains the change: findings that came or went, and the parts of the latency of the model that changed
-    most."""
+    """What explains the change: findings that came or went, and the parts of the latency that changed most."""
     several = len(comparison.models) > 1
     for status in (FindingStatus.NEW, FindingStatus.FIXED):
         names = [f"{one.id}{of_models(one) if several else ''}" for one in comparison.findings if one.status is status]

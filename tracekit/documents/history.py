@@ -163,8 +163,7 @@ def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Htm
 
 
 def _picture(series: Series, trend: Trend, builds: int) -> Html:
-    """The figure over builds: its line, and where it changed. A script says what the build at the pointer is: `builds`
-    is where it finds their names."""
+    """The figure over builds, and where it changed. `builds` is where a script finds their names."""
     drawn = list(_heights(trend, MARKS))
     # Where builds have no value, the line has a gap.
     gaps = [True, *(np.isnan(value) for _, value, _ in drawn)]

@@ -55,8 +55,7 @@ def no_script(rest: str) -> Figure:
 def lanes(
     report: Report, timeline: Timeline, *, name: str = "lanes", title: str = "", origin_ns: int | None = None
 ) -> Figure:
-    """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
-    stands above that of another recording."""
+    """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording."""
     data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
     heading = tag("h3", title, class_="side") if title else None
     markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])

@@ -153,8 +153,7 @@ def _offer(offer: Offer) -> blocks.Card:
 
 
 def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again: str) -> blocks.Document:
-    """What was changed in the models at `sources`, and written to `target`; `again` is the command that fixes what is
-    new too."""
+    """What was changed in `sources` and written to `target`; the command `again` fixes what is new too."""
     joined = [each.title for each in fix.changes if each.finding == JOINED]
     done = [each for each in fix.changes if each.finding != JOINED]
     fixed, partly = ([each.finding for each in done if bool(each.left) is left] for left in (False, True))

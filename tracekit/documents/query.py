@@ -27,8 +27,7 @@ NULL = "NULL"
 
 
 def answer_document(answer: Answer, form: str = "text") -> Document:
-    """The rows as a table. Where a form stands alone, what was not recorded stands above them; beside a text, standard
-    error says it."""
+    """The rows as a table. What was not recorded stands above; beside a text, standard error says it."""
     shown = tuple(answer.rows[:MOST_SHOWN])
     cells = tuple(map(partial(_column, answer), range(len(answer.columns))))
     grid = Table("Rows", cells, shown, parts=len(cells) > 1)
@@ -45,8 +44,7 @@ def answer_document(answer: Answer, form: str = "text") -> Document:
 
 
 def answer_csv(answer: Answer) -> str:
-    """The rows as CSV, with a line of names. A view that was not recorded is named in a line in front, which
-    begins with `#`."""
+    """The rows as CSV, with a line of names; lines with `#` in front name views that were not recorded."""
     stream = io.StringIO()
     for line in notes_of(each for each in answer.coverage if not each.recorded):
         stream.write(f"# {line}\n")

@@ -140,35 +140,26 @@ def requests_section(report: Report) -> Section | None:
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    runtime: str
-    phase: PhaseSummary
-
-    @property
-    def statistics(self) -> Statistics | None:
-        return self.phase.statistics
-
-    @property
-    def count(self) -> int:
-        return self.phase.points + self.phase.unfinished + (self.statistics.count if self.statistics else 0)
-
-
 def runtimes_section(report: Report) -> Section | None:
     """Which runtimes ran beside Core ML, what shows that, and how long their phases take."""
-    rows = [_Row(runtime.name, phase) for runtime in report.runtimes for phase in runtime.phases]
-    columns: tuple[Column[_Row], ...] = (
-        words("runtime", lambda row: row.runtime, heading=True),
-        words("phase", lambda row: row.phase.phase),
-        names("signpost", lambda row: row.phase.signpost, drop=1),
-        numbers("count", lambda row: row.count),
-        durations("median", lambda row: row.statistics.p50_ns if row.statistics else None),
-        durations("p95", lambda row: row.statistics.p95_ns if row.statistics else None, drop=2),
-        durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
+    rows = [(runtime.name, phase) for runtime in report.runtimes for phase in runtime.phases]
+
+    def count(row: tuple[str, PhaseSummary]) -> int:
+        phase = row[1]
+        return phase.points + phase.unfinished + (phase.statistics.count if phase.statistics else 0)
+
+    columns: tuple[Column[tuple[str, PhaseSummary]], ...] = (
+        words("runtime", lambda row: row[0], heading=True),
+        words("phase", lambda row: row[1].phase),
+        names("signpost", lambda row: row[1].signpost, drop=1),
+        numbers("count", count),
+        durations("median", lambda row: row[1].statistics.p50_ns if row[1].statistics else None),
+        durations("p95", lambda row: row[1].statistics.p95_ns if row[1].statistics else None, drop=2),
+        durations("sum", lambda row: row[1].statistics.total_ns if row[1].statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
     grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
-    unfinished = sum(row.phase.unfinished for row in rows)
+    unfinished = sum(phase.unfinished for _, phase in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
         operations.UNCHECKED if rows and not report.requests else "",

@@ -34,8 +34,7 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
 def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = ()) -> Section | None:
-    """Median and p95 of each model whose predictions Core ML recorded, where their time goes, and what makes the p95,
-    with the finding about that among the results."""
+    """Median and p95 of models whose predictions Core ML recorded, where time goes, and what makes the p95."""
     called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
     known = [model for model in called if model.prediction is not None]
     if not known:
@@ -142,20 +141,20 @@ def median_ns(model: ModelSummary) -> float | None:
 
 def phases_section(models: Sequence[ModelSummary]) -> Section | None:
     """Where the time of each model's loads and predictions went; None where no call stack shows it."""
+
+    def mean(row: phases.PhaseRow) -> Span:
+        return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
+
     columns: tuple[Column[phases.PhaseRow], ...] = (
         names("model", lambda row: row.model),
         words("call", lambda row: row.calls.kind),
         numbers("calls", lambda row: row.calls.calls),
         words("phase", lambda row: row.words),
-        Column("mean per call", _mean, lambda row: row.mean_ns),
+        Column("mean per call", mean, lambda row: row.mean_ns),
         numbers("share", lambda row: row.share, format_percent),
     )
     grid = table(phases.TITLE, columns, phases.phase_rows(models))
     return section(phases.TITLE, grid, items(phases.NOTES if grid else (), role=Role.DIM), folded=True)
-
-
-def _mean(row: phases.PhaseRow) -> Span:
-    return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
 
 
 def files_section(report: Report) -> Section | None:

@@ -100,8 +100,7 @@ class Layout:
         return LABEL_CELLS if self.width >= NARROW else 2
 
     def hang(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`. What has more than `max_lines` loses its last sentences or clauses,
-        but never the first."""
+        """Lines that go on at `indent`. Beyond `max_lines` the last sentences or clauses go, but never the first."""
         lines = self._wrap(text, indent)
         for end in reversed(list(_CLAUSE.finditer(text.plain))):
             if max_lines is None or len(lines) <= max_lines:
