@@ -97,7 +97,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     from tracekit.detectors.model_runner import MODEL_DETECTORS
 
     check_keys(table, _TOP, "")
-    of_recordings = {detector.id for detector in detectors}
+    by_id = {detector.id: detector for detector in detectors}
+    of_recordings = set(by_id)
     of_files = {detector.id for detector in MODEL_DETECTORS}
     ids = of_recordings | of_files
     only, skip = (_of(_names(table, key, "", ids), of_recordings) for key in ("only", "skip"))
@@ -113,7 +114,9 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         model_settings = {**model_settings, pattern: _options(overrides, where, without=of_files)}
         model_skip[pattern] = _of(_names(overrides, "skip", where, ids), of_recordings)
         floors.append((pattern, parse_floor(overrides, where)))
-        _check_ids(detectors, model_skip[pattern], where)
+        for name in model_skip[pattern]:
+            if isinstance(by_id[name], RecordingDetector):
+                raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
     settings, model_settings = with_expectations(budgets, expectations, settings, model_settings)
@@ -195,13 +198,6 @@ def _units(table: dict[str, Any]) -> Units:
             raise UsageError(f"'signposts.{key}': must be a list of names")
         patterns.append(tuple(value))
     return Units(*patterns)
-
-
-def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:
-    by_id = {detector.id: detector for detector in detectors}
-    for name in names:
-        if isinstance(by_id[name], RecordingDetector):
-            raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
 
 
 def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:

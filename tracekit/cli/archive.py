@@ -23,7 +23,7 @@ from tracekit.characters import map_strings, visible
 from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.links import docs_page
 from tracekit.recording import open_recording
-from tracekit.recording.digest import Digest, digest_of
+from tracekit.recording.digest import digest_of
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Block, Card, Column, Document, Role, Section, Span, items, present, section, table
 from tracekit.render.markdown import markdown_of
@@ -73,7 +73,10 @@ def archive_of(
     """The files of the archive, the one to read first and the manifest last. `timeline` is redacted as the report
     is; `rows` are those of `rows_of`, where they were asked for."""
     digest = digest_of(arguments.path)
-    command, identity = _command(arguments, analysis), _identity(digest)
+    command, identity = _command(arguments, analysis), "it was read from standard input, so it has no SHA-256."
+    if digest is not None:
+        of = "" if digest.of == "file" else f", of the list of its {format_count(digest.files, 'file')}"
+        identity = f"SHA-256 `{digest.sha256}` ({digest.bytes:,} bytes{of})."
     machine = f"Python {platform.python_version()}, {platform.system()}"
     report = analysis.report
     as_json = report_file(report, "json")
@@ -150,13 +153,6 @@ def _command(arguments: Namespace, analysis: Analysis) -> str:
         words += [flag, f"{moment / 1e9:g}"] if moment is not None else []
     config = analysis.report.tool.config
     return shlex.join([*words, *(["--no-config"] if config is None else ["--config", config])])
-
-
-def _identity(digest: Digest | None) -> str:
-    if digest is None:
-        return "it was read from standard input, so it has no SHA-256."
-    of = "" if digest.of == "file" else f", of the list of its {format_count(digest.files, 'file')}"
-    return f"SHA-256 `{digest.sha256}` ({digest.bytes:,} bytes{of})."
 
 
 def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[BugFile]) -> Document:

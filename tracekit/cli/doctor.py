@@ -13,7 +13,7 @@ MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 """How the text shows a state."""
 
 
-def run(arguments: Namespace) -> ExitStatus:
+def run_doctor(arguments: Namespace) -> ExitStatus:
     """Print every check. Status 2 where a requirement is missing or cannot be checked."""
     checks = examine(arguments.target, private=not arguments.redact)
     usable = all(check.state not in ("missing", "unchecked") for check in checks)

@@ -254,7 +254,6 @@ def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType(
 
 
 def _size(entry: object) -> int:
-    """Bytes of an entry of a list, with what separates it from the next."""
     return len(json.dumps(entry, ensure_ascii=False).encode()) + len(", ")
 
 

@@ -64,6 +64,9 @@ def comparison_document(
     unmatched = items(_unmatched_models(comparison.models))
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
+    method = "circular block bootstrap of the median of log latency"
+    if max(len(comparison.before), len(comparison.after)) > 1:
+        method = "Welch's t interval on the logarithms of the recordings' medians"
     return blocks.Document(
         title=words.arrow(before, after),
         verdict=summary(comparison),
@@ -80,7 +83,11 @@ def comparison_document(
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
-            section("Notes", items((*comparison.notes, *few, UNNOTICED, _method(comparison))), name="notes"),
+            section(
+                "Notes",
+                items((*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {method}")),
+                name="notes",
+            ),
         ),
     )
 
@@ -225,10 +232,3 @@ def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
     names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
     said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
     return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
-
-
-def _method(comparison: Comparison) -> str:
-    how = "circular block bootstrap of the median of log latency"
-    if max(len(comparison.before), len(comparison.after)) > 1:
-        how = "Welch's t interval on the logarithms of the recordings' medians"
-    return f"Method {comparison.method}: {how}"

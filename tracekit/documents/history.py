@@ -59,7 +59,9 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
 
     def drawn(series: Series, trend: Trend) -> Span:
         picture = None if form == "markdown" else partial(_picture, series, trend, builds[series.builds])
-        return Span(_bars(trend), picture=picture)
+        heights = (height for _, _, height in _heights(trend, CELLS))
+        bars = (" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
+        return Span("".join(bars), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
     looks = blocks.Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
@@ -146,11 +148,6 @@ def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
         there = values[part][~np.isnan(values[part])]
         value = float(np.median(there)) if len(there) else float("nan")
         yield int(part[-1]), value, (value - low) / (high - low or 1.0)
-
-
-def _bars(trend: Trend) -> str:
-    heights = (height for _, _, height in _heights(trend, CELLS))
-    return "".join(" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
 
 
 def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:

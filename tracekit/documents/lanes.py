@@ -58,20 +58,16 @@ def lanes(
     """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording."""
     data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
     heading = tag("h3", title, class_="side") if title else None
-    markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
+    reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
+    lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
+    empty = tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
+    markup = join([heading, tag("div", id=name), empty])
     return Figure(markup, f"#{name}{{--lanes-height:{_height(report, timeline)}px}}", data)
 
 
 def _words(why: Why, *, sampled: bool) -> Words:
     code = caller(why) if sampled else ("not recorded (Time Profiler)",)
     return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
-
-
-def _empty_lanes(timeline: Timeline) -> Html | None:
-    """Why some lanes show nothing; None where all show something."""
-    reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
-    lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
-    return tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
 
 
 def _height(report: Report, timeline: Timeline) -> int:
@@ -167,7 +163,7 @@ def _parts(model: ModelComparison) -> Html:
 def _latencies(before: IntArray, after: IntArray) -> Html:
     """The distributions of both sides over each other, each as shares of its own predictions."""
     scale = Scale.of(np.concatenate((before, after)))
-    shares = [_shares(durations, scale) for durations in (before, after)]
+    shares = [scale.counts(durations) / len(durations) for durations in (before, after)]
     top = max(float(each.max()) for each in shares)
     marks = (tag("path", d=_steps(each / top), class_=side) for side, each in zip((BEFORE, AFTER), shares, strict=True))
     chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
@@ -176,11 +172,6 @@ def _latencies(before: IntArray, after: IntArray) -> Html:
     title = f"How long predictions took{scale.note}"
     picture = figure(title, chart, y, x, "x-broken" if scale.is_broken else "")
     return tag("div", legend({"side before": BEFORE, "side after": AFTER}), picture)
-
-
-def _shares(durations: IntArray, scale: Scale) -> FloatArray:
-    bins = np.clip((scale(durations) * BINS).astype(np.int64), 0, BINS - 1)
-    return np.bincount(bins, minlength=BINS) / len(durations)
 
 
 def _steps(heights: FloatArray) -> str:

@@ -58,6 +58,8 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
     metadata = (f"{key}: {value}" for key, value in model.metadata.entries)
     systems = ", ".join(f"{system} {first}" for system, first in model.loads_on.items()) if model.loads_on else ""
     loads_on = f"loads on: {systems}" if systems else ""
+    unanswered = grouped((check.record, check.id) for check in with_outcome(report.results, "not_evaluated"))
+    remedies = [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in unanswered.items()]
     return blocks.Document(
         title=model.name,
         verdict=words.summary(report),
@@ -75,7 +77,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
                 table("What compression could save", SAVINGS, model.weights.savings),
             ),
             section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
-            not_evaluated_section(_remedies(report.results), report.results),
+            not_evaluated_section(remedies, report.results),
             section("Metadata", items((*metadata, loads_on)), folded=True),
             *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
         ),
@@ -125,11 +127,6 @@ def _stages(model: ModelInfo) -> Iterator[str]:
         total = sum(main.operations.values())
         count = f", {format_count(total, 'operation')}" if total else ""
         yield f"{stage.name}, {stage.kind}{count}{flow}"
-
-
-def _remedies(checks: Sequence[Result]) -> list[Remedy]:
-    remedies = grouped((check.record, check.id) for check in with_outcome(checks, "not_evaluated"))
-    return [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in remedies.items()]
 
 
 def offers_document(fix: ModelFix) -> blocks.Document:

@@ -94,8 +94,11 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         large = large_parts(why)
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
+        # A part is a share of the difference where none is longer than usual and another shorter.
+        shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
+        columns = [column for column in COLUMNS if shares or column.title != "share"]
         about = present(
-            table(f"Why {why.model} at {moment(why.start_ns)}", _columns(why, large), rows),
+            table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
             Paragraph(join(_about(why), "; "), Role.DIM),
         )
@@ -232,12 +235,6 @@ COLUMNS: tuple[Column[Row], ...] = (
     words("known from", lambda row: KNOWN[row.part.known], drop=1),
     words("finding", lambda row: Span(row.finding, Role.CODE) if row.finding else ""),
 )
-
-
-def _columns(why: Why, parts: Sequence[Part]) -> tuple[Column[Row], ...]:
-    """With shares of the difference where each part is one: not where some are longer than usual and others shorter."""
-    shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
-    return tuple(column for column in COLUMNS if shares or column.title != "share")
 
 
 def _small(why: Why, large: Sequence[Part]) -> str:
