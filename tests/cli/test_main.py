@@ -31,7 +31,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         def run(arguments: argparse.Namespace) -> ExitStatus:
             raise error
 
-        monkeypatch.setattr("tracekit.cli.doctor.run", run)
+        monkeypatch.setattr("tracekit.cli.record.run", run)
 
     return install
 

@@ -15,11 +15,10 @@ from pathlib import Path
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
-from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
 from tracekit.cli.output import is_terminal, narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import showing_log, tell_unreadable
+from tracekit.cli.reading import Input, check_recordings, inputs_of, showing_log, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.detectors.pages import Pattern

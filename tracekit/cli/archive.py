@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import map_strings, visible
 from tracekit.documents.report import recording_section, report_document, report_file
-from tracekit.links import docs_page
+from tracekit.errors import docs_page
 from tracekit.recording import open_recording
 from tracekit.recording.digest import digest_of
 from tracekit.recording.writing.forms import harmless

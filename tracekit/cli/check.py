@@ -12,12 +12,11 @@ from pathlib import Path
 
 from tracekit.cli.commands import GITHUB
 from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
-from tracekit.cli.inputs import recordings_in
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import config_of
+from tracekit.cli.reading import config_of, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.against_baseline import check_anchor
 from tracekit.comparison.against_history import history_items

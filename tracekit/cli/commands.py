@@ -402,7 +402,7 @@ COMMANDS = (
         (),
         "target format json no-redact",
         "",
-        "tracekit.cli.doctor:run_doctor",
+        "tracekit.cli.record:run_doctor",
         ("text", "json"),
         status="2 a requirement is missing",
     ),

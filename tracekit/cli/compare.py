@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.matrix import matrix, source_of_report, sources_of

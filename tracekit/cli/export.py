@@ -10,11 +10,10 @@ from tempfile import TemporaryDirectory
 
 from tracekit.cli.commands import TABLE_FORMATS
 from tracekit.cli.forms import check_folder, check_output, print_document
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.cli.reading import check_recordings, showing_progress, tell_unreadable, xctrace_options
 from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tracekit.cli.forms import check_folder, check_output, deliver, files_of
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPRESSIONS, refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import config_of
+from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.pages import unknown_check
 from tracekit.documents.model_file import model_fix_document, offers_document

@@ -12,11 +12,11 @@ from textwrap import indent
 from urllib.parse import quote
 
 from tracekit.cli.forms import check_output, deliver, files_of
-from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.history import History, Recorded, history_of, recorded_of
 from tracekit.comparison.history_file import ENDING, add_to_history, is_history, read_history

@@ -22,8 +22,7 @@ from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
-from tracekit.errors import UsageError
-from tracekit.links import docs_page
+from tracekit.errors import UsageError, docs_page
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 

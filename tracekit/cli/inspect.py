@@ -7,10 +7,9 @@ from argparse import Namespace
 from pathlib import Path
 
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import UNITS, refuse
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import config_of
+from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.brief import brief_model_file

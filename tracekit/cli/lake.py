@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from tracekit.api import Analysis, judge
-from tracekit.cli.inputs import check_recordings, recordings_in
 from tracekit.cli.measuring import name_of, sentence_on
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_recordings, recordings_in
 from tracekit.cli.requests import request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import UnreadableRecording, unknown

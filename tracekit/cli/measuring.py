@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, check_recordings
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.comparison.measurements import Measurements

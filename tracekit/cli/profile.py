@@ -6,10 +6,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from tracekit.cli.forms import check_output, deliver, files_of, write_file
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPUTE_UNITS
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_model
 from tracekit.comparison.matrix import matrix, source_of_report
 from tracekit.comparison.renderers.matrix_csv import render_csv
 from tracekit.documents.matrix import matrix_document

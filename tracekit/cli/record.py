@@ -1,7 +1,8 @@
-"""`tracekit record`: make a recording with Apple's tool, on a Mac."""
+"""`tracekit record`: make a recording with Apple's tool, on a Mac; and `tracekit doctor`: the setup of this machine."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -17,6 +18,7 @@ from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.xctrace.doctor import examine
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
 from tracekit.recording.xctrace.signing import read_signature
@@ -32,6 +34,9 @@ from tracekit.recording.xctrace.tool import (
 )
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
+
+MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
+"""How the text shows a state."""
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:
@@ -209,3 +214,23 @@ def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
             f"{program.name} lacks get-task-allow, so Core ML events will be missing; to sign it, see: tracekit doctor "
             f"--target {program}"
         )
+
+
+def run_doctor(arguments: Namespace) -> ExitStatus:
+    """Print every check. Status 2 where a requirement is missing or cannot be checked."""
+    checks = examine(arguments.target, private=not arguments.redact)
+    usable = all(check.state not in ("missing", "unchecked") for check in checks)
+    if arguments.format == "json":
+        listed = [
+            {"name": check.name, "state": check.state, "detail": check.detail, "fix": check.fix or None}
+            for check in checks
+        ]
+        emit(json.dumps({"usable": usable, "checks": listed}, indent=2, ensure_ascii=False) + "\n", utf8=True)
+        return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        # A line is never broken: a fix may be a command to copy.
+        emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
+        if check.fix:
+            emit(f"{'':4}  {'':{width}}  {check.fix}\n")
+    return ExitStatus.DONE if usable else ExitStatus.UNUSABLE

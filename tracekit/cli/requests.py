@@ -10,9 +10,8 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.process import let_go_of_recording
-from tracekit.cli.reading import RUNNING, config_of, showing_progress, tell_done, xctrace_options
+from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions

@@ -16,11 +16,10 @@ import pandas as pd
 
 from tracekit.api import judge
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate, typed_line
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import RUNNING, showing_progress
+from tracekit.cli.reading import RUNNING, check_recordings, showing_progress
 from tracekit.cli.requests import request_from
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UsageError, unknown

@@ -12,11 +12,10 @@ from tracekit.analysis.code.tree import CallTree, Frames, call_tree
 from tracekit.arrays import BoolArray
 from tracekit.characters import lower_first
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import MAIN_THREAD, refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.cli.reading import check_recordings, showing_progress, tell_unreadable, xctrace_options
 from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors

@@ -12,11 +12,10 @@ from functools import lru_cache
 from math import inf
 from pathlib import Path
 
-from tracekit.cli.inputs import is_recording
 from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import tell_unreadable
+from tracekit.cli.reading import is_recording, tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import Comparison, compare, same_recording
 from tracekit.comparison.measurements import Measurements

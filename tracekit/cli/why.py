@@ -9,9 +9,8 @@ from dataclasses import replace
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain, what_if_fixed
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import RUNNING, showing_log, showing_progress, tell_unreadable
+from tracekit.cli.reading import RUNNING, check_recordings, showing_log, showing_progress, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.plugins import all_detectors

@@ -64,9 +64,10 @@ def comparison_document(
     unmatched = items(_unmatched_models(comparison.models))
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
-    method = "circular block bootstrap of the median of log latency"
+    how = "circular block bootstrap of the median of log latency"
     if max(len(comparison.before), len(comparison.after)) > 1:
-        method = "Welch's t interval on the logarithms of the recordings' medians"
+        how = "Welch's t interval on the logarithms of the recordings' medians"
+    notes = (*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {how}")
     return blocks.Document(
         title=words.arrow(before, after),
         verdict=summary(comparison),
@@ -83,11 +84,7 @@ def comparison_document(
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
             *figures,
-            section(
-                "Notes",
-                items((*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {method}")),
-                name="notes",
-            ),
+            section("Notes", items(notes), name="notes"),
         ),
     )
 
