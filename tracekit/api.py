@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
     Names = str | Collection[str]
-    """One name, or several."""
     Files = str | Path | Sequence[str | Path]
     """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
 

@@ -30,7 +30,6 @@ KEYS_OF_MODELS = {
     "skip": Key('["slow-after-idle"]', "checks to skip"),
     **FLOOR_KEYS,
 }
-"""What can be set for all models and for some."""
 KEYS = {
     "fail-on": Key('"high"', "lowest severity at which `tracekit analyze` exits with status 1"),
     "only": Key('["cold-load"]', "checks to run, and no others"),
@@ -39,12 +38,10 @@ KEYS = {
     "memory-limit": Key('"3GB"', "most memory that the app may hold; for memory-peak"),
     **KEYS_OF_MODELS,
 }
-"""What can be set at the top of the file, beside tables."""
 SIGNPOSTS = {
     "units": Key('["ProcessFrame"]', "names of the app's signposts that are its operations, and no others (globs)"),
     "skip": Key('["Heartbeat"]', "names of the app's signposts that are none (globs)"),
 }
-"""What can be set in `[signposts]`."""
 _TOP = (*KEYS, "checks", "models", "check", "signposts")
 _OF_MODEL = (*KEYS_OF_MODELS, "checks")
 

@@ -21,7 +21,6 @@ class Request:
     checks it. Can be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
 
     run: int | None = None
-    """Number of the run; None: the latest."""
     reader: str = "auto"
     xctrace: XctraceOptions | None = None
     progress: Callable[[Progress], None] | None = None
@@ -43,7 +42,6 @@ class Request:
     part: Part | None = None
     """Part of the time that is shown; None: all."""
     sort: str = "total"
-    """Column of the aggregation."""
     redact: bool = True
     functions: bool = True
     """Whether names of the app's functions and source files may be shown."""

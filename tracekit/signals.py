@@ -12,7 +12,6 @@ from typing import Final
 
 # Windows has no SIGHUP.
 END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
-"""Those that may be meant to end the program."""
 
 
 class StopSignals:

@@ -14,7 +14,7 @@ from tracekit.cli.commands import GITHUB
 from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.options import refuse
-from tracekit.cli.output import emit, narrate
+from tracekit.cli.output import emit, narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of, recordings_in
 from tracekit.cli.requests import request_from
@@ -235,6 +235,5 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     baseline = baseline_of(measured, earlier)
     write_file(path, to_text(baseline))
     print_document(baseline_document(baseline, floors))
-    if not arguments.quiet:
-        narrate(f"tracekit: wrote {path}")
+    tell(arguments, f"wrote {path}")
     return ExitStatus.DONE

@@ -24,7 +24,6 @@ from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, wo
 from tracekit.render.forms import ENDINGS
 
 WIDTH = 79
-"""Cells of a line of help."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -38,7 +38,6 @@ tracekit export --json-schema report                  the schema of --json
 Formats of tables: csv, jsonl, parquet, xml
 Schemas: report, model, performance, whatif
 """
-"""What can be exported."""
 _OF_TIMELINES = "open model process from to signpost config no-config"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tracekit.cli.forms import check_folder, check_output, deliver, files_of
 from tracekit.cli.options import COMPRESSIONS, refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
@@ -81,10 +81,6 @@ def run(arguments: Namespace) -> ExitStatus:
         remedies.check_shapes(model, shapes)
     wanted = Wanted(shapes, arguments.weights or COMPRESSIONS[0])
 
-    def tell(text: str) -> None:
-        if not arguments.quiet:
-            narrate(f"tracekit: {text}")
-
     try:
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
@@ -94,7 +90,7 @@ def run(arguments: Namespace) -> ExitStatus:
                 if finding in gone:
                     changes.append(Change(finding, f"fixed by `{gone[finding]}`", ()))
                     continue
-                tell(f"working on {finding or 'one package'}")
+                tell(arguments, f"working on {finding or 'one package'}")
                 written = Path(name, f"{number}", target.name)
                 written.parent.mkdir()
                 if finding:
@@ -109,7 +105,7 @@ def run(arguments: Namespace) -> ExitStatus:
             _publish(path, target, Path(name, "replaced"))
     except OSError as error:
         raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
-    tell(f"wrote {target}")
+    tell(arguments, f"wrote {target}")
     fix = model_fix(model, after, tuple(changes), found, settings, compared)
     again = _with(
         arguments, [each for each in fix.new_findings if remedies.fix_command(each, after, str(target))], target

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from tracekit.cli.output import emit, has_color, narrate, width
+from tracekit.cli.output import emit, has_color, narrate, tell, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
@@ -66,8 +66,7 @@ def deliver(
     for path, name in files.items():
         try:
             size = write_file(path, data[name]() if name in data else render(document(name), name, width=FILE_WIDTH))
-            if not arguments.quiet:
-                narrate(f"tracekit: wrote {path}{size_words(size)}")
+            tell(arguments, f"wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
             failures.append(error)
     long = bool(getattr(arguments, "verbose", False)) if verbose is None else verbose

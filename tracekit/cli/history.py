@@ -14,7 +14,7 @@ from urllib.parse import quote
 from tracekit.cli.forms import check_output, deliver, files_of
 from tracekit.cli.measuring import measure_all
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
@@ -70,9 +70,8 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
     # A path that leads out of the folder may name a user.
     kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
     added = add_to_history(name, kept)
-    if not arguments.quiet:
-        known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
-        narrate(f"tracekit: added {format_count(added, 'recording')} to {name}{known}")
+    known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
+    tell(arguments, f"added {format_count(added, 'recording')} to {name}{known}")
     return ExitStatus.DONE
 
 

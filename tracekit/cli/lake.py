@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.api import Analysis, judge
 from tracekit.cli.measuring import name_of, sentence_on
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_recordings, recordings_in
 from tracekit.cli.requests import request_from, results_of
@@ -44,10 +44,9 @@ def run(arguments: Namespace) -> ExitStatus:
             known += 1
         else:
             new.add(run_id)
-    if not arguments.quiet:
-        others = [f"{known:,} in it already"] * bool(known) + [f"{skipped:,} skipped"] * bool(skipped)
-        more = f" ({', '.join(others)})" if others else ""
-        narrate(f"tracekit: added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
+    others = [f"{known:,} in it already"] * bool(known) + [f"{skipped:,} skipped"] * bool(skipped)
+    more = f" ({', '.join(others)})" if others else ""
+    tell(arguments, f"added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
     return ExitStatus.UNUSABLE if skipped else ExitStatus.DONE
 
 

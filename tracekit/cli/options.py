@@ -325,7 +325,6 @@ OPTIONS: dict[str, Option] = {
     "theme": Option("dark or light; kept for the next time", "THEME", choices=("dark", "light")),
     "debug": Option("show a traceback on errors"),
 }
-"""By name, without the dashes."""
 
 EXCLUSIVE = (
     ("at", "percentile", "over"),
@@ -336,4 +335,3 @@ EXCLUSIVE = (
     ("analyze", "compare-last"),
     ("save-baseline", "update-baseline", "show-baseline"),
 )
-"""Options of which only one can be given."""

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
@@ -123,6 +124,12 @@ def narrate(text: str, *, multiline: bool = False) -> None:
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
+
+
+def tell(arguments: Namespace, text: str) -> None:
+    """Write a line to standard error, unless the command is to be `--quiet`."""
+    if not arguments.quiet:
+        narrate(f"tracekit: {text}")
 
 
 def narrate_in_place(text: str) -> bool:

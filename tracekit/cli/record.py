@@ -36,7 +36,6 @@ from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
 
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
-"""How the text shows a state."""
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from tracekit.cli.forms import check_output, size_words
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
@@ -47,9 +47,8 @@ def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitS
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         write(tracks, stream)
-    if not arguments.quiet:
-        count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
-        narrate(f"tracekit: wrote {path} with {count}{size_words(path.stat().st_size)}")
+    count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
+    tell(arguments, f"wrote {path} with {count}{size_words(path.stat().st_size)}")
     if arguments.open:
         open_in_perfetto(path)
     return tell_unreadable(analysis.report.recording.source, analysis.report.tables)

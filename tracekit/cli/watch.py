@@ -30,7 +30,6 @@ Mark = tuple[int, ...]
 """What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""
 
 INTERVAL_S = 1.0
-"""Time between two looks at the folder."""
 STEADY_S = 2.0
 """A recording that opens is written when nothing of it changed for this long. Heuristic: copying never pauses so."""
 PATIENCE_S = 120.0

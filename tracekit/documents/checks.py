@@ -19,9 +19,7 @@ from tracekit.report.report import Result
 from tracekit.units import format_count
 
 APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
-"""What checks of the list are about."""
 REMEDIES = 8
-"""Entries of the short text."""
 COLUMNS: tuple[Column[Result], ...] = (
     columns.names("check", lambda check: check.id),
     columns.names("model", lambda check: check.model, columns.RECORDING),

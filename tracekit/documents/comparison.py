@@ -36,7 +36,6 @@ TONES: dict[str, Role] = {
     **dict.fromkeys((Answer.IMPROVED, Answer.UNCHANGED, FindingStatus.FIXED), Role.GOOD),
     **dict.fromkeys((Answer.INCONCLUSIVE, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE), Role.OPEN),
 }
-"""Looks of answers and statuses."""
 SOURCES = 6
 """Most recordings of a side that are named; how many more there are is said."""
 PARTS = 4

@@ -21,7 +21,6 @@ from tracekit.report.viewers.lane_columns import page_json
 from tracekit.units import format_count, format_time
 
 Drawn = Callable[[Series, Trend], Span]
-"""Draws a figure over builds."""
 BARS = "▁▂▃▄▅▆▇█"
 BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
 """Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
@@ -30,7 +29,6 @@ CELLS = 18
 MARKS = 150
 """Points of a picture; where there are more builds, some share one, which is their median."""
 SAID = 3
-"""Changes of a figure that are said, the newest ones."""
 _ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
 _STYLE = """
 svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow:visible;vertical-align:middle}

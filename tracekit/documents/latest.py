@@ -14,7 +14,6 @@ from tracekit.report.report import RecordingInfo, Report
 from tracekit.units import format_count
 
 MODELS = 3
-"""Most models that are named."""
 
 
 def latest_lines(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 FEATURES, FUNCTIONS, STAGES, STORED, OPERATIONS = 8, 4, 6, 3, 6
-"""How much of each the short text shows."""
 INTERFACE: tuple[Column[tuple[str, Feature]], ...] = (
     columns.words("", lambda row: row[0]),
     columns.names("name", lambda row: row[1].name),

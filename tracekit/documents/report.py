@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
 NOTES = 3
-"""Of the short text."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
-"""Parts that can be shown alone."""
 COVERAGE: tuple[Column[Coverage], ...] = (
     columns.words("instrument", lambda entry: entry.instrument),
     columns.words("state", formatting.coverage_state),

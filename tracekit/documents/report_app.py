@@ -37,7 +37,6 @@ HEAVIEST = 12
 LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
 LOADS = 3
-"""Loads in the short text."""
 SHORT = "footprint: at least what models take; memory of the Neural Engine lies in other processes"
 STEP = "step: from one sample to the next, so whatever else the app did in that time is in it too"
 NOTES = (

@@ -30,13 +30,11 @@ ELAPSED = "elapsed"
 OVERLAP_NOTE = (
     "sum: durations added up, as in Instruments; elapsed: time covered by at least one row, shown where rows overlap"
 )
-"""Explains the two columns wherever both are shown."""
 WARM = ", warm"
 """Ends the name of a warm line."""
 STAGE = ", as a stage"
 """Ends the name of what a model did as a stage of a pipeline, beside which the app may call it as well."""
 WARM_NOTE = "warm: excludes the first prediction after each load"
-"""Explains the warm rows wherever they are shown."""
 OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
 """Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
 

@@ -22,7 +22,6 @@ from tracekit.report.why import known_tails
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 MODELS = 6
-"""Models of a finding in the short text."""
 METRICS, LONGEST_NAME = 4, 24
 """Measurements that have a column beside the model, and characters of their names."""
 CALL_SITES = 2
@@ -30,12 +29,10 @@ CALL_SITES = 2
 EVIDENCE, OF_EACH = 15, 5
 """Intervals listed, and of each of several models at least; the timeline marks all that the report holds."""
 SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
-"""Most lines of these in the short text."""
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
 IN_CORE_ML = "in Core ML"
 """Ends what estimated savings are a share of: time of loads, compilations and predictions, not of the last alone."""
 ONCE = "a wait that comes once"
-"""Stands in place of a share."""
 
 
 def findings_section(report: Report) -> Section | None:

@@ -26,7 +26,6 @@ from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_time
 
 MODELS = 10
-"""Models, and files of models, in the short text."""
 BAR = 20
 """Cells of a bar in text: 5% each."""
 LEGEND = "█▓ compute units, ▒ data, ░ rest"

@@ -167,7 +167,6 @@ class Card:
     """Its severity, or what it is about."""
     tone: Role
     check: str
-    """Id of the check."""
     title: str
     blocks: tuple[Block, ...]
     cost: str = ""

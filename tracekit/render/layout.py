@@ -38,7 +38,6 @@ _WHOLE = re.compile(rf"\S*{KEPT}\S*|(?<!\S)https?://\S+")
 _BLANKS = re.compile(f"[{GLUE}{KEPT}]")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 _CLAUSE = re.compile(r"; |(?<=\.) (?=[A-Z])")
-"""Where a text can end early."""
 CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
 GAP = 2
 NAME_ROOM = 12
@@ -50,7 +49,6 @@ WORDS_ROOM = 24
 FIRST_SHARE = 0.45
 """Share of the width that the first column may take before a column of numbers goes."""
 NOTHING = ("", "–")
-"""What a cell shows that says nothing."""
 _Fitting = Sequence[tuple[Column[Any], int]]
 """Columns that fit, each with its width in cells."""
 
