@@ -56,7 +56,9 @@ class Intervals:
 
     def clipped(self, low: ArrayLike, high: ArrayLike) -> Intervals:
         """The part of each inside `[low, high)`, one window for all or one each; without length outside of it. O(n)."""
-        return Intervals(*clip(self.starts, self.ends, low, high))
+        start, end = _check_bounds(self.starts, self.ends)
+        lower, upper = _check_bounds(low, high)
+        return Intervals(np.clip(start, lower, upper), np.clip(end, lower, upper))
 
     @property
     def durations(self) -> IntArray:
@@ -66,7 +68,7 @@ class Intervals:
     @property
     def covered_ns(self) -> int:
         """Time in ns that at least one interval covers. O(n log n)."""
-        return union_length(self.starts, self.ends)
+        return int(self.union().durations.sum())
 
     def union(self) -> Intervals:
         """The merged pieces, sorted, none touching another. O(n log n)."""
@@ -148,12 +150,6 @@ def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
     return start[opens], reach[closes]
 
 
-def union_length(starts: ArrayLike, ends: ArrayLike) -> int:
-    """Time in ns that at least one interval covers. O(n log n)."""
-    left, right = union(starts, ends)
-    return int((right - left).sum())
-
-
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
     """The merged pieces of each group of intervals, any integers: their groups, starts and ends, sorted by group and
     start. Pieces of one group do not touch; those of different groups may overlap. O(n log n)."""
@@ -199,14 +195,6 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
 def sums_between(values: IntArray, edges: IntArray) -> IntArray:
     """Sum of `values[edges[i]:edges[i + 1]]` for each i: shape (edges - 1,). O(n + m)."""
     return np.diff(np.concatenate(([0], np.cumsum(values)))[edges])
-
-
-def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The part of each interval inside `[low, high)`, one window for all or one each, row by row. An interval outside
-    becomes one without length. O(n)."""
-    start, end = _check_bounds(starts, ends)
-    lower, upper = _check_bounds(low, high)
-    return np.clip(start, lower, upper), np.clip(end, lower, upper)
 
 
 def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:

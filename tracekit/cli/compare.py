@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
@@ -18,12 +19,15 @@ from tracekit.comparison.matrix_labels import expanded_labels, labels_of
 from tracekit.comparison.renderers.matrix_csv import render_csv
 from tracekit.documents.brief import brief_comparison
 from tracekit.documents.comparison import comparison_document
-from tracekit.documents.lanes import Drawing, lanes_of_both, pictures_of_both
+from tracekit.documents.lanes import lanes_of_both, pictures_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
 from tracekit.render.blocks import Document
 from tracekit.report.lake_reports import is_lake
 from tracekit.report.serialize import to_json
+
+if TYPE_CHECKING:
+    from tracekit.documents.lanes import Drawing
 
 
 def run(arguments: Namespace) -> ExitStatus:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from tracekit.api import Analysis, judge
-from tracekit.cli.measuring import name_of, sentence_on
+from tracekit.cli.measuring import sentence_on
 from tracekit.cli.output import narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_recordings, recordings_in
@@ -36,7 +36,8 @@ def run(arguments: Namespace) -> ExitStatus:
     work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
-    for run_id, error in results_of(work, paths, name_of, arguments, request_from(arguments), _lost):
+    request = request_from(arguments)
+    for run_id, error in results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost):
         if error:
             skipped += 1
             narrate(f"tracekit: skipped: {plain(error)}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
@@ -14,7 +15,6 @@ from tracekit.cli.reading import REPORT, check_recordings
 from tracekit.cli.requests import results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.comparison.measurements import Measurements
-from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.measured import measured_report, measured_trace, told_apart
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
@@ -23,6 +23,9 @@ from tracekit.model_files.performance.read import report_in
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.report import Report
 from tracekit.request import Request, open_requested
+
+if TYPE_CHECKING:
+    from tracekit.report.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,8 @@ class Measured:
     measurements: Measurements | None
     error: str = ""
     """Why it could not be measured, in one sentence."""
-    drawing: Drawing | None = None
-    """Its lanes, where they are asked for and known."""
+    drawing: tuple[Report, Timeline] | None = None
+    """Its report and lanes, where they are asked for and known."""
     performance: PerformanceReport | None = None
     """The performance report, where the path is one."""
     report: Report | None = None
@@ -67,7 +70,7 @@ def measure_all(
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    measured = list(results_of(work, paths, name_of, arguments, request, _lost))
+    measured = list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
     # Recordings of one name are named by the shortest ends of their paths that differ.
     known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
     names = iter(told_apart(known))
@@ -79,11 +82,6 @@ def measure_all(
 
 def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
-
-
-def name_of(path: str) -> str:
-    """What a recording is called."""
-    return Path(path).name
 
 
 def measure_one(
@@ -99,7 +97,7 @@ def measure_one(
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
         measurements, analysis = measured_trace(open_requested(where, request), request)
-        drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
+        drawing = (analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
         return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, sentence_on(error, path, where))

@@ -18,20 +18,11 @@ from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.doctor import examine
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
 from tracekit.recording.xctrace.signing import read_signature
-from tracekit.recording.xctrace.tool import (
-    HOW_TO_INSTALL,
-    ListedDevice,
-    Tool,
-    check_device,
-    find_devices,
-    find_tool,
-    list_devices,
-    read_version,
-)
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
 
@@ -41,7 +32,7 @@ MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 def run(arguments: Namespace) -> ExitStatus | Next:
     """Record, and print the path of the recording or go on to the command that reports on it."""
     request = request_of(arguments)
-    tool = find_tool()
+    tool = xctrace.find_tool()
     if tool is None:
         raise _no_tool(request, no_prompt=arguments.no_prompt)
     if request.output.exists():
@@ -82,7 +73,7 @@ def run(arguments: Namespace) -> ExitStatus | Next:
 
 def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
     if sys.platform == "darwin":
-        return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
+        return TracekitError(f"recording needs Xcode; {xctrace.HOW_TO_INSTALL}")
     typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
     return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
 
@@ -170,19 +161,19 @@ class Narrator:
         return shown
 
 
-def choose_device(tool: Tool, wanted: str) -> ListedDevice:
+def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:
     """The device that the user means, chosen from a list where several fit. Raises `UsageError` where none does, or
     where it cannot be recorded on."""
-    matching = find_devices(list_devices(tool), wanted)
+    matching = xctrace.find_devices(xctrace.list_devices(tool), wanted)
     rest = [each for each in matching if not each.is_simulator]
-    if rest != matching and rest and read_version(tool).hangs_on_simulators:
+    if rest != matching and rest and xctrace.read_version(tool).hangs_on_simulators:
         matching = rest
     device = matching[0] if len(matching) == 1 else _device_of_number(matching, wanted)
-    check_device(device, lambda: read_version(tool))
+    xctrace.check_device(device, lambda: xctrace.read_version(tool))
     return device
 
 
-def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
+def _device_of_number(devices: Sequence[xctrace.ListedDevice], wanted: str) -> xctrace.ListedDevice:
     """The one whose number is typed. Raises `UsageError` where nobody can type, or types something else."""
     listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
     if not is_interactive():

@@ -12,19 +12,7 @@ from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
-from tracekit.documents.compared_figures import (
-    CHANGES,
-    Figure,
-    durations_of,
-    exact_figures,
-    figures_section,
-    finding_details,
-    load_error,
-    load_time,
-    loads_figure,
-    of_models,
-    summary,
-)
+from tracekit.documents import compared_figures as figures
 from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
@@ -51,14 +39,14 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
     columns.words("models", lambda one: words.finding_models(one) or columns.RECORDING, drop=1),
-    columns.words("details", lambda one: finding_details(one) or ABSENT),
+    columns.words("details", lambda one: figures.finding_details(one) or ABSENT),
 )
 
 
 def comparison_document(
-    comparison: Comparison, *figures: blocks.Block | None, models: Sequence[blocks.Figure] = ()
+    comparison: Comparison, *drawn: blocks.Block | None, models: Sequence[blocks.Figure] = ()
 ) -> blocks.Document:
-    """The comparison; `models` and `figures` are pictures of both sides, for pages."""
+    """The comparison; `models` and `drawn` are pictures of both sides, for pages."""
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
@@ -69,7 +57,7 @@ def comparison_document(
     notes = (*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {how}")
     return blocks.Document(
         title=words.arrow(before, after),
-        verdict=summary(comparison),
+        verdict=figures.summary(comparison),
         tone=_tone(comparison),
         context=(
             *(Paragraph(cause, lead="cause") for cause in filter(None, ["; ".join(_causes(comparison))])),
@@ -82,7 +70,7 @@ def comparison_document(
             _models(comparison.compared, " within these recordings" if _is_pair(comparison) else "", models),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
-            *figures,
+            *drawn,
             section("Notes", items(notes), name="notes"),
         ),
     )
@@ -106,17 +94,17 @@ def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequenc
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    form = durations_of(compared)
-    error = sum(load_error(model) for model in compared)
-    of_loads = Figure("load time", load_time(compared), form, error=error)
-    totals = _differences(loads_figure(compared), of_loads) if len(compared) > 1 else ""
+    form = figures.durations_of(compared)
+    error = sum(figures.load_error(model) for model in compared)
+    of_loads = figures.Figure("load time", figures.load_time(compared), form, error=error)
+    totals = _differences(figures.loads_figure(compared), of_loads) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *pictures[:LATENCIES_OPEN],
         section("Pictures of the other models", *pictures[LATENCIES_OPEN:], folded=True),
-        *(figures_section(model) for model in compared),
+        *(figures.figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
         name="models",
     )
@@ -153,9 +141,13 @@ def _causes(comparison: Comparison) -> Iterator[str]:
     """What explains the change: findings that came or went, and the parts of the latency that changed most."""
     several = len(comparison.models) > 1
     for status in (FindingStatus.NEW, FindingStatus.FIXED):
-        names = [f"{one.id}{of_models(one) if several else ''}" for one in comparison.findings if one.status is status]
+        names = [
+            f"{one.id}{figures.of_models(one) if several else ''}"
+            for one in comparison.findings
+            if one.status is status
+        ]
         if names:
-            yield f"{status}: {format_names(names, CHANGES)}"
+            yield f"{status}: {format_names(names, figures.CHANGES)}"
     changed = [one for one in comparison.compared if one.latency.answer in CHANGED and one.latency.ratio]
     if changed:
         most = max(changed, key=lambda one: abs(math.log(one.latency.ratio or 1)))
@@ -190,14 +182,14 @@ def parts(model: ModelComparison) -> str:
 
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, and p95 where it is not compared; empty where there is none."""
-    loads, *others = exact_figures(model)
+    loads, *others = figures.exact_figures(model)
     if words.moved(model):
         others = [figure for figure in others if figure.form is not words.share]
     error = sum(side.load_ns for side in model.inexact)
     form = words.durations(model.resolution_ns)
-    times = [Figure("load time", load_time([model]), form, error=load_error(model))]
+    times = [figures.Figure("load time", figures.load_time([model]), form, error=figures.load_error(model))]
     for name, change in (("cold load", model.cold_load), ("cached load", model.cached_load)):
-        times.append(Figure(name, Pair(change.before_ns, change.after_ns), form, error=error))
+        times.append(figures.Figure(name, Pair(change.before_ns, change.after_ns), form, error=error))
     # Of a single load, its time says it once.
     durations = {time.pair: time for time in reversed(times)}.values()
     differences = _differences(loads, *reversed(durations), *others)
@@ -218,8 +210,8 @@ def _inference(model: ModelComparison) -> str:
     return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
-def _differences(*figures: Figure) -> str:
-    return ", ".join(figure.words for figure in figures if figure.differs)
+def _differences(*known: figures.Figure) -> str:
+    return ", ".join(figure.words for figure in known if figure.differs)
 
 
 def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:

@@ -4,7 +4,7 @@ comparison in one picture: where the time of a prediction went, and how long pre
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
+
+    Drawing = tuple[Report, Timeline]
+    """The lanes of one side, with the report that they belong to."""
 
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18
@@ -81,20 +84,12 @@ def _height(report: Report, timeline: Timeline) -> int:
     return min(height, TALLEST_PX)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
-    """The lanes of one side, with the report that they belong to."""
-
-    report: Report
-    timeline: Timeline
-
-
 def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> Section:
     """Where the script draws both sides, and from when on they are the same time."""
     if sides is None:
         why = "Lanes are drawn where each side has a recording, not only reports."
         return Section("Timeline", (Paragraph(why, Role.DIM),), name="timeline")
-    starts = [_first_call(side.timeline) for side in sides]
+    starts = [_first_call(timeline) for _, timeline in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
     origins = [start or 0 for start in starts] if None not in starts else [0, 0]
     if None not in starts:
@@ -106,15 +101,15 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
 
 def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing], origins: Sequence[int]) -> Iterator[Figure]:
     """Both sides as long, with the `origins`, each in its own time, above one another."""
-    before = max(origin - side.timeline.start_ns for side, origin in zip(sides, origins, strict=True))
-    after = max(side.timeline.end_ns - origin for side, origin in zip(sides, origins, strict=True))
+    before = max(origin - timeline.start_ns for (_, timeline), origin in zip(sides, origins, strict=True))
+    after = max(timeline.end_ns - origin for (_, timeline), origin in zip(sides, origins, strict=True))
     named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, origins, strict=True)
-    for when, name, recordings, side, origin in named:
-        title = f"{when}: {visible(side.report.recording.source)}"
+    for when, name, recordings, (report, timeline), origin in named:
+        title = f"{when}: {visible(report.recording.source)}"
         if len(recordings) > 1:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
-        shared = replace(side.timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
-        yield lanes(side.report, shared, name=name, title=title, origin_ns=origin)
+        shared = replace(timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
+        yield lanes(report, shared, name=name, title=title, origin_ns=origin)
 
 
 def _first_call(timeline: Timeline) -> int | None:
@@ -125,7 +120,7 @@ def _first_call(timeline: Timeline) -> int | None:
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
     """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
-    calls = [{each.model: each for each in calls_of(side.timeline)} for side in sides or ()]
+    calls = [{each.model: each for each in calls_of(timeline)} for _, timeline in sides or ()]
     found = []
     for model in comparison.compared:
         latencies = [

@@ -61,10 +61,8 @@ def _times(report: PerformanceReport) -> Section | None:
 
 
 def _time(title: str, key: str, drop: int) -> Column[_Timed]:
-    ids = MEDIANS if key == "median_ns" else {}
-
     def text(row: _Timed) -> Span:
-        return Span(duration(getattr(row[1], key)), quantity=ids.get(row[0], ""))
+        return Span(duration(getattr(row[1], key)), quantity=MEDIANS.get(row[0], "") if key == "median_ns" else "")
 
     return Column(title, text, lambda row: getattr(row[1], key), drop=drop)
 
