@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     Names = str | Collection[str]
     Files = str | Path | Sequence[str | Path]
     """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
-
 SLOWEST = Choice()
-
 _REQUESTS = {
     expectations.BUDGET_KEY: "budget",
     expectations.EXPECT_KEY: "expected compute unit",

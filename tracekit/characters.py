@@ -15,20 +15,14 @@ Value = TypeVar("Value")
 
 REPLACEMENT = "\ufffd"
 """Stands for a character that must not reach a screen."""
-
 _ZERO_WIDTH_JOINER = "\u200d"
 """The one invisible character that stays: emoji and several scripts are written with it, and it moves nothing."""
-
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 """Unicode categories of controls, invisible formatting, private use, surrogates, line and paragraph separators."""
-
 _ASCII_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 """Control characters of ASCII but tab and line feed."""
-
 _STYLE = re.compile("(\x1b\\[[0-9;]*m)")
 """Sequences that change color and weight of text, and nothing else."""
-
-
 _PLAIN = frozenset({type(None), bool, int, float})
 """Types without strings. Most values of a report are of them, and a report has tens of thousands."""
 

@@ -12,13 +12,10 @@ from tracekit.errors import UsageError
 
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
-
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
-
 _DEEPEST = 32
 """Parts of a dotted key; settings need seven at most. A parser takes the square of them, both in time and in memory."""
-
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _TOO_DEEP = re.compile(rf"""(?<![\w"'\\-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_DEEPEST}}}""")
 """A dotted key with more parts than `_DEEPEST`. It is sought from no quote behind a backslash on: many of them in one

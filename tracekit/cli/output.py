@@ -26,8 +26,6 @@ PLAIN_SIGNS = str.maketrans(
     | dict(zip("▁▂▃▄▅▆▇", "_.,-~+=", strict=True))
 )
 """Signs of our reports and what stands for them where the output cannot encode them; others become `?`."""
-
-
 _RUNNER_COMMAND = "##["
 """What GitHub Actions takes for a command anywhere in a line (actions/runner `ActionCommand.cs`)."""
 _RUNNER_COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)

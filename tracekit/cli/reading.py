@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 PATIENCE_S = 0.5
 """A read that is done sooner than this shows nothing. Heuristic: about when one begins to wonder."""
 RUNNING = "running checks"
-
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
 REPORT = ".json"
