@@ -333,7 +333,7 @@ COMMANDS = (
         ),
         "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.lake:run",
+        "tracekit.cli.sql:run_lake",
         status="2 error, or a recording was skipped",
     ),
     Command(
@@ -418,7 +418,7 @@ COMMANDS = (
         (Argument("shell", "SHELL", ", ".join(SHELLS), None, SHELLS),),
         "",
         "",
-        "tracekit.cli.completion:run",
+        "tracekit.cli.explain:run_completion",
     ),
 )
 """In the order of `tracekit --help`: the six that most need, then the others."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, check_recordings
-from tracekit.cli.requests import results_of
+from tracekit.cli.requests import results_of, sentence_on
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.comparison.measurements import Measurements
-from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.measured import measured_report, measured_trace, told_apart
 from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.facts import PerformanceReport
@@ -101,17 +101,6 @@ def measure_one(
         return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, sentence_on(error, path, where))
-
-
-def sentence_on(error: Exception, path: str, where: str) -> str:
-    """What went wrong with a recording that was found at `where`, named as the user did."""
-    if isinstance(error, TracekitError):
-        text, name = str(error).replace(where, path), Path(path).name
-        # Of many recordings, which one is meant.
-        return text if name in text else f"{name}: {text}"
-    if isinstance(error, OSError):
-        return f"cannot read {path}: {error.strerror or error}"
-    return f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it"
 
 
 def _is_empty_folder(path: Path) -> bool:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.process import let_go_of_recording
 from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.cli.workers import in_processes, on_cluster
-from tracekit.errors import UsageError
+from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
 from tracekit.request import Request
@@ -83,3 +84,14 @@ def results_of(
     for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
         tell_done(name_of(item), number, len(items), quiet)
         yield result
+
+
+def sentence_on(error: Exception, path: str, where: str) -> str:
+    """What went wrong with a recording that was found at `where`, named as the user did."""
+    if isinstance(error, TracekitError):
+        text, name = str(error).replace(where, path), Path(path).name
+        # Of many recordings, which one is meant.
+        return text if name in text else f"{name}: {text}"
+    if isinstance(error, OSError):
+        return f"cannot read {path}: {error.strerror or error}"
+    return f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it"
