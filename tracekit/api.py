@@ -160,11 +160,9 @@ def request_of(
 
 
 def analysis_of(path: Paths, request: Request = ALL) -> Analysis:
-    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do.
-
-    Raises `UnreadableRecording` as `open_trace` does, `UsageError` for a name that the recording does not hold, and
-    `UnreadableModel` for a file that was given and cannot be read.
-    """
+    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do. Raises
+    `UnreadableRecording` as `open_trace` does, `UsageError` for a name that the recording does not hold, and
+    `UnreadableModel` for a file that was given and cannot be read."""
     trace = read_trace(path, request)
     shown = shown_of_request(trace, request)
     return Analysis(trace, shown, judge(trace, request, shown), request.functions)

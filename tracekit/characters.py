@@ -28,11 +28,9 @@ _PLAIN = frozenset({type(None), bool, int, float})
 
 
 def visible(text: str, *, multiline: bool = False) -> str:
-    """Text that cannot steer a terminal or reorder a line.
-
-    Control characters, escape sequences, bidirectional overrides, invisible characters and lone surrogates become
-    `REPLACEMENT`; white space becomes one blank, except that `multiline` keeps line breaks.
-    """
+    """Text that cannot steer a terminal or reorder a line. Control characters, escape sequences, bidirectional
+    overrides, invisible characters and lone surrogates become `REPLACEMENT`; white space becomes one blank, except that
+    `multiline` keeps line breaks."""
     if multiline:
         return "\n".join(visible(line) for line in text.split("\n"))
     return text if text.isprintable() else "".join(map(_visible_character, text))
@@ -75,12 +73,9 @@ def _visible_character(character: str) -> str:
 
 def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     """`value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it, so that a rule
-    about text holds for every field, also for later ones.
-
-    `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple;
-    empty where none does. Keys and members of enumerations stay. A dataclass or tuple in which nothing
-    changes is not copied. O(size).
-    """
+    about text holds for every field, also for later ones. `field` is the name of the dataclass field or the key of the
+    dict that holds the string, directly or in a tuple; empty where none does. Keys and members of enumerations stay. A
+    dataclass or tuple in which nothing changes is not copied. O(size)."""
     return cast("Value", _with_strings(value, change, ""))
 
 

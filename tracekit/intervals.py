@@ -212,11 +212,9 @@ def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArra
 
 
 def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
-    """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n).
-
-    `times` and `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that
-    is 0 at the end. Divided by the window's length this is the mean depth in it.
-    """
+    """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n). `times` and
+    `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that is 0 at the end.
+    Divided by the window's length this is the mean depth in it."""
     low, high = _check_bounds(window_starts, window_ends)
     at, level = _integers(times), _integers(depth)
     if not at.size:
@@ -235,14 +233,11 @@ def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, wind
 def containing(
     outer_starts: ArrayLike, outer_ends: ArrayLike, inner_starts: ArrayLike, inner_ends: ArrayLike
 ) -> tuple[IntArray, IntArray]:
-    """For each inner interval the index of the one outer interval that contains it, and how many contain it.
-
-    An outer interval contains an inner one when it starts no later and ends no earlier; equal bounds count. By the
-    same rule an inner interval without length lies in every outer one that it touches, at either edge.
-
-    Returns two arrays of shape (m,): the index, -1 where the count is not 1, and the count. Outer intervals may
-    overlap, nest and repeat; a long one costs nothing extra. O((n + m) log n), for the exact counts above 1 too.
-    """
+    """For each inner interval the index of the one outer interval that contains it, and how many contain it. An outer
+    interval contains an inner one when it starts no later and ends no earlier; equal bounds count. By the same rule an
+    inner interval without length lies in every outer one that it touches, at either edge. Returns two arrays of shape
+    (m,): the index, -1 where the count is not 1, and the count. Outer intervals may overlap, nest and repeat; a long
+    one costs nothing extra. O((n + m) log n), for the exact counts above 1 too."""
     outer_start, outer_end = _check_bounds(outer_starts, outer_ends)
     inner_start, inner_end = _check_bounds(inner_starts, inner_ends)
     order = np.argsort(outer_start, kind="stable")
@@ -266,11 +261,9 @@ def containing(
 
 
 def _count_at_least(values: IntArray, lengths: IntArray, floors: IntArray) -> IntArray:
-    """How many of the first `lengths[i]` values are at least `floors[i]`, for each i. O((n + m) log n).
-
-    `values` is a permutation of 0 to n - 1. A wavelet matrix: for each bit, from the highest, values are split by
-    that bit in stable order, and the range of each query follows the bit of its floor.
-    """
+    """How many of the first `lengths[i]` values are at least `floors[i]`, for each i. O((n + m) log n). `values` is a
+    permutation of 0 to n - 1. A wavelet matrix: for each bit, from the highest, values are split by that bit in stable
+    order, and the range of each query follows the bit of its floor."""
     count = np.zeros_like(lengths)
     low, high = np.zeros_like(lengths), lengths
     for bit in reversed(range(int(values.size).bit_length())):

@@ -1,5 +1,4 @@
-"""`tracekit explain [CHECK...]`: a line for each check, or the page of one; and `tracekit completion SHELL`: a script that
-completes words in a shell."""
+"""`tracekit explain`: a line for each check, or the page of one; `tracekit completion`: a script for a shell."""
 
 from __future__ import annotations
 

@@ -55,13 +55,10 @@ def deliver(
     more: str = "",
 ) -> None:
     """Write each file, then print in one form, and open the page that is wanted. `document` gives what is said in a
-    readable form, `data` the others.
-
-    With `-q`, and where there are files, only `brief` is printed unless `-v` or `--format` asks for more; by default,
-    the verdict. `whole` is for what is always printed. `verbose` prints the long text, as files hold it; None: where
-    `-v` says so. `more` replaces the command that a text names for more. A file that cannot be written keeps no other
-    from being written. Raises the first failure at the end.
-    """
+    readable form, `data` the others. With `-q`, and where there are files, only `brief` is printed unless `-v` or
+    `--format` asks for more; by default, the verdict. `whole` is for what is always printed. `verbose` prints the long
+    text, as files hold it; None: where `-v` says so. `more` replaces the command that a text names for more. A file
+    that cannot be written keeps no other from being written. Raises the first failure at the end."""
     failures = []
     for path, name in files.items():
         try:

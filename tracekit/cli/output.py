@@ -86,12 +86,10 @@ def standard_output() -> TextIO | None:
 
 
 def emit(text: str, *, utf8: bool = False, styled: bool = False, commands: bool = False) -> None:
-    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted.
-
-    Nothing that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON,
-    which is UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors. In GitHub
-    Actions no line is a command of the runner but those of `commands`, whose data are escaped.
-    """
+    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted. Nothing
+    that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON, which is
+    UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors. In GitHub Actions no
+    line is a command of the runner but those of `commands`, whose data are escaped."""
     stream = standard_output()
     if stream is None:
         return

@@ -80,15 +80,12 @@ def _raise(number: int, _frame: FrameType | None) -> None:
 
 def lighten() -> None:
     """Let what is imported from here on do without what tracekit has no use for. For processes of our own only; those
-    of a notebook are left as they are.
-
-    numpy starts no threads for linear algebra, and asks Linux for no huge pages: most arrays are filled once, and to
-    clear whole huge pages for them takes twice as long as what they save. pandas starts as where pyarrow is not
-    installed: a fourth sooner, and frames of tracekit are made and searched no slower. Whoever else imports pyarrow
-    gets it. Data classes compile a method when it is first called, which most never are: to compile it for hundreds of
-    classes takes an eighth of the time of a short command. Python 3.13 compiles all of a class at once; there they are
-    left alone.
-    """
+    of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
+    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
+    starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
+    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
+    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
+    class at once; there they are left alone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "pandas" not in sys.modules:

@@ -1,4 +1,4 @@
-"""`tracekit sql PATH [QUERY]`: questions in SQL; `tracekit lake add LAKE PATH...`: recordings into a folder of Parquet files."""
+"""`tracekit sql`: questions about recordings in SQL; `tracekit lake add`: recordings into a folder of Parquet files."""
 
 from __future__ import annotations
 
