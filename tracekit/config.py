@@ -1,8 +1,6 @@
-"""Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`.
-
-Command line and Python interface go before what is set here. Every mistake is an error: a setting that is
-misspelled and ignored would make a gate look closed that is open.
-"""
+"""Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`. Command line and Python
+interface go before what is set here. Every mistake is an error: a setting that is misspelled and ignored would make a
+gate look closed that is open."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain.
-
-The files are made in memory, so that they can be listed before anything is written. The same report gives the same
-bytes in the same environment: nothing in them depends on the time of day.
-"""
+"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain. The
+files are made in memory, so that they can be listed before anything is written. The same report gives the same bytes in
+the same environment: nothing in them depends on the time of day."""
 
 from __future__ import annotations
 

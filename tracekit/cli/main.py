@@ -1,7 +1,5 @@
-"""The entry point of the command line: it can be stopped without a traceback from its first line on.
-
-What it imports at the top, the interpreter has already: until `run` is at work, Ctrl-C would show a traceback.
-"""
+"""The entry point of the command line: it can be stopped without a traceback from its first line on. What it imports at
+the top, the interpreter has already: until `run` is at work, Ctrl-C would show a traceback."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The two ways out: standard output carries data and nothing else, standard error carries narration.
-
-Terminals, pipes and files differ in what they can encode and in when they go away; this module is the only one that
-has to know.
-"""
+"""The two ways out: standard output carries data and nothing else, standard error carries narration. Terminals, pipes
+and files differ in what they can encode and in when they go away; this module is the only one that has to know."""
 
 from __future__ import annotations
 

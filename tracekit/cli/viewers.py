@@ -1,8 +1,6 @@
-"""What `tracekit export` does for other viewers: one file with the timeline and the findings, and `--open`.
-
-No link opens a local file in the Perfetto UI, so the file is handed over by a server of one request. The page accepts
-`http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser.
-"""
+"""What `tracekit export` does for other viewers: one file with the timeline and the findings, and `--open`. No link
+opens a local file in the Perfetto UI, so the file is handed over by a server of one request. The page accepts
+`http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Work on many recordings by several processes of this machine, or by the workers of a Dask cluster.
-
-Results come in the order of the items, so that it makes no difference who did the work, and one item whose process
-dies costs no other.
-"""
+"""Work on many recordings by several processes of this machine, or by the workers of a Dask cluster. Results come in
+the order of the items, so that it makes no difference who did the work, and one item whose process dies costs no
+other."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What a program with little room asks first, as JSON of at most 8 kB: `--format brief`.
-
-Each form says the verdict, what it rests on, the worst first, and what to ask next. What does not fit is counted in
-`left_out`. Keys are those of the JSON reports.
-"""
+"""What a program with little room asks first, as JSON of at most 8 kB: `--format brief`. Each form says the verdict,
+what it rests on, the worst first, and what to ask next. What does not fit is counted in `left_out`. Keys are those of
+the JSON reports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Pictures of latencies and of where time goes, drawn as SVG that needs no script.
-
-Marks are stretched to the width of the page and lines keep their thickness, so labels stand outside of the drawing.
-"""
+"""Pictures of latencies and of where time goes, drawn as SVG that needs no script. Marks are stretched to the width of
+the page and lines keep their thickness, so labels stand outside of the drawing."""
 
 from __future__ import annotations
 
