@@ -19,8 +19,7 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import is_terminal, narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import Input, check_recordings, inputs_of, showing_log, tell_unreadable
-from tracekit.cli.requests import analyze_with_progress, request_from, results_of
-from tracekit.cli.workers import PROCESS_DIED
+from tracekit.cli.requests import PROCESS_DIED, analyze_with_progress, request_from, results_of
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
 from tracekit.documents.report import PARTS, Analyzed, report_document, report_file, several_document, summary_document
@@ -133,8 +132,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    lost = partial(Analyzed, report=None, error=PROCESS_DIED)
-    for entry in results_of(work, inputs, NAME, arguments, request, lambda entry: lost(entry.name)):
+    results = results_of(work, inputs, NAME, arguments, request, lambda each: Analyzed(each.name, None, PROCESS_DIED))
+    for entry in results:
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
             # The number keeps recordings of one name apart.

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shutil
-import subprocess
 import textwrap
 import traceback
 from collections.abc import Sequence
@@ -65,13 +63,18 @@ class _Print(argparse.Action):
 
 def _version() -> str:
     """The version, and the readers that this machine has for bundles."""
+    # No other command line needs it.
+    import platform
+
     readers = "native, xctrace" if _has_xctrace() else "native"
     return f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n"
 
 
 def _has_xctrace() -> bool:
     """Whether this Mac has `xctrace`. Every Mac has `xcrun`, which finds it only where Xcode is selected."""
-    # Not `run_command` of the recording package, which imports numpy.
+    # Not `run_command` of the recording package, which imports numpy. Other command lines need no other program.
+    import subprocess
+
     if shutil.which("xcrun") is None:
         return False
     try:

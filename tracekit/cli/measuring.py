@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, check_recordings
-from tracekit.cli.requests import results_of, sentence_on
-from tracekit.cli.workers import PROCESS_DIED
+from tracekit.cli.requests import PROCESS_DIED, results_of, sentence_on
 from tracekit.comparison.measurements import Measurements
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.measured import measured_report, measured_trace, told_apart

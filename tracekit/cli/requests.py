@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.process import let_go_of_recording
 from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
-from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
@@ -22,6 +21,8 @@ from tracekit.request import Request
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PROCESS_DIED = "the process that read it died, as when memory runs out"
+"""Why there is no result for an item that `lost` is asked about."""
 _ASKED = frozenset(signature(request_of).parameters)
 """Arguments of commands that have the name of what they ask for."""
 
@@ -75,6 +76,9 @@ def results_of(
             let_go_of_recording()
             yield result
         return
+    # Most command lines are about one recording.
+    from tracekit.cli.workers import in_processes, on_cluster
+
     # Messages cannot come from another process.
     asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
     if address is not None:

@@ -20,8 +20,7 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate, tell, typed_line
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showing_progress
-from tracekit.cli.requests import request_from, results_of, sentence_on
-from tracekit.cli.workers import PROCESS_DIED
+from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.query.coverage import notes_of

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PROCESS_DIED = "the process that read it died, as when memory runs out"
-"""Why there is no result for an item that `lost` is asked about."""
 AHEAD = 4
 """Items for each worker that are sent before a result is taken: enough to keep it busy, and few enough to hold."""
 END_S = 2.0
