@@ -37,7 +37,7 @@ def test_the_worst_finding_comes_first_whatever_order_the_report_has(full: Repor
 
 @pytest.mark.parametrize("limit", [6_000, 4_000, 2_500])
 def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> None:
-    text = issue_text(full, *HOW, limit)
+    text = issue_text(full, *HOW, limit=limit)
     assert len(text.encode()) < limit
     assert "### How to reproduce" in text
     assert "### Environment" in text
@@ -51,7 +51,7 @@ def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> Non
 
 
 def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) -> None:
-    text = issue_text(full, *HOW, 1)
+    text = issue_text(full, *HOW, limit=1)
     assert text.startswith("**2 findings")
     assert "SHA-256 `0123abcd`" in text
     assert "<details>" not in text
