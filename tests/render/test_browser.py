@@ -31,7 +31,7 @@ from tracekit.comparison.matrix import Figures, Source, matrix
 from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import lanes_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
@@ -86,7 +86,7 @@ def write_hostile(analysis: Analysis, folder: Path) -> Path:
 def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     """The page of a comparison of recordings whose first predictions start at different times."""
     sides = [measure(each.trace, each.report) for each in (before, after)]
-    drawings = [Drawing(each.report, each.timeline()) for each in (before, after)]
+    drawings = [(each.report, each.timeline()) for each in (before, after)]
     path = folder / "pair.html"
     comparison = compare(sides[:1], sides[1:])
     lanes = lanes_of_both(comparison, (drawings[0], drawings[1]))

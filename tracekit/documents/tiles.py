@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from tracekit.analysis.models import ModelSummary
 from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_models import median, median_ns
@@ -12,13 +12,10 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
 from tracekit.render.markup import Html, tag
 from tracekit.report import formatting, phases
+from tracekit.report.report import Report
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
 from tracekit.trace.events import Level
 from tracekit.units import format_count, format_estimate, format_time
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.report.report import Report
 
 
 def tiles(report: Report) -> Figure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
@@ -14,12 +14,9 @@ from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, command, moment, word_list
-from tracekit.report.why import AS_USUAL, is_far
+from tracekit.report.why import AS_USUAL, ModelWhy, WhyReport, is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_time
-
-if TYPE_CHECKING:
-    from tracekit.report.why import ModelWhy, WhyReport
 
 SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
@@ -97,8 +94,11 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         large = large_parts(why)
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
+        # A part is a share of the difference where none is longer than usual and another shorter.
+        shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
+        columns = [column for column in COLUMNS if shares or column.title != "share"]
         about = present(
-            table(f"Why {why.model} at {moment(why.start_ns)}", _columns(why, large), rows),
+            table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
             Paragraph(join(_about(why), "; "), Role.DIM),
         )
@@ -213,7 +213,6 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 
 def _line(row: Row) -> Line:
-    """The words, and the first row that it waited for."""
     said, part = part_words(row.why, row.part), row.part
     if part.cause == Cause.SPECIALIZATION and part.low_ns != part.high_ns:
         return f"{said}; call stacks show {format_time(part.low_ns, row.why.resolution_ns)}, the rest coincides in time"
@@ -238,12 +237,6 @@ COLUMNS: tuple[Column[Row], ...] = (
 )
 
 
-def _columns(why: Why, parts: Sequence[Part]) -> tuple[Column[Row], ...]:
-    """With shares of the difference where each part is one: not where some are longer than usual and others shorter."""
-    shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
-    return tuple(column for column in COLUMNS if shares or column.title != "share")
-
-
 def _small(why: Why, large: Sequence[Part]) -> str:
     """Parts too small for a line of their own, on one; empty where there are none, or none that the call carries."""
     small = [part for part in why.parts if part not in large]
@@ -255,7 +248,6 @@ def _small(why: Why, large: Sequence[Part]) -> str:
 
 
 def _about(why: Why) -> Iterator[Line]:
-    """Who called, what was in flight, and where it is recorded."""
     yield from caller(why)
     yield f"{why.in_flight} in flight"
     if why.resolution_ns:

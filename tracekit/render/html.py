@@ -43,8 +43,12 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
+    # A side of a comparison is named by the heading.
+    sides = document.title.split(" \N{RIGHTWARDS ARROW} ")
     context = [
-        _below(document.title, paragraph) for paragraph in document.context if not _is_title(document, paragraph)
+        _below(document.title, paragraph)
+        for paragraph in document.context
+        if not (paragraph.lead and blocks.plain(paragraph.line) in sides)
     ]
     top = tag("header", tag("h1", visible(document.title)), verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
@@ -103,11 +107,6 @@ def page_colors() -> dict[str, tuple[str, str]]:
     colors = {name: (light, dark) for name, light, dark in named}
     filled = re.findall(r"([.\w,-]+)\{fill:var\(--([\w-]+)\)", style)
     return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
-
-
-def _is_title(document: blocks.Document, paragraph: blocks.Paragraph) -> bool:
-    """Whether a line of the context names no more than the heading does: a side of a comparison."""
-    return bool(paragraph.lead) and blocks.plain(paragraph.line) in document.title.split(" \N{RIGHTWARDS ARROW} ")
 
 
 def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:
@@ -231,7 +230,6 @@ def grid(block: blocks.Table[Any]) -> Html:
 
 
 def _kinds(columns: Sequence[blocks.Column[Any]], *, wide: bool) -> list[str | None]:
-    """The look of each column."""
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
