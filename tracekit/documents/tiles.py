@@ -47,10 +47,10 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         yield _tile("load time", format_time(total), format_count(count, "load") + each)
     yield _tile("predictions per second", _range(predicting, _rate, _per_second), f"while active; {predictions}")
     yield _units(predicting)
-    for each in report.requests:
-        note = visible(each.name) if len(report.requests) > 1 else format_count(each.requests, "request")
-        known = [name for name in OF_REQUESTS if request_value(each, name) is not None]
-        yield from (_tile(REQUEST_TITLES[name], request_number(each, name), note) for name in known)
+    for asked in report.requests:
+        note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
+        known = [name for name in OF_REQUESTS if request_value(asked, name) is not None]
+        yield from (_tile(REQUEST_TITLES[name], request_number(asked, name), note) for name in known)
     if report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
