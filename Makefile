@@ -55,7 +55,7 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md
-	@$(BIN)/python benchmarks/run.py --output benchmarks/results.md
+	@$(BIN)/python benchmarks/run.py $(if $(BUNDLE),--bundle $(BUNDLE)) --output benchmarks/results.md
 
 samples: environment-dev ## write sample_traces/ again
 	@PYTHONPATH=tests $(BIN)/python -m support.samples

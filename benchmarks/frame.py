@@ -102,11 +102,11 @@ def measure_program(command: Sequence[str], repeats: int) -> Measurement:
     code = (
         "import resource, subprocess, sys, time\n"
         "begin = time.perf_counter()\n"
-        "answer = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout.strip()\n"
+        "answer = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout\n"
         "seconds = time.perf_counter() - begin\n"
         "usage = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "unit = 2**20 if sys.platform == 'darwin' else 2**10\n"
-        "print(answer, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // unit, sep=chr(9))"
+        "print(' '.join(answer.split()), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // unit, sep=chr(9))"
     )
     return _repeated([sys.executable, "-c", code, *command], repeats)
 

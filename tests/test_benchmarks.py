@@ -34,7 +34,9 @@ def test_one_run_measures_every_reader_and_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    frame, growth, read_export, run = map(importlib.import_module, ("frame", "growth", "read_export", "run"))
+    names = ("frame", "growth", "read_export", "commands", "run")
+    frame, growth, read_export, commands, run = map(importlib.import_module, names)
+    from tracekit.cli.main import main
     from tracekit.recording.export import loading
 
     answers = []
@@ -49,20 +51,31 @@ def test_one_run_measures_every_reader_and_every_step(
         answers.append(names["result"])
         return frame.Measurement(str(names["result"]), 0.25, 0.25, repeats)
 
+    def command(arguments: list[str], repeats: int) -> object:
+        if "tracekit" in arguments:
+            answers.append(main(arguments[3:]) == 0)
+        return frame.Measurement("", 0.25, 0.25, repeats)
+
     for module in (growth, read_export):
         monkeypatch.setattr(module, "measure", here)
+    for module in (growth, read_export, commands):
         monkeypatch.setattr(module, "in_own_process", lambda code: exec(code, {}))  # noqa: S102
+    monkeypatch.setattr(commands, "measure_program", command)
     monkeypatch.setattr(read_export, "program", lambda _: None)
     output = tmp_path / "results.md"
-    sizes = ["--rows", "20", "40", "--predictions", "20", "40", "--repeats", "1"]
+    sizes = ["--rows", "20", "40", "--predictions", "20", "40", "--counts", "1", "2", "--repeats", "1"]
+    sizes += ["--largest", "20", "--recordings", "2"]
     monkeypatch.setattr(sys, "argv", ["run.py", *sizes, "--output", str(output)])
     run.main()
     text = output.read_text(encoding="utf-8")
-    assert capsys.readouterr().out == text
+    assert capsys.readouterr().out.endswith(text)
     assert text.count("| tracekit, compiled | 0.25 |") == 2 * len(read_export.SHAPES)
     assert text.count("Growth: ") == len(read_export.SHAPES)
     for step in growth.STEPS:
-        assert f"| {step} | 0.25 | 0.25 | 0.00 | 1 |" in text
+        assert text.count(f"| {step} | 0.25 | 0.25 | 0.00 | 1 |") == (
+            1 + len(growth.GROWING) * (step in growth.JUDGING)
+        )
+    assert text.count("| 0.25 | 0.25 | 1 |\n") == 9
     assert all(answers)
 
 

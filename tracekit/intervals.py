@@ -46,7 +46,9 @@ class Intervals:
         return len(self.starts)
 
     def where(self, chosen: BoolArray | IndexArray) -> Intervals:
-        """Some of the intervals, by mask or position."""
+        """Some of the intervals, by mask or position; themselves where a mask has all."""
+        if chosen.dtype == np.bool_ and chosen.all():
+            return self
         return Intervals(self.starts[chosen], self.ends[chosen])
 
     def joined(self, *others: Intervals) -> Intervals:
@@ -95,9 +97,14 @@ class Intervals:
 
     def alone(self) -> BoolArray:
         """Shape (n,): no other interval of the set overlaps this one. O(n log n)."""
-        times, depth = depth_profile(self.starts, self.ends)
-        shared: BoolArray = integrate(times, (depth > 1).astype(np.int64), self.starts, self.ends) > 0
-        return ~shared
+        alone = np.ones(len(self), np.bool_)
+        lasting = np.flatnonzero(self.ends > self.starts)
+        lasting = lasting[np.argsort(self.starts[lasting], kind="stable")]
+        starts, ends = self.starts[lasting], self.ends[lasting]
+        meets = np.maximum.accumulate(ends)[:-1] > starts[1:]
+        alone[lasting[1:]] &= ~meets
+        alone[lasting[:-1]] &= ends[:-1] <= starts[1:]
+        return alone
 
 
 class CoveredTime:
@@ -187,6 +194,8 @@ def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
     """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
     # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.
+    if not ((ends[1:] < ends[:-1]) & (groups[1:] == groups[:-1])).any():
+        return ends
     by_end = np.lexsort((ends, groups))
     return ends[by_end[np.maximum.accumulate(_inverse(by_end))]]
 
@@ -205,7 +214,9 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
 
 def sums_between(values: IntArray, edges: IntArray) -> IntArray:
     """Sum of `values[edges[i]:edges[i + 1]]` for each i: shape (edges - 1,). O(n + m)."""
-    return np.diff(np.concatenate(([0], np.cumsum(values)))[edges])
+    total = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=total[1:])
+    return np.diff(total[edges])
 
 
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
@@ -325,7 +336,7 @@ def positions_between(first: IntArray, after: IntArray) -> IntArray:
 
 def _with_length(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
     keep = ends > starts
-    return starts[keep], ends[keep]
+    return (starts, ends) if keep.all() else (starts[keep], ends[keep])
 
 
 def _check_bounds(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:

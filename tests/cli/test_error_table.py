@@ -20,7 +20,7 @@ from tracekit.cli.parser import build_parser
 from tracekit.model_files.profiling import core_ml
 from tracekit.tui import app as app_module
 from tracekit.tui.app import ViewApp
-from tracekit.tui.screens.opening import OpeningScreen
+from tracekit.tui.screens.small import OpeningScreen
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
 COLUMNS = ("no argument", "wrong path", "directory", "empty file", "wrong type", "broken recording", "two recordings")

@@ -38,7 +38,7 @@ from tracekit.report.formatting import ABSENT, duration, frames
 from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
 from tracekit.testing import Model, Process, Scenario, write_export
-from tracekit.tui.detail.models import COLUMNS as VIEW_COLUMNS
+from tracekit.tui.detail.statistics import COLUMNS as VIEW_COLUMNS
 
 MS = 1_000_000
 TODAY = dt.date(2026, 1, 1)

@@ -25,7 +25,7 @@ from tracekit.render.forms import render
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import summarize
-from tracekit.tui.detail.checks import check_rows
+from tracekit.tui.detail.findings import check_rows
 
 WORDS = {
     "finding": r"findings?",

@@ -22,7 +22,7 @@ from suite import random_apps
 from suite.processes import on_all_processors
 from suite.queued import Works
 from support.handover import trace_of
-from tracekit.analysis.why.parts import CAUSES, Cause, differences
+from tracekit.analysis.why.parts import CAUSES, Cause, differences, parts_of
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.code import Code
@@ -272,7 +272,8 @@ def answered_in_apps(seed: int) -> list[Answer]:
     app = random_apps.MAKERS[(random_apps.HEALTHY, random_apps.SESSION)[seed % 2]](seed)
     if app.simulation.scenario.all_processes or app.simulation.recorded.work.generic_labels:
         return []
-    found = differences(trace_of(app.simulation.recorded.finish()))
+    trace = trace_of(app.simulation.recorded.finish())
+    found = differences(trace)
     answers = []
     for name, of_model in found.items():
         slow, starts = truths(app.simulation, name), of_model.calls["start_ns"].to_numpy()
@@ -280,7 +281,7 @@ def answered_in_apps(seed: int) -> list[Answer]:
             continue
         row = max(np.flatnonzero(np.isin(starts, list(slow))), key=lambda each: of_model.durations[each])
         cause, story = slow[int(starts[row])]
-        parts = of_model.parts_ns[row]
+        parts = parts_of(trace, of_model, np.array([row])).ns[0]
         said = ", ".join(f"{each} {ns / MS:.2f}" for each, ns in zip(CAUSES, parts, strict=True) if ns)
         answers.append(Answer(seed, f"{name}: {story}; said: {said}", cause, CAUSES[int(np.argmax(parts))]))
     return answers
@@ -302,13 +303,14 @@ def answered(seed: int) -> Answer:
             trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
         found = differences(trace)
         for of_model in found.values():
-            if not (of_model.parts_ns.sum(axis=1) == of_model.durations - of_model.usual).all():
+            parts = parts_of(trace, of_model, np.arange(len(of_model.calls))).ns
+            if not (parts.sum(axis=1) == of_model.durations - of_model.usual).all():
                 return Answer(seed, story, wanted, None, f"the parts of {of_model.model} do not add up")
             if of_model.usual_ns.sum() != of_model.usual:
                 return Answer(seed, story, wanted, None, f"the usual parts of {of_model.model} do not add up")
         of_model = found[slow.model.base]
         row = int(np.flatnonzero(of_model.calls["start_ns"].to_numpy() == slow.slow.start_ns)[0])
-        parts = of_model.parts_ns[row]
+        parts = parts_of(trace, of_model, np.array([row])).ns[0]
         said = ", ".join(f"{cause} {ns / MS:.2f}" for cause, ns in zip(CAUSES, parts, strict=True) if ns)
         largest = CAUSES[int(np.argmax(parts))]
         return Answer(seed, f"{story}: {said}", wanted, largest)

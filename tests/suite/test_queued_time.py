@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from suite.frame import load
@@ -10,7 +11,7 @@ from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.explain import QUEUES
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, differences
+from tracekit.analysis.why.parts import CAUSES, differences, parts_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.views import model_views
@@ -39,7 +40,8 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
 def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
     trace = trace_of(SAMPLES["captions_concurrent"]())
     found = differences(trace)["CaptionEncoder"]
-    queues = found.parts_ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - found.unclear_ns
+    differing = parts_of(trace, found, np.arange(len(found.calls)))
+    queues = differing.ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - differing.unclear_ns
     parts = breakdown(in_order(trace)).of(found.calls.index).frame
     assert queues.max() > 80 * MS
     assert (parts["ane_queue_ns"].fillna(0) == queues).all()

@@ -30,8 +30,7 @@ from tracekit.request import ALL, Request
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
-from tracekit.tui.opening import Viewed, evidence_rows
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.opening import Viewed, calls_of, evidence_rows
 
 PATIENCE_S = 30.0
 IDLE_TURNS = 3

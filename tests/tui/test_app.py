@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.opening import TroubleScreen
+from tracekit.tui.screens.small import TroubleScreen
 from tracekit.tui.state import EventRef
 from tracekit.tui.theme import DARK, LIGHT
 from tracekit.tui.timeline.widget import Timeline

@@ -10,8 +10,8 @@ from textual.widgets import Input, Static
 
 from tracekit.lanes.categories import Category
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.statistics import AggregationPane
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.glyphs import Ink, Picture, fade
@@ -72,7 +72,7 @@ async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen) -> No
     assert Category.FADED not in whole
     await set_filter(screen, "model:watercolor")
     shown = categories(screen, "activity")
-    activity, columns = screen.state.session.trace.activity, screen.app.columns
+    activity, columns = screen.state.session.trace.activity, screen.app.browse.columns
     own = activity[activity["model"] == "Watercolor"]
     first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
     # The models of this sample take turns, each for some seconds.

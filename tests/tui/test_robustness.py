@@ -16,8 +16,7 @@ from tracekit.cli.ending import ExitStatus
 from tracekit.tui import app as app_module
 from tracekit.tui import state_app
 from tracekit.tui.app import ViewApp
-from tracekit.tui.background import in_background
-from tracekit.tui.messages import CheckToggled, Selected
+from tracekit.tui.messages import CheckToggled, Selected, in_background
 from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.tui.terminal import TerminalDriver
 

@@ -18,7 +18,7 @@ from tracekit.testing import Draws, write_export
 from tracekit.trace.events import Kind
 from tracekit.tui import opening
 from tracekit.tui.export import save_report
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.opening import calls_of
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import Span

@@ -13,7 +13,7 @@ from tracekit.comparison.models import Pair
 from tracekit.render.blocks import Role
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrow, only_range
 from tracekit.tui.detail.compare import ComparePane
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.opening import calls_of
 from tracekit.tui.ranges import passing
 from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter

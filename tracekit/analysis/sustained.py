@@ -16,10 +16,10 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
-from tracekit.analysis.memory import top_calls
 from tracekit.analysis.quantities import latencies, quantiles
 from tracekit.analysis.throughput import bursts, summarize_throughput
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Kind, Level
+from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace
 
 LEAST_NS: Final = 60_000_000_000
@@ -62,8 +62,10 @@ class Sustained:
 
 def sustained(trace: Trace) -> tuple[Sustained, ...]:
     """Models that predict for a minute or more, by name. O(n log n)."""
-    predictions = top_calls(trace, Kind.PREDICTION)
-    return tuple(_models(trace, predictions[predictions["duration_ns"] > 0]))
+    activity = trace.activity
+    called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
+    ended = activity["duration_ns"].to_numpy() > 0
+    return tuple(_models(trace, rows_where(activity[["model", "start_ns", "duration_ns"]], called & ended)))
 
 
 def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
@@ -74,8 +76,10 @@ def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
         if span < LEAST_NS or min(np.bincount(third, minlength=3)[[0, 2]]) < LEAST_CALLS:
             continue
         first, last = (_third(trace, rows[third == each]) for each in (0, 2))
-        times = breakdown(trace).of(rows.index).frame
-        busy = {str(unit): times[f"{unit.lower()}_busy_ns"].dropna() for unit in UNITS}
+        times = breakdown(trace).frame
+        at = times.index.get_indexer(rows.index)
+        busy = {str(unit): times[f"{unit.lower()}_busy_ns"].array.take(at) for unit in UNITS}
+        busy = {unit: each[~each.isna()] for unit, each in busy.items()}
         yield Sustained(
             model=str(name),
             span_ns=span,

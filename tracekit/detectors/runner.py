@@ -98,15 +98,16 @@ def _outcomes(
         if models and view.name not in models:
             continue
         own_options, left_out = of_model(view.name)
-        rows = rows_where(trace.activity, is_any(trace.activity["model"], view.name))
+        rows = rows_where(trace.activity, is_any(trace.activity["model"], view.name)) if trace.inferred else None
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
                 else NotEvaluated(view.name, "Its calls are known by their work on the hardware alone.", RECORD_CORE_ML)
-                if trace.inferred and CORE_ML in detector.needs and not stands_in(detector, rows)
+                if rows is not None and CORE_ML in detector.needs and not stands_in(detector, rows)
                 else _detect(detector, view, own_options[detector.id], view.name)
             )
+        del view, rows
     return outcomes
 
 

@@ -197,6 +197,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
             for kinds in (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
         )
         yield ModelView(name, trace, loads, compiles, predictions, data, compute, hardware)
+        del rows, loads, compiles, predictions, data, compute, hardware
 
 
 def unnamed_predictions(trace: Trace) -> int:

@@ -131,7 +131,9 @@ def _as_numbers(cells: Cells) -> Cells:
 
 def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     """Rows that are in an earlier table (or, with `once`, anywhere before) left out."""
-    if not once and origin[0] == origin[-1]:
+    times = _time_column(rows.table)
+    apart = times.valid.all() and (times.values[1:] > times.values[:-1]).all()
+    if apart or (not once and origin[0] == origin[-1]):
         return rows
     identity = group_ids(_identity(rows.table), rows.table.rows)
     if not once:

@@ -10,6 +10,10 @@ from typing import Any
 from tracekit.tui.keys import SHORTCUTS, Shortcut
 
 
+class ActionError(Exception):
+    """An action cannot do anything here; the text says why, or what to do, on the status line."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action(Shortcut):
     """One thing that the user can do."""

@@ -7,35 +7,30 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
+from textual.driver import Driver
 from textual.worker import WorkerFailed, get_current_worker
 
+from tracekit.arrays import BoolArray
 from tracekit.errors import TracekitError
 from tracekit.lanes.lanes import Grouping
+from tracekit.recording import Progress
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
+from tracekit.tui.action import Action, ActionError
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.opening import OpeningScreen, TroubleScreen
+from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
 from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.timeline.lanes import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from textual.driver import Driver
-
-    from tracekit.arrays import BoolArray
-    from tracekit.recording import Progress
-    from tracekit.tui.messages import ZoomWanted
-
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""
@@ -87,9 +82,15 @@ class ViewApp(StateApp, inherit_bindings=False):
         if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
             self.say("Only one recording is open. To compare two: tracekit view before.trace after.trace")
             return
-        action.run(self)
+        self._do(action)
         if self.is_open and identity != "clear":
             self.redraw()
+
+    def _do(self, action: Action) -> None:
+        try:
+            action.run(self)
+        except ActionError as reason:
+            self.say(str(reason))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Before a recording is open, only what needs none can be done."""
@@ -97,10 +98,9 @@ class ViewApp(StateApp, inherit_bindings=False):
             return True
         return action_by_id(str(parameters[0])).early
 
-    def on_zoom_wanted(self, message: ZoomWanted) -> None:
+    def on_zoom_wanted(self) -> None:
         """Zoom to the selection."""
-        del message
-        views.fit_selection.run(self)
+        self._do(views.fit_selection)
 
     def get_driver_class(self) -> type[Driver]:
         """What talks to the terminal."""

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.documents.report import context_line, report_file
 from tracekit.documents.report_events import events_section
@@ -18,15 +17,13 @@ from tracekit.render.forms import form_for
 from tracekit.report.formatting import OUTCOMES, visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
+from tracekit.report.report import Report, Result
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
+from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import aggregation, count_wordings, range_words
-
-if TYPE_CHECKING:
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.state import EventFilter, Session
-    from tracekit.tui.viewport import Span
+from tracekit.tui.state import EventFilter, Session
+from tracekit.tui.viewport import Span
 
 
 def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:
@@ -119,12 +116,10 @@ def _capitalize(words: str) -> str:
 
 
 def _redacted_report(session: Session) -> Report:
-    """The report that is on screen, as it may leave it."""
     return redact(_report(session), private_facts(session.whole_trace))
 
 
 def _report(session: Session) -> Report:
-    """The report that is on screen."""
     if session.report is None:
         raise RuntimeError("there is no report yet")
     return session.report

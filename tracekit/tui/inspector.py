@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
+from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.tui.inspection.blocks import facts, heading
-from tracekit.tui.inspection.event import caller_blocks, event_blocks, range_blocks
-from tracekit.tui.inspection.finding import finding_blocks
-from tracekit.tui.inspection.model import model_blocks, row_blocks
-from tracekit.tui.inspection.prediction import prediction_blocks, why_blocks
+from tracekit.tui.inspection.event import caller_blocks, event_blocks, prediction_blocks, range_blocks, why_blocks
+from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
 from tracekit.tui.ranges import NO_EVENTS
+from tracekit.tui.state import State
 from tracekit.tui.text import Drawn
 from tracekit.tui.theme import Palette, palette_of
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from tracekit.tui.state import State
 
 _NOTHING = "Nothing selected."
 _HOW_TO_SELECT = "Click an event, or press n for the next event in the lane. ? shows all keys."

@@ -1,15 +1,17 @@
-"""What widgets post to the app. Widgets never change the state; the app does, and shows it again to all of them."""
+"""What widgets post to the app, which alone changes the state and shows it to all of them; and work in a thread."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
+from textual.dom import DOMNode
 from textual.message import Message
+from textual.worker import get_current_worker
 
-if TYPE_CHECKING:
-    from tracekit.tui.state import Selection
-    from tracekit.tui.viewport import Span, Viewport
+from tracekit.tui.state import Selection
+from tracekit.tui.viewport import Span, Viewport
 
 
 class OfRecording(Message):
@@ -93,3 +95,24 @@ class RedrawWanted(Message):
     def can_replace(self, message: Message) -> bool:
         """Whether another message asks for the same."""
         return isinstance(message, RedrawWanted)
+
+
+Result = TypeVar("Result")
+
+
+def in_background(node: DOMNode, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    """Do something long in a thread, then show what came of it. `work` touches no widget."""
+
+    def run() -> None:
+        worker = get_current_worker()
+        result = work()
+
+        def show() -> None:
+            # The app may have been left meanwhile, and its screens be gone.
+            if not worker.is_cancelled:
+                then(result)
+
+        if not worker.is_cancelled:
+            node.app.call_from_thread(show)
+
+    node.run_worker(run, thread=True)

@@ -10,20 +10,25 @@ import numpy as np
 import pandas as pd
 from textual.message import Message
 
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.why.order import in_order
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.detectors.outcomes import Finding
 from tracekit.grouping import grouped
+from tracekit.recording import Progress
+from tracekit.report.report import Report, Result
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.request import ALL, Request, read_trace, shown_of_request
-from tracekit.trace.filter import EVENT_FRAMES, narrow
-from tracekit.tui.prediction_table import calls_of
-from tracekit.tui.state import Session, bounds_of
+from tracekit.trace.events import Attribution
+from tracekit.trace.filter import EVENT_FRAMES, Shown, narrow
+from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
+from tracekit.tui.state import Calls, Session, bounds_of
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
     from tracekit.comparison.comparison import Comparison
     from tracekit.detectors.framework import Judgment
-    from tracekit.detectors.outcomes import Finding
-    from tracekit.recording import Progress
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
 
 
 class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -97,13 +102,10 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
 
     O(n log n) in the rows of the trace and of the evidence.
     """
-    # Needed only now, as above.
-    from tracekit.detectors import outcomes
-
     findings = {
         (answer.detector.id, answer.outcome.model): answer.outcome
         for answer in answers
-        if isinstance(answer.outcome, outcomes.Finding)
+        if isinstance(answer.outcome, Finding)
     }
     frames = {name: list(_by_number(getattr(trace, name))) for name in EVENT_FRAMES}
     return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.results)
@@ -142,3 +144,32 @@ def evidence_masks(trace: Trace, evidence: Iterable[Mapping[str, IntArray]]) -> 
             mask = masks.setdefault(name, np.zeros(len(getattr(trace, name)), np.bool_))
             mask[indices] = True
     return masks
+
+
+def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
+    """The predictions of a trace, of what is `shown` of it (None: all), by their rows of what is shown. O(n log n); the
+    breakdown that it needs is kept for the trace."""
+    parts = breakdown(in_order(trace))
+    index = parts.frame.index.to_numpy(dtype=np.int64)
+    if shown is not None:
+        is_shown = shown.rows["activity"]
+        parts = parts.of(parts.frame.index[is_shown[index]])
+        index = np.cumsum(is_shown)[index[is_shown[index]]] - 1
+    predictions = trace.activity.loc[parts.frame.index]
+    return Calls(
+        index=index,
+        starts=predictions["start_ns"].to_numpy(),
+        durations=predictions["duration_ns"].to_numpy(),
+        first=~warm_mask(trace.activity, predictions),
+        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
+        time_ns=np.array(
+            [
+                sum(parts.frame[part.column].fillna(0).to_numpy(dtype=np.int64) for part in group.parts)
+                for group in GROUPS
+            ],
+            np.int64,
+        ),
+        incomplete=np.array(
+            [np.logical_or.reduce([parts.unknown[part] >= 0 for part in group.parts]) for group in GROUPS], np.bool_
+        ),
+    )

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from tracekit.tui.action import Action, action
-from tracekit.tui.commands import compare, detail, export, find, select, views, walk
+from tracekit.tui.commands import export, find, select, views
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.sized import Modal
-
-if TYPE_CHECKING:
-    from textual.await_complete import AwaitComplete
-
-    from tracekit.tui.state_app import StateApp
+from tracekit.tui.screens.small import Modal
+from tracekit.tui.state_app import StateApp
 
 
 @action("help")
@@ -38,8 +34,8 @@ def show_palette(app: StateApp) -> None:
 
 _BY_ID = {
     value.id: value
-    for names in (globals(), *map(vars, (compare, detail, export, find, select, views, walk)))
-    for value in (*names.values(), *detail.PANES)
+    for names in (globals(), *map(vars, (export, find, select, views)))
+    for value in (*names.values(), *views.PANES)
     if isinstance(value, Action)
 }
 ACTIONS: tuple[Action, ...] = tuple(_BY_ID[identity] for identity in SHORTCUTS)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, hardware_titles
 from tracekit.analysis.latency import warm_mask
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
@@ -17,12 +17,8 @@ from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui.query import filter_words
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.tui.state import EventFilter, RowRef, Session, State
-    from tracekit.tui.viewport import Span
-
+from tracekit.tui.state import EventFilter, RowRef, Session, State
+from tracekit.tui.viewport import Span
 
 STARTS = "events starting in range"
 RULE = f"{STARTS}; predictions with their children"

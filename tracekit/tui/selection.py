@@ -24,7 +24,7 @@ def selected_span(state: State) -> Span | None:
     selection = state.selection
     if selection.event is not None:
         return state.session.span(selection.event)
-    check = state.session.check(selection.finding) if selection.finding is not None else None
+    check = state.session.check(selection.finding)
     if check is None or not check.evidence:
         return None
     return span_between(min(e.start_ns for e in check.evidence), max(e.end_ns for e in check.evidence))
@@ -86,7 +86,7 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     if chosen == NOTHING:
         chosen = state.inspector_selection if under_cursor is None else Selection(event=under_cursor)
     event, calls = chosen.event, session.calls
-    check = session.check(chosen.finding) if chosen.finding is not None else None
+    check = session.check(chosen.finding)
     if event is None and check is not None and check.evidence:
         event = session.locate(check.evidence[0])
     found = None if event is None else prediction_of(session, event, by_order=True)

@@ -15,24 +15,25 @@ import pandas as pd
 
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.detectors.outcomes import Evidence
 from tracekit.intervals import Intervals
+from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.main_thread import FRAME, main_thread_frame
+from tracekit.report.report import Report, Result
+from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.request import ALL, Request
 from tracekit.trace.context import ends_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.arrays import BoolArray, IntArray
     from tracekit.comparison.comparison import Comparison
-    from tracekit.detectors.outcomes import Evidence
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.prediction_table import Calls
 
 LATENCY: Final = "latency"
 """Way to compare: whether the latency of each model changed, as `tracekit compare` answers."""
@@ -86,7 +87,6 @@ class Selection:
     """Index in `Trace.activity` of a prediction that is looked at as a whole, with its breakdown."""
     finding: FindingRef | None = None
     model: str | None = None
-    """Name of a model of the report."""
     row: RowRef | None = None
     waits: WaitsRef | None = None
     """Set along with the `event` that is the prediction, or what it waited for."""
@@ -141,6 +141,43 @@ class Bookmark:
 
     time_ns: int
     note: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Predictions by start. Arrays have shape (n,), and (groups, n) with the groups of `GROUPS` where it says so."""
+
+    index: IntArray
+    """Rows of `Trace.activity`, ascending."""
+    starts: IntArray
+    durations: IntArray
+    first: BoolArray
+    """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
+    inferred: BoolArray
+    """Put together from hardware rows: whether it is the first is not known."""
+    time_ns: IntArray
+    """Shape (groups, n): time of each group of parts as far as it is known; together the durations."""
+    incomplete: BoolArray
+    """Shape (groups, n): some of the group is not known."""
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def position(self, index: int) -> int | None:
+        """Position of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
+        return position_of(self.index, index)
+
+    def parts(self, position: int) -> PartsRow:
+        """Where the time of one went, without what only many predictions show."""
+        duration_ns = int(self.durations[position])
+        slices = tuple(
+            Slice(group, float(time), float(time) / duration_ns, bool(missing))
+            for group, time, missing in zip(
+                GROUPS, self.time_ns[:, position], self.incomplete[:, position], strict=True
+            )
+            if time
+        )
+        return PartsRow("", float(duration_ns), slices, (), {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,9 +241,9 @@ class Session:
         end = int(ends_of(frame.iloc[[ref.index]], self.trace.run.duration_ns or 0)[0])
         return Span(start, max(end - start, 1))
 
-    def check(self, ref: FindingRef) -> Result | None:
-        """The check that a `FindingRef` names; None while the report is not there."""
-        return self.report.results[ref.check] if self.report is not None else None
+    def check(self, ref: FindingRef | None) -> Result | None:
+        """The check that a `FindingRef` names; None without one, or while the report is not there."""
+        return self.report.results[ref.check] if self.report is not None and ref is not None else None
 
     def holds(self, selection: Selection) -> bool:
         """Whether there is such a row, check and interval: a list may have named one of another recording."""
@@ -270,7 +307,6 @@ class State:
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
     frames: Frames = Frames.FOLDED
-    """Which frames the call tree has."""
     inverted: bool = False
     """Whether the call tree begins with the innermost functions."""
     maximized: Area | None = None

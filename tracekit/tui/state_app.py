@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.app import App
+from textual.screen import Screen
 
-from tracekit.tui.background import in_background
+from tracekit.lanes.lanes import Grouping
+from tracekit.tui import messages
+from tracekit.tui.messages import in_background
+from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, State
 from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
-from tracekit.tui.timeline.lanes import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import History, Viewport, revealing, span_between
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from textual.screen import Screen
-
-    from tracekit.lanes.lanes import Grouping
-    from tracekit.tui.messages import (
-        ChangeWanted,
-        CheckToggled,
-        CursorMoved,
-        FirstRowListed,
-        OfRecording,
-        RangeSelected,
-        RecordingChosen,
-        RedrawWanted,
-        Selected,
-        ViewMoved,
-    )
-    from tracekit.tui.opening import Viewed
 
 
 class StateApp(App[None], inherit_bindings=False):
@@ -46,7 +32,6 @@ class StateApp(App[None], inherit_bindings=False):
         terminal has no more."""
         super().__init__()
         self.viewed: Final = viewed
-        """What the user asked to see."""
         self._state: State | None = None
         self._lanes: tuple[Lanes, ...] = ()
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
@@ -84,11 +69,6 @@ class StateApp(App[None], inherit_bindings=False):
         return next(screen for screen in self.screen_stack if isinstance(screen, BrowseScreen))
 
     @property
-    def columns(self) -> int:
-        """Columns of time on screen."""
-        return self.browse.columns
-
-    @property
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
         return self._lanes[self.state.active]
@@ -107,12 +87,9 @@ class StateApp(App[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Show the state to all widgets."""
-        if self._state is None:
-            return
         # Where the app is being left, what widgets still post finds no screen.
-        for screen in self.screen_stack:
-            if isinstance(screen, BrowseScreen):
-                screen.show(self._state, self._lanes)
+        if self.is_open:
+            self.browse.show(self.state, self._lanes)
 
     def go(self, view: Viewport, *, step: bool = True) -> None:
         """Look at another part. Steps that follow one another count as one for going back."""
@@ -143,7 +120,7 @@ class StateApp(App[None], inherit_bindings=False):
         """Select something. Of an interval of evidence that is also the event that it was made from. Where there is an
         event, the cursor is put on its beginning; the timeline moves to what is selected."""
         session, finding, span = self.state.session, selection.finding, None
-        check = session.check(finding) if finding is not None else None
+        check = session.check(finding)
         if check is not None and finding is not None and finding.evidence is not None:
             entry = check.evidence[finding.evidence]
             selection = replace(selection, event=session.locate(entry))
@@ -154,7 +131,7 @@ class StateApp(App[None], inherit_bindings=False):
             fields |= {"cursor_ns": span.start_ns, "lane": self._lane_of(selection.event) or self.state.lane}
         self.change(**fields)
         if reveal and span is not None:
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.browse.columns))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -162,13 +139,7 @@ class StateApp(App[None], inherit_bindings=False):
 
     def _lane_of(self, ref: EventRef) -> str | None:
         """The lane that shows a row; the current one where it does."""
-        holding = [
-            lane.id
-            for lane in self.lanes.lanes
-            if lane.events is not None
-            and lane.events.frame == ref.frame
-            and lane.events.position(ref.index) is not None
-        ]
+        holding = [lane.id for lane in self.lanes.lanes if lane.position(ref) is not None]
         return self.state.lane if self.state.lane in holding else next(iter(holding), None)
 
     def regroup(self, grouping: Grouping) -> None:
@@ -204,11 +175,9 @@ class StateApp(App[None], inherit_bindings=False):
         if self._remember:
             remember_theme("dark" if self.current_theme.dark else "light")
 
-    def watch_theme(self, theme: str) -> None:
+    def watch_theme(self) -> None:
         """Draw in other colors."""
-        del theme
-        if self.is_open:
-            self.redraw()
+        self.redraw()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Textual's last step before the terminal: only what changed goes there."""
@@ -226,53 +195,52 @@ class StateApp(App[None], inherit_bindings=False):
 
     # What widgets post
 
-    def _is_meant(self, message: OfRecording) -> bool:
+    def _is_meant(self, message: messages.OfRecording) -> bool:
         return message.recording in (None, self.state.active)
 
-    def on_view_moved(self, message: ViewMoved) -> None:
+    def on_view_moved(self, message: messages.ViewMoved) -> None:
         """Look elsewhere."""
         self.go(message.view.moved(-self.state.shift(message.session)))
 
-    def on_cursor_moved(self, message: CursorMoved) -> None:
+    def on_cursor_moved(self, message: messages.CursorMoved) -> None:
         """Put the cursor somewhere."""
         self.activate(message.session)
         self.change(cursor_ns=message.time_ns, lane=message.lane)
 
-    def on_recording_chosen(self, message: RecordingChosen) -> None:
+    def on_recording_chosen(self, message: messages.RecordingChosen) -> None:
         """Be about another recording."""
         if self.is_open and message.session != self.state.active:
             self.switch_recording(message.session)
 
-    def on_selected(self, message: Selected) -> None:
+    def on_selected(self, message: messages.Selected) -> None:
         """Select something."""
         if self._is_meant(message) and self.state.session.holds(message.selection):
             self.select(message.selection, reveal=message.reveal)
 
-    def on_check_toggled(self, message: CheckToggled) -> None:
+    def on_check_toggled(self, message: messages.CheckToggled) -> None:
         """List the evidence of a check, or no longer."""
         selection = Selection(finding=FindingRef(message.check))
         if self._is_meant(message) and self.state.session.holds(selection):
             self.change(opened=None if self.state.opened == message.check else message.check, selection=selection)
 
-    def on_range_selected(self, message: RangeSelected) -> None:
+    def on_range_selected(self, message: messages.RangeSelected) -> None:
         """Take over a range."""
         self.change(range=message.span.moved(-self.state.shift(message.session)), mark=None, ends=None)
 
-    def on_first_row_listed(self, message: FirstRowListed) -> None:
+    def on_first_row_listed(self, message: messages.FirstRowListed) -> None:
         """Remember what the first row of the list on screen stands for."""
         first = None if message.selection is None else (message.pane, message.selection)
         if self._is_meant(message) and first != self.state.first and message.pane == self.state.pane:
             self.change(first=first)
 
-    def on_change_wanted(self, message: ChangeWanted) -> None:
+    def on_change_wanted(self, message: messages.ChangeWanted) -> None:
         """Replace what is asked for."""
         self.change(**message.fields)
         if "pane" in message.fields:
             self.browse.focus_pane()
 
-    def on_redraw_wanted(self, message: RedrawWanted) -> None:
+    def on_redraw_wanted(self) -> None:
         """Show the same state again."""
-        del message
         self.redraw()
 
 

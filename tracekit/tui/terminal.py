@@ -10,19 +10,17 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
+from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.control import Control
+from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.constants import COLOR_SYSTEM
 from textual.drivers.linux_driver import LinuxDriver
 from textual.strip import Strip
-
-if TYPE_CHECKING:
-    from rich.color import ColorSystem
-    from rich.style import Style
 
 
 class TerminalDriver(LinuxDriver):

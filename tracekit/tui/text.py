@@ -6,27 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+from textual.color import Color
 from textual.filter import LineFilter
 
 from tracekit.characters import visible
 from tracekit.lanes.categories import Category
+from tracekit.report.report import Result
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.theme import Palette, style
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from textual.color import Color
-
-    from tracekit.report.report import Result
-
 
 EDGE = "▌"
 """Down the left side of what has the keys."""

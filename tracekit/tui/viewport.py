@@ -137,4 +137,3 @@ class History:
 
 
 NO_HISTORY = History()
-"""Nothing gone through yet."""

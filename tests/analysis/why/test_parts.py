@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from support.handover import trace_of
 from tracekit.analysis.why.explain import Known, why
 from tracekit.analysis.why.layers import Layer
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, differences, parts_of
 from tracekit.testing import Model, Process, Scenario, stacks
 from tracekit.testing.code import Code
 from tracekit.testing.rows import ENGINE_PREDICTION, StateRow
+from tracekit.trace.trace import Trace
 
 MS = 1_000_000
 NET, OTHER = Model("Net"), Model("Other")
@@ -44,17 +45,20 @@ def recording(slow: Slow, *, process: bool = False) -> Scenario:
 def slow_parts(scenario: Scenario, **context: pd.DataFrame) -> dict[Cause, float]:
     """Parts of the slow prediction in ms, without those of 0."""
     trace = trace_of(scenario)
-    found = differences(replace(trace, context={**trace.context, **context}))["Net"]
+    trace = replace(trace, context={**trace.context, **context})
+    found = differences(trace)["Net"]
     assert found.usual == USUAL * MS
-    assert_adds_up(found)
     row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
-    parts = zip(CAUSES, found.parts_ns[row] / MS, strict=True)
+    parts = zip(CAUSES, all_parts(trace, found).ns[row] / MS, strict=True)
     return {cause: ms for cause, ms in parts if ms}
 
 
-def assert_adds_up(found: Differences) -> None:
-    assert (found.parts_ns.sum(axis=1) == found.durations - found.usual).all()
+def all_parts(trace: Trace, found: Differences) -> Parts:
+    """Those of every prediction of the model, which add up."""
+    parts = parts_of(trace, found, np.arange(len(found.calls)))
+    assert (parts.ns.sum(axis=1) == found.durations - found.usual).all()
     assert found.usual_ns.sum() == found.usual
+    return parts
 
 
 def queued_behind(model: Model | None, label: str = "") -> Slow:
@@ -86,12 +90,12 @@ def test_predictions_of_the_same_model_are_told_apart_by_the_order():
 
     trace = trace_of(recording(slow))
     found = differences(trace)["Net"]
-    assert_adds_up(found)
+    parts = all_parts(trace, found)
     rows = np.flatnonzero(found.durations > USUAL * MS)
-    queued = found.parts_ns[rows, CAUSES.index(Cause.QUEUED_OWN)] / MS
+    queued = parts.ns[rows, CAUSES.index(Cause.QUEUED_OWN)] / MS
     assert queued.tolist() == pytest.approx([8, 16], abs=0.05)
-    assert found.parts_ns[rows, CAUSES.index(Cause.WORK)].tolist() == [0, 0]
-    assert found.unclear_ns[rows].tolist() == [0, 0]
+    assert parts.ns[rows, CAUSES.index(Cause.WORK)].tolist() == [0, 0]
+    assert parts.unclear_ns[rows].tolist() == [0, 0]
 
 
 def test_time_that_may_be_work_or_waiting_is_bounded():
@@ -103,11 +107,12 @@ def test_time_that_may_be_work_or_waiting_is_bounded():
 
     scenario = recording(slow)
     scenario.neural_engine = [replace(row, label=ENGINE_PREDICTION) for row in scenario.neural_engine]
-    found = differences(trace_of(scenario))["Net"]
-    assert_adds_up(found)
+    trace = trace_of(scenario)
+    found = differences(trace)["Net"]
+    parts = all_parts(trace, found)
     row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
-    queued = int(found.parts_ns[row, CAUSES.index(Cause.QUEUED_OWN)])
-    assert 0 < found.unclear_ns[row] <= queued
+    queued = int(parts.ns[row, CAUSES.index(Cause.QUEUED_OWN)])
+    assert 0 < parts.unclear_ns[row] <= queued
     assert queued / MS == pytest.approx(8, abs=1)
 
 
@@ -188,14 +193,14 @@ def test_specialization_that_call_stacks_show_in_part_is_a_range():
     trace = trace_of(scenario)
     trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
     (found,) = differences(trace).values()
-    assert_adds_up(found)
-    assert found.parts_ns[0, CAUSES.index(Cause.SPECIALIZATION)] / MS == pytest.approx(70, abs=2)
-    assert found.coincident_ns[0] / MS == pytest.approx(40, abs=2)
-    assert not found.coincident_ns[1:].any()
+    parts = all_parts(trace, found)
+    assert parts.ns[0, CAUSES.index(Cause.SPECIALIZATION)] / MS == pytest.approx(70, abs=2)
+    assert parts.coincident_ns[0] / MS == pytest.approx(40, abs=2)
+    assert not parts.coincident_ns[1:].any()
     explained = why(trace, int(found.calls.index[0]))
     assert explained is not None
     (part,) = (each for each in explained.parts if each.cause is Cause.SPECIALIZATION)
-    assert (part.low_ns, part.high_ns) == (part.ns - found.coincident_ns[0], part.ns)
+    assert (part.low_ns, part.high_ns) == (part.ns - parts.coincident_ns[0], part.ns)
     assert part.known is Known.SAMPLES
     assert explained.more.get("cpu", 0) <= 2 * MS
 
@@ -249,9 +254,9 @@ def test_parts_add_up_whatever_overlaps(calls):
                 scenario.other_neural_engine(start + begin, size, "Foreign_main__Op0_AneInference Prediction")
             else:
                 scenario.gpu_work(start + begin, size, scenario.target)
-    for found in differences(trace_of(scenario)).values():
-        assert_adds_up(found)
-        waits = found.parts_ns[:, :3]
+    trace = trace_of(scenario)
+    for found in differences(trace).values():
+        waits = all_parts(trace, found).ns[:, :3]
         assert (waits >= 0).all()
         assert (waits.sum(axis=1) <= found.durations).all()
         assert len(found.usual_ns) == len(Layer)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tracekit.trace.events import Attribution
-from tracekit.tui.background import in_background
-from tracekit.tui.footer import KeysFooter
+from tracekit.tui.action_line import KeysFooter
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
-from tracekit.tui.screens.ask import ChooseScreen
+from tracekit.tui.messages import in_background
+from tracekit.tui.screens.small import ChooseScreen
 from tracekit.tui.state import NOTHING, Bookmark, EventRef, FindingRef, Selection
 from tracekit.tui.viewport import Span
 

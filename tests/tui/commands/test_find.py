@@ -11,7 +11,7 @@ from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.query import parse_filter
 from tracekit.tui.ranges import passing
-from tracekit.tui.screens.ask import AskScreen
+from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EventFilter
 
 

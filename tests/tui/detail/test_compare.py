@@ -13,10 +13,8 @@ from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.comparison.comparison import EnvironmentDifference
 from tracekit.render.blocks import Role, Span, plain
-from tracekit.tui.detail.columns import column_widths, headings
-from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane
-from tracekit.tui.detail.differences import number_columns, ratio_text
-from tracekit.tui.detail.records import records_of
+from tracekit.tui.detail.columns import column_widths, headings, records_of
+from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane, number_columns, ratio_text
 from tracekit.tui.state import LATENCY
 
 

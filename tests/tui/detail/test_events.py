@@ -8,8 +8,8 @@ import pytest
 
 from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.aggregation import Line, lines_of, short_event
 from tracekit.tui.detail.events import event_rows
+from tracekit.tui.detail.statistics import Line, lines_of, short_event
 from tracekit.tui.ranges import passing, ranks
 from tracekit.tui.state import EventFilter, Sort
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tracekit.render.blocks import plain
-from tracekit.tui.detail.checks import check_rows
 from tracekit.tui.detail.columns import column_widths
-from tracekit.tui.detail.findings import FindingsPane
+from tracekit.tui.detail.findings import FindingsPane, check_rows
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import NOTHING, FindingRef, Sort
 

@@ -9,11 +9,9 @@ import pytest
 from support.lists import column, heading
 from tracekit.api import judge, request_of
 from tracekit.trace.filter import everything, narrow, only_range
-from tracekit.tui.detail.aggregation import AggregationPane
-from tracekit.tui.detail.events import EventsPane
-from tracekit.tui.detail.models import ModelsPane
-from tracekit.tui.detail.predictions import PredictionsPane
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.detail.events import EventsPane, PredictionsPane
+from tracekit.tui.detail.statistics import AggregationPane, ModelsPane
+from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventFilter
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from support.lists import column, heading, listed
-from tracekit.tui.detail.predictions import PredictionsPane
-from tracekit.tui.prediction_table import calls_of
+from tracekit.tui.detail.events import PredictionsPane
+from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventRef, Sort
 
 

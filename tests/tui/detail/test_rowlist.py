@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from support.lists import listed
-from tracekit.tui.detail.predictions import PredictionsPane
+from tracekit.tui.detail.events import PredictionsPane
 from tracekit.tui.state import EventRef, Selection
 
 
@@ -62,12 +62,12 @@ async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
     await screen.press("4", "C")
     await screen.press("space", "down", "down", "space", "escape")
     assert screen.state.hidden == {("predictions", "start"), ("predictions", "model")}
-    shown = [entry.title for entry in listed(screen, PredictionsPane).visible_columns]
+    shown = [entry.title for entry in listed(screen, PredictionsPane).visible_columns()]
     assert "start" not in shown
     assert "model" not in shown
     assert "duration" in shown
     await screen.press("2", "4")
-    assert [entry.title for entry in listed(screen, PredictionsPane).visible_columns] == shown
+    assert [entry.title for entry in listed(screen, PredictionsPane).visible_columns()] == shown
     await screen.press("6", "C")
     assert "No columns to choose" in screen.text()
 

@@ -14,10 +14,8 @@ from rich.console import Console
 from tracekit.analysis.breakdown.device_runs import Handoffs
 from tracekit.request import Request
 from tracekit.tui import opening
-from tracekit.tui.inspection.event import event_blocks
-from tracekit.tui.inspection.finding import finding_blocks
-from tracekit.tui.inspection.model import model_blocks
-from tracekit.tui.inspection.prediction import directions, why_blocks
+from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
+from tracekit.tui.inspection.report import finding_blocks, model_blocks
 from tracekit.tui.state import NOTHING, EventRef, FindingRef
 from tracekit.tui.theme import PALETTES
 

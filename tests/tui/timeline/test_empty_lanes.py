@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tracekit.lanes.lanes import Reason
-from tracekit.tui.timeline.empty_lanes import reasons, whole_words
-from tracekit.tui.timeline.layout import Line
+from tracekit.tui.timeline.layout import Line, reasons, whole_words
 from tracekit.tui.timeline.widget import Timeline
 
 SILENT = (

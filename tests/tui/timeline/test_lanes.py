@@ -15,7 +15,7 @@ from tracekit.lanes.lanes import Grouping
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
-from tracekit.tui.timeline.lanes import timeline_lanes
+from tracekit.tui.timeline.tracks import timeline_lanes
 
 
 def by_id(trace: Trace, grouping: Grouping):

@@ -8,8 +8,8 @@ import pytest
 
 from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
-from tracekit.tui.timeline.lanes import timeline_lanes
 from tracekit.tui.timeline.layout import HEADER, Line, ScreenLine, arrange
+from tracekit.tui.timeline.tracks import timeline_lanes
 
 COLUMNS = 63
 """Of time on a terminal of 80 columns."""

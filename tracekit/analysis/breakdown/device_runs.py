@@ -244,4 +244,6 @@ def other_models(predictions: pd.DataFrame) -> IntArray:
     # Within a prediction its own model runs all the time, so two models at once are it and another.
     _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)
+    if depth.max(initial=0) < 2:
+        return np.zeros(len(predictions), np.int64)
     return integrate(times, (depth >= 2).astype(np.int64), called.starts, called.ends)

@@ -133,21 +133,26 @@ def breakdown(trace: Trace) -> Breakdown:
     """
     activity = trace.activity
     predictions = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
+    # In this order, so that what one step needs for itself is gone before the next one.
+    others = other_models(predictions)
     rows, shared = linked_rows(trace, predictions)
-    count = len(predictions)
-    steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))
-    seen = _sight(trace, predictions, steps, shared)
+    steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=len(predictions), layers=len(Layer))
+    covered = {layer: steps.of(steps.covered[layer]) for layer in Layer}
+    seen = _sight(trace, predictions, covered, shared)
+    work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
+    del rows
     unknown = _unknowns(seen)
-    parts = _parts(steps, seen, predictions, shared)
+    parts = _parts(steps, covered, seen, predictions, shared)
+    del steps
     columns: dict[str, pd.arrays.IntegerArray | pd.Series | IntArray] = {
         "model": predictions["model"],
         "duration_ns": predictions["duration_ns"],
     }
     columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
-    columns |= _busy(steps, unknown)
-    work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
+    for part, layer in ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU)):
+        columns[f"{part}_busy_ns"] = pd.arrays.IntegerArray(covered[layer], unknown[part] >= 0)
     columns |= work
-    columns["other_models_ns"] = other_models(predictions)
+    columns["other_models_ns"] = others
     frame = pd.DataFrame(columns, index=predictions.index, copy=False)
     return Breakdown(frame, unknown, len(shared.times), handoffs)
 
@@ -176,7 +181,7 @@ class _Sight:
         return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
 
 
-def _sight(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Sight:
+def _sight(trace: Trace, predictions: pd.DataFrame, covered: dict[Layer, IntArray], shared: Shared) -> _Sight:
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Sight(
@@ -185,9 +190,9 @@ def _sight(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared
             device: trace.coverage_of(instrument).recorded
             for device, instrument in ((Device.ANE, NEURAL_ENGINE), (Device.GPU, GPU))
         },
-        executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
-        requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
-        waited={device: steps.of(steps.covered[layer]) > 0 for device, layer in _WAITS.items()},
+        executed={device: covered[layer] > 0 for device, layer in _EXECUTION.items()},
+        requested={device: covered[layer] > 0 for device, layer in _REQUESTS.items()},
+        waited={device: covered[layer] > 0 for device, layer in _WAITS.items()},
         shared={device: shared.time(models, windows, [layer]) > 0 for device, layer in _EXECUTION.items()},
     )
 
@@ -230,7 +235,9 @@ def _hidden_work(seen: _Sight) -> BoolArray:
     return hidden
 
 
-def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared) -> dict[Part, IntArray]:
+def _parts(
+    steps: Steps, covered: dict[Layer, IntArray], seen: _Sight, predictions: pd.DataFrame, shared: Shared
+) -> dict[Part, IntArray]:
     """Time of each part in each prediction; 0 for what is not known."""
     layer, window, time = steps.layer, steps.window, steps.of
     first, last = _compute_span(steps)
@@ -239,7 +246,7 @@ def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared
     before = steps.start_ns < first[window]
     after = steps.start_ns >= last[window]
     parts = {
-        Part.ANE: time(layer == Layer.ANE),
+        Part.ANE: covered[Layer.ANE],
         Part.GPU: time(layer == Layer.GPU),
         Part.CPU: time(layer == Layer.CPU),
         Part.DATA_BEFORE: time(data & placed & before),
@@ -252,17 +259,22 @@ def _parts(steps: Steps, seen: _Sight, predictions: pd.DataFrame, shared: Shared
         (Device.ANE, Part.ANE_QUEUE, Part.ANE_REQUESTED),
         (Device.GPU, Part.GPU_QUEUE, Part.GPU_REQUESTED),
     ):
-        waiting = time(layer == _REQUESTS[device])
-        parts[queue] = np.where(seen.executed[device], waiting, 0) + time(layer == _WAITS[device])
-        parts[requested] = np.where(seen.executed[device], 0, waiting)
+        waiting, executed = layer == _REQUESTS[device], seen.executed[device][window]
+        parts[queue] = time(waiting & executed | (layer == _WAITS[device]))
+        parts[requested] = time(waiting & ~executed)
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
-    in_windows = shared.time(models, windows, tuple(Layer))
-    in_steps = shared.time(models[window], steps.times, tuple(Layer))
-    parts[Part.AMBIGUOUS] = in_windows - sums_between(in_steps, steps.edges)
-    rest = windows.durations - np.sum(list(parts.values()), axis=0)
-    parts[Part.UNACCOUNTED] = np.where(seen.inferred, 0, rest)
-    parts[Part.NOT_RECORDED] = rest - parts[Part.UNACCOUNTED]
+    parts[Part.AMBIGUOUS] = np.zeros(len(windows), np.int64)
+    if len(shared.times):
+        in_steps = shared.time(models[window], steps.times, tuple(Layer))
+        parts[Part.AMBIGUOUS] = shared.time(models, windows, tuple(Layer)) - sums_between(in_steps, steps.edges)
+    rest = windows.durations
+    for time_ns in parts.values():
+        rest -= time_ns
+    parts[Part.UNACCOUNTED], parts[Part.NOT_RECORDED] = rest, np.zeros(len(windows), np.int64)
+    if seen.inferred.any():
+        parts[Part.UNACCOUNTED] = np.where(seen.inferred, 0, rest)
+        parts[Part.NOT_RECORDED] = rest - parts[Part.UNACCOUNTED]
     return parts
 
 
@@ -278,12 +290,3 @@ def _compute_span(steps: Steps) -> tuple[IntArray, IntArray]:
     closes = np.append(opens[1:], len(window))[: len(opens)] - 1
     last[window[opens]] = end[closes]
     return first, last
-
-
-def _busy(steps: Steps, unknown: dict[Part, Int8Array]) -> dict[str, pd.arrays.IntegerArray]:
-    """Time in which each unit executed for each prediction."""
-    layers = ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU))
-    return {
-        f"{part}_busy_ns": pd.arrays.IntegerArray(steps.of(steps.covered[layer]), unknown[part] >= 0)
-        for part, layer in layers
-    }

@@ -15,7 +15,7 @@ from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
 from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, differences
+from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, differences, parts_of
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.trace import Trace
@@ -159,7 +159,7 @@ def why(trace: Trace, prediction: int) -> Why | None:
     at = int(np.flatnonzero(found.calls.index == prediction)[0])
     call = found.calls.iloc[at]
     start, duration = int(call["start_ns"]), int(call["duration_ns"])
-    called = Intervals.from_rows(found.calls)
+    called, against = Intervals.from_rows(found.calls), parts_of(trace, found, np.array([at]))
     thermal = trace.context.get("thermal")
     state = -1 if thermal is None else int(states_at(thermal, THERMAL_STATES, np.array([start + duration // 2]))[0])
     return Why(
@@ -174,10 +174,10 @@ def why(trace: Trace, prediction: int) -> Why | None:
         is_cold=found.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
-        parts=tuple(_parts(trace, found, at)),
+        parts=tuple(_parts(trace, found, at, against)),
         usual=_by_layer(found.usual_ns),
-        more=_by_layer(found.more_ns[at]),
-        pipelines=int(found.pipelines[at]),
+        more=_by_layer(against.more_ns[0]),
+        pipelines=int(against.pipelines[0]),
         thermal=THERMAL_STATES[state] if state >= 0 else None,
         called_from=site_of(trace, prediction),
         resolution_ns=found.resolution_ns,
@@ -196,14 +196,14 @@ _KNOWN = {
 }
 
 
-def _parts(trace: Trace, found: Differences, at: int) -> Iterator[Part]:
+def _parts(trace: Trace, found: Differences, at: int, against: Parts) -> Iterator[Part]:
     prediction = int(found.calls.index[at])
     behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.iloc[at : at + 1])
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    unclear, coincident = int(found.unclear_ns[at]), int(found.coincident_ns[at])
+    unclear, coincident = int(against.unclear_ns[0]), int(against.coincident_ns[0])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear), Cause.SPECIALIZATION: (-coincident, 0)}
     known = _KNOWN | ({Cause.SPECIALIZATION: Known.SAMPLES} if coincident else {})
-    for cause, ns in sorted(zip(CAUSES, found.parts_ns[at].tolist(), strict=True), key=lambda part: -part[1]):
+    for cause, ns in sorted(zip(CAUSES, against.ns[0].tolist(), strict=True), key=lambda part: -part[1]):
         if ns:
             low, high = bounds.get(cause, (0, 0))
             yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
@@ -289,7 +289,7 @@ def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None
         return None
     (value,) = sample_quantiles(found.durations[chosen], level)
     slow = chosen[found.durations[chosen] >= value]
-    sums = found.parts_ns[slow].sum(axis=0)
+    sums = parts_of(trace, found, slow).ns.sum(axis=0)
     extra = int(sums.sum())
     if extra <= 0:
         return None

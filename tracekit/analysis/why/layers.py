@@ -31,19 +31,32 @@ class Layer(IntEnum):
 UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
 
 
+_PARTS = {
+    Layer.ANE: ("ane", "ane_requested"),
+    Layer.GPU: ("gpu", "gpu_requested"),
+    Layer.CPU: ("cpu",),
+    Layer.DATA: ("data_before", "data_between", "data_after", "data_unplaced"),
+}
+"""Parts of a breakdown that each layer holds."""
+
+
 def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
     """Time of each prediction by `Layer`, its waits by `Behind`, and time in which a row may be its own or another's.
     With the latter two, the layers add up to the duration."""
 
     def column(*names: str) -> IntArray:
-        total: IntArray = np.sum([frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0) for name in names], axis=0)
+        # One by one: all of them at once would be the largest array of an analysis.
+        total = np.zeros(len(frame), np.int64)
+        for name in names:
+            total += frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0)
         return total
 
     # Column by column in memory: each is filled by itself.
     spent = np.zeros((len(frame), len(Layer)), np.int64, order="F")
-    spent[:, Layer.ANE], spent[:, Layer.GPU] = column("ane", "ane_requested"), column("gpu", "gpu_requested")
-    spent[:, Layer.CPU] = column("cpu")
-    spent[:, Layer.DATA] = column("data_before", "data_between", "data_after", "data_unplaced")
+    for layer, names in _PARTS.items():
+        # Zeros that nobody writes take no memory.
+        if (time := column(*names)).any():
+            spent[:, layer] = time
     inferred = is_any(calls["attribution"], Attribution.INFERRED)
     sites = call_sites(ordered) if inferred.any() else None
     if sites is not None:
@@ -51,7 +64,8 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
     waits = np.zeros((len(frame), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
         for behind in range(3):
-            waits[:, behind] += sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])
+            if (time := sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])).any():
+                waits[:, behind] += time
     ambiguous = column("ambiguous")
     spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
     return spent, waits, ambiguous

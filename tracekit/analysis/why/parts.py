@@ -24,7 +24,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, is_any, rows_where
+from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -55,7 +55,7 @@ class Cause(StrEnum):
 
 
 CAUSES = tuple(Cause)
-"""Columns of `Differences.parts_ns`."""
+"""Columns of `Parts.ns`."""
 
 
 LEAST = 3
@@ -70,13 +70,13 @@ SLOWER = 1.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differences:
-    """The predictions of one model against a usual one: shape (predictions,), in order of time."""
+    """The predictions of one model, and the usual one that they are compared with; `parts_of` says how they differ."""
 
     model: str
     calls: pd.DataFrame
-    """Columns `_KEPT` of their rows of `Trace.activity`."""
+    """Shape (predictions,), in order of time: columns `_KEPT` of their rows of `Trace.activity`."""
     warm: BoolArray
-    """Those from which the usual one is worked out: all that took time where none is warm."""
+    """Shape (predictions,): those from which the usual one is worked out, or all that took time where none is warm."""
     compared: int
     """From how many of these it is worked out: where that is enough, those whose rows are theirs alone."""
     is_cold: bool
@@ -85,22 +85,36 @@ class Differences:
     """Duration of a usual prediction in ns."""
     usual_ns: IntArray
     """Shape (layers,): what it consists of; adds up to `usual`."""
-    parts_ns: IntArray
-    """Shape (predictions, causes): adds up to the duration of each less `usual`. May be negative."""
-    more_ns: IntArray
-    """Shape (predictions, layers): what each spent beyond `usual_ns`; CPU time that is specialization counts there."""
-    unclear_ns: IntArray
-    """Of `Cause.QUEUED_OWN`, time that may be work of the prediction itself instead."""
-    coincident_ns: IntArray
-    """Of `Cause.SPECIALIZATION`, time that only coincides with it; 0 unless call stacks show the rest."""
-    pipelines: IntArray
-    """Metal pipelines that were compiled during each."""
+    pipelines: float
+    """Metal pipelines that are compiled during a usual one."""
+    ran_ns: int
+    """What samples show of its thread."""
+    by_heat_ns: IntArray
+    """Shape (thermal states + 1,): how much longer the same work takes in each state; the last one: unknown."""
+    by_gpu_state_ns: IntArray
+    """The same for performance states of the GPU."""
     resolution_ns: int
 
     @property
     def durations(self) -> IntArray:
         """In ns."""
         return self.calls["duration_ns"].to_numpy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """How some predictions of a model differ from the usual one: shape (predictions,) each."""
+
+    ns: IntArray
+    """Shape (predictions, causes): adds up to the duration of each less that of the usual one. May be negative."""
+    more_ns: IntArray
+    """Shape (predictions, layers): what each spent beyond the usual; CPU time that is specialization counts there."""
+    unclear_ns: IntArray
+    """Of `Cause.QUEUED_OWN`, time that may be work of the prediction itself instead."""
+    coincident_ns: IntArray
+    """Of `Cause.SPECIALIZATION`, time that only coincides with it; 0 unless call stacks show the rest."""
+    pipelines: IntArray
+    """Metal pipelines that were compiled during each."""
 
 
 _KEPT = ("start_ns", "duration_ns", "attribution", "resolution_ns", "table", "row")
@@ -112,129 +126,182 @@ def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
     frame = breakdown(ordered).frame
-    calls = trace.activity.loc[frame.index] if len(frame) < len(trace.activity) else trace.activity
-    spent, waits, ambiguous = time_spent(ordered, frame, calls)
-    facts = _facts(ordered, calls)
-    calls = calls[list(_KEPT)]
+    calls = trace.activity[list(_KEPT)]
+    calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
+    seen = _seen(ordered, frame, calls)
+    first = first_after_load(trace.activity)[trace.activity.index.get_indexer(calls.index)]
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
         rows = np.flatnonzero(codes == code)
         name = str(frame["model"].cat.categories[code])
-        at_rows = {fact: values[rows] for fact, values in facts.items()}
-        # Rows of each column, so that what is taken lies column by column too.
-        its_spent, its_waits = spent.T[:, rows].T, waits.T[:, rows].T
-        of_model = _of_model(name, calls.iloc[rows], its_spent, its_waits, ambiguous[rows], at_rows)
+        of_model = _of_model(name, calls.iloc[rows], seen.of(rows), first[rows])
         if of_model is not None:
             found[name] = of_model
     return found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """What the recording shows of predictions."""
+
+    spent: IntArray
+    """Shape (predictions, layers), as `time_spent` gives it, column by column in memory."""
+    waits: IntArray
+    """Shape (predictions, 3)."""
+    ambiguous: IntArray
+    facts: Mapping[str, AnyArray]
+    """Shape (predictions,) each, as `_facts` names them."""
+
+    def of(self, rows: IntArray) -> _Seen:
+        """Of some predictions, by position."""
+        facts = {fact: values[rows] for fact, values in self.facts.items()}
+        return _Seen(self.spent.T[:, rows].T, self.waits.T[:, rows].T, self.ambiguous[rows], facts)
+
+    def work_beside(self, usual_ns: IntArray) -> IntArray:
+        """Time of rows that may be of several predictions: work of this one as far as it has less than usual."""
+        less: IntArray = np.clip(usual_ns[UNITS].sum() - self.spent[:, UNITS].sum(axis=1), 0, self.ambiguous)
+        return less
+
+
+def _seen(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> _Seen:
+    return _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
+
+
 def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
-    """What else is known of each prediction: whether it is `warm`, its place in `THERMAL_STATES` (`thermal`), a number
-    for the performance state of the GPU (`gpu_state`), how many Metal `pipelines` were compiled, and ns in which the
-    engine compiled a model (`specialized`), the main thread did not answer (`hung`), and samples show the thread
-    running for it (`ran`); `sampled`: all units were recorded too, so that a thread without samples did not run."""
+    """What else is known of each prediction: its place in `THERMAL_STATES` (`thermal`), a number for the performance
+    state of the GPU (`gpu_state`), how many Metal `pipelines` were compiled, and ns in which the engine compiled a
+    model (`specialized`), the main thread did not answer (`hung`), and samples show the thread running for it (`ran`);
+    `sampled`: all units were recorded too, so that a thread without samples did not run."""
     windows, context = Intervals.from_rows(calls), ordered.context
     middle = windows.starts + windows.durations // 2
     gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
     states = [] if gpu is None else sorted(map(str, gpu["state"].dropna().unique()))
     times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
-    specializing = rows_where(ordered.hardware, is_any(ordered.hardware["kind"], Kind.ANE_COMPILE))
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
 
-    def state(rows: pd.DataFrame | None, names: Sequence[str]) -> IntArray | int:
-        return UNKNOWN if rows is None else states_at(rows, names, middle)
+    def state(rows: pd.DataFrame | None, names: Sequence[str]) -> IntArray:
+        # Where there is nothing, one value stands for all predictions and takes no memory.
+        nothing = np.broadcast_to(np.int64(UNKNOWN), len(calls))
+        return nothing if rows is None else states_at(rows, names, middle)
 
-    facts = pd.DataFrame(
-        {
-            "warm": ~first_after_load(ordered.activity)[ordered.activity.index.get_indexer(calls.index)],
-            "thermal": state(context.get("thermal"), THERMAL_STATES),
-            "gpu_state": state(gpu, states),
-            "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts),
-            "specialized": Intervals.from_rows(specializing).covered_within(windows),
-            "hung": 0 if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
-            "ran": 0 if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
-            "sampled": ~is_any(calls["attribution"], Attribution.INFERRED) & (sites is not None and units),
-        }
-    )
-    return {str(name): column.to_numpy() for name, column in facts.items()}
+    none = np.broadcast_to(np.int64(0), len(calls))
+    sampled = sites is not None and units
+    return {
+        "thermal": state(context.get("thermal"), THERMAL_STATES),
+        "gpu_state": state(gpu, states),
+        "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts)
+        if len(times)
+        else none,
+        "specialized": _compilations(ordered).covered_within(windows),
+        "hung": none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
+        "ran": none if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
+        "sampled": ~is_any(calls["attribution"], Attribution.INFERRED) & sampled,
+    }
 
 
-def _of_model(
-    name: str, calls: pd.DataFrame, spent: IntArray, waits: IntArray, ambiguous: IntArray, facts: Mapping[str, AnyArray]
-) -> Differences | None:
-    durations = calls["duration_ns"].to_numpy()
-    own = durations - waits.sum(axis=1)
-    warm = facts["warm"] & (durations > 0)
-    is_first = ~facts["warm"] & warm.any()
+@cached_by_trace
+def _compilations(trace: Trace) -> Intervals:
+    """When the Neural Engine compiled a model. O(n)."""
+    hardware = trace.hardware
+    return Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_COMPILE))
+
+
+def _of_model(name: str, calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences | None:
+    """What a usual prediction is; `first`, shape (predictions,): the first ones after a load."""
+    durations, facts = calls["duration_ns"].to_numpy(), seen.facts
+    own = durations - seen.waits.sum(axis=1)
+    warm = ~first & (durations > 0)
     is_cold = not warm.any()
     warm = durations > 0 if is_cold else warm
-    inferred = is_any(calls["attribution"], Attribution.INFERRED)
-    clear = warm & (ambiguous == 0)
+    clear = warm & (seen.ambiguous == 0)
     compared = np.flatnonzero(clear if clear.sum() >= LEAST else warm)
     if len(compared) < LEAST:
         return None
     usual = int(median(own[compared]) or 0)
     by_distance = compared[np.argsort(np.abs(own[compared] - usual), kind="stable")]
     near = by_distance[: max(LEAST, round(NEAR * len(compared)))]
-    mean = spent[near].mean(axis=0)
+    mean = seen.spent[near].mean(axis=0)
     usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
     usual_ns[Layer.REST] += usual - usual_ns.sum()
-    # A row that may be of several predictions is work of this one as far as it has less than usual.
-    main = Layer(int(np.argmax(usual_ns[UNITS])))
-    worked = np.clip(usual_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, ambiguous)
-    spent[:, main] += worked
-    unclear = ambiguous - worked
+    seen.spent[:, _main_unit(usual_ns)] += seen.work_beside(usual_ns)
+    work, gpu_work = seen.spent[:, UNITS].sum(axis=1), seen.spent[:, Layer.GPU]
+    return Differences(
+        model=name,
+        calls=calls,
+        warm=warm,
+        compared=len(compared),
+        is_cold=is_cold,
+        usual=usual,
+        usual_ns=usual_ns,
+        pipelines=float(np.median(facts["pipelines"][near])),
+        ran_ns=int(np.median(facts["ran"][near])),
+        by_heat_ns=_longer_by_state(work, int(usual_ns[UNITS].sum()), facts["thermal"], near),
+        by_gpu_state_ns=_longer_by_state(gpu_work, int(usual_ns[Layer.GPU]), facts["gpu_state"], near),
+        resolution_ns=int(calls["resolution_ns"].max()),
+    )
+
+
+def _main_unit(usual_ns: IntArray) -> Layer:
+    return Layer(int(np.argmax(usual_ns[UNITS])))
+
+
+def parts_of(trace: Trace, found: Differences, rows: IntArray) -> Parts:
+    """How some predictions of a model, by position, differ from the usual one. O(rows log n)."""
+    ordered = in_order(trace)
+    calls, frame = found.calls.iloc[rows], breakdown(ordered).frame
+    seen = _seen(ordered, frame.iloc[frame.index.get_indexer(calls.index)], calls)
+    spent, facts, usual_ns = seen.spent, seen.facts, found.usual_ns
+    is_first = ~found.warm[rows] & (found.durations[rows] > 0)
+    inferred = is_any(calls["attribution"], Attribution.INFERRED)
+    worked = seen.work_beside(usual_ns)
+    spent[:, _main_unit(usual_ns)] += worked
+    unclear = seen.ambiguous - worked
     more = spent - usual_ns
-    parts = np.zeros((len(calls), len(CAUSES)), np.int64, order="F")
+    ns = np.zeros((len(calls), len(CAUSES)), np.int64, order="F")
 
     def at(cause: Cause) -> int:
         return CAUSES.index(cause)
 
-    parts[:, :3] = waits
-    parts[:, at(Cause.QUEUED_OWN)] += unclear
+    ns[:, :3] = seen.waits
+    ns[:, at(Cause.QUEUED_OWN)] += unclear
     work = more[:, UNITS].sum(axis=1)
     elsewhere = _elsewhere(spent[:, UNITS], usual_ns[UNITS])
-    clock = np.where(elsewhere, 0, _clock(spent, usual_ns, near, facts))
-    parts[:, at(Cause.UNIT)] = np.where(elsewhere, work, 0)
-    parts[:, at(Cause.CLOCK)] = clock
-    parts[:, at(Cause.WORK)] = np.where(elsewhere, 0, work - clock)
-    parts[:, at(Cause.COPIES)] = more[:, Layer.DATA]
-    parts[:, at(Cause.SPECIALIZATION)] = more[:, Layer.SPECIALIZING]
+    clock = np.where(elsewhere, 0, _clock(found, more, facts))
+    ns[:, at(Cause.UNIT)] = np.where(elsewhere, work, 0)
+    ns[:, at(Cause.CLOCK)] = clock
+    ns[:, at(Cause.WORK)] = np.where(elsewhere, 0, work - clock)
+    ns[:, at(Cause.COPIES)] = more[:, Layer.DATA]
+    ns[:, at(Cause.SPECIALIZATION)] = more[:, Layer.SPECIALIZING]
     rest = more[:, Layer.REST].copy()
 
     def take(cause: Cause, time: IntArray) -> None:
         taken = np.clip(time, 0, np.maximum(rest, 0))
-        parts[:, at(cause)] += taken
+        ns[:, at(cause)] += taken
         np.subtract(rest, taken, out=rest)
 
     compiled = facts["pipelines"]
-    compiling = compiled > np.median(compiled[near])
+    compiling = compiled > found.pipelines
     take(Cause.SPECIALIZATION, np.where(compiling, rest, 0))
     # Where only samples show the call, code for the GPU compiles while it runs.
-    running = np.clip(parts[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
+    running = np.clip(ns[:, at(Cause.WORK)], 0, np.maximum(more[:, Layer.CPU], 0))
     moved = np.where(compiling & inferred, running, 0)
-    parts[:, at(Cause.SPECIALIZATION)] += moved
-    parts[:, at(Cause.WORK)] -= moved
+    ns[:, at(Cause.SPECIALIZATION)] += moved
+    ns[:, at(Cause.WORK)] -= moved
     more[:, Layer.CPU] -= moved
     take(Cause.SPECIALIZATION, facts["specialized"])
     stacks = more[:, Layer.SPECIALIZING] * inferred
-    coincident = np.where(stacks > 0, parts[:, at(Cause.SPECIALIZATION)] - stacks, 0)
+    coincident = np.where(stacks > 0, ns[:, at(Cause.SPECIALIZATION)] - stacks, 0)
     more[:, Layer.SPECIALIZING] += moved
     take(Cause.WORK, np.where(is_first, rest, 0))
     take(Cause.BLOCKED, facts["hung"])
-    ran = facts["ran"] - int(np.median(facts["ran"][near]))
-    take(Cause.WORK, np.where(facts["sampled"], ran, 0))
+    take(Cause.WORK, np.where(facts["sampled"], facts["ran"] - found.ran_ns, 0))
     take(Cause.BLOCKED, np.where(facts["sampled"] & (rest >= 2 * SAMPLE_NS), rest, 0))
     # The way to another unit, and back, is part of running there.
     take(Cause.UNIT, np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
-    parts[:, at(Cause.NOT_VISIBLE)] = rest
-    known_ns = int(calls["resolution_ns"].max())
-    return Differences(
-        name, calls, warm, len(compared), is_cold, usual, usual_ns, parts, more, unclear, coincident, compiled, known_ns
-    )
+    ns[:, at(Cause.NOT_VISIBLE)] = rest
+    return Parts(ns, more, unclear, coincident, compiled)
 
 
 def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
@@ -245,17 +312,22 @@ def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
     return elsewhere
 
 
-def _clock(spent: IntArray, usual: IntArray, near: IntArray, facts: Mapping[str, AnyArray]) -> IntArray:
+def _clock(found: Differences, more_ns: IntArray, facts: Mapping[str, AnyArray]) -> IntArray:
     """How much longer than usual the same work takes in the thermal state of each prediction, or, of the GPU, in its
-    performance state."""
-    work, usual_work = spent[:, UNITS].sum(axis=1), int(usual[UNITS].sum())
-    by_heat = _by_state(work, usual_work, facts["thermal"], near)
-    by_state = _by_state(spent[:, Layer.GPU], int(usual[Layer.GPU]), facts["gpu_state"], near)
+    performance state: no more than it took."""
+
+    def bounded(longer: IntArray, more: IntArray) -> IntArray:
+        return np.clip(longer, np.minimum(more, 0), np.maximum(more, 0))
+
+    by_heat = bounded(found.by_heat_ns[facts["thermal"]], more_ns[:, UNITS].sum(axis=1))
+    by_state = bounded(found.by_gpu_state_ns[facts["gpu_state"]], more_ns[:, Layer.GPU])
     return np.where(by_heat != 0, by_heat, by_state)
 
 
-def _by_state(work: IntArray, usual: int, state: IntArray, near: IntArray) -> IntArray:
-    longer = np.zeros(len(work), np.int64)
+def _longer_by_state(work: IntArray, usual: int, state: IntArray, near: IntArray) -> IntArray:
+    """How much longer than usual the work takes in each state, after the median in it: shape (states + 1,). It is 0 in
+    that of most predictions `near` the usual one, and, as the last value, where the state is unknown."""
+    longer = np.zeros(int(state.max(initial=UNKNOWN)) + 2, np.int64)
     known = state[near][state[near] != UNKNOWN]
     if not len(known) or not usual:
         return longer
@@ -264,5 +336,5 @@ def _by_state(work: IntArray, usual: int, state: IntArray, near: IntArray) -> In
     for other in np.unique(state[state != UNKNOWN]):
         ratio = (median(work[(state == other) & (work > 0)]) or of_base) / of_base
         if other != base and not 1 / SLOWER < ratio < SLOWER:
-            longer[state == other] = round((ratio - 1) * usual)
-    return np.clip(longer, np.minimum(work - usual, 0), np.maximum(work - usual, 0))
+            longer[other] = round((ratio - 1) * usual)
+    return longer

@@ -69,12 +69,13 @@ def infer_calls(
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
     """Rows of the Activity lane that Core ML recorded, with the columns that all calls have. O(n)."""
-    spans, count = Intervals.from_rows(activity), len(activity)
+    starts, count = activity["start_ns"], len(activity)
+    # Series share their values with the frame; an array would be copied for each column.
     return activity.assign(
         origin=constant(Origin.CORE_ML, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=np.zeros(count, np.int64),
-        **dict.fromkeys(BOUNDS[:2], spans.starts),
-        **dict.fromkeys(BOUNDS[2:], spans.ends),
+        resolution_ns=pd.Series(np.zeros(count, np.int64), activity.index, copy=False),
+        **dict.fromkeys(BOUNDS[:2], starts),
+        **dict.fromkeys(BOUNDS[2:], starts + activity["duration_ns"]),
         single=np.ones(count, np.bool_),
     )
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,46 +19,37 @@ from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action, action_of
-from tracekit.tui.background import in_background
-from tracekit.tui.commands.detail import focused_list
-from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
+from tracekit.tui.action import ActionError, action, action_of
+from tracekit.tui.commands.select import NOT_YET, selected_check
+from tracekit.tui.commands.views import focused_list
+from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
-from tracekit.tui.screens.ask import AskScreen
-from tracekit.tui.selection import finding_here
+from tracekit.tui.messages import in_background
+from tracekit.tui.screens.small import AskScreen
+from tracekit.tui.state_app import StateApp
 from tracekit.tui.text import longest_that_fits
+from tracekit.tui.viewport import Span
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.tui.detail.columns import Rows
-    from tracekit.tui.state import State
-    from tracekit.tui.state_app import StateApp
-    from tracekit.tui.viewport import Span
 
 
 @action("copy_row")
 def copy_row(app: StateApp) -> None:
     """Copy the row or event as Markdown."""
-    row = _row(app)
-    if row is None:
-        app.say("No row to copy; go to a list with tab, or select an event with n.")
-        return
-    titles, texts = row
-    state = app.state
+    state, (titles, texts) = app.state, _row(app)
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
-    about = _about_row(state, compared=compared)
+    about = state.session.name if len(state.sessions) > 1 else ""
+    if compared:
+        before, after = state.sessions
+        measure = f"{state.measure}, " if state.measure is not None else ""
+        about = f"{measure}before: {before.name}, after: {after.name}"
     _copy(app, lambda export: export.row_markdown(traces, titles, texts, about), "the row")
 
 
 @action("copy_finding")
 def copy_finding(app: StateApp) -> None:
     """Copy the finding as Markdown, with the recording, its device and system."""
-    session, ref = app.state.session, finding_here(app.state)
-    check = session.check(ref) if ref is not None else None
-    if ref is None or check is None:
-        app.say(NO_FINDING)
-        return
+    session, (ref, check) = app.state.session, selected_check(app)
     _copy(app, lambda export: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
 
@@ -68,8 +58,7 @@ def copy_statistics(app: StateApp) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
-        app.say(NOT_YET)
-        return
+        raise ActionError(NOT_YET)
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
     named = len(app.state.sessions) > 1
     _copy(app, lambda export: export.statistics_markdown(session, span, chosen, named=named), about)
@@ -79,13 +68,12 @@ def copy_statistics(app: StateApp) -> None:
 def save_range(app: StateApp) -> None:
     """Save a report of the range: events starting in it and findings overlapping it."""
     if app.state.range is None:
-        app.say("No range; set one with v, or drag along the ruler.")
-        return
+        raise ActionError("No range; set one with v, or drag along the ruler.")
     _save(app, app.state.range)
 
 
-def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
-    """Titles and texts of a row."""
+def _row(app: StateApp) -> tuple[list[str], list[str]]:
+    """Titles and texts of the row with the cursor, or of the selected event. Raises `ActionError` without one."""
     listed = focused_list(app)
     rows: Rows | None = listed.rows if listed is not None else None
     row_number = listed.cursor if listed is not None else 0
@@ -94,13 +82,12 @@ def _row(app: StateApp) -> tuple[list[str], list[str]] | None:
         frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
         rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
     if rows is None or row_number >= len(rows):
-        return None
+        raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
     record = rows.record(row_number)
     return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
 
 
 def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
-    """Copy what is made with `tracekit.tui.export`."""
     from tracekit.tui import export
 
     def show(text: str) -> None:
@@ -108,32 +95,13 @@ def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
             app.say("No events start in the range; nothing to copy.")
             return
         app.copy_to_clipboard(text)
-        app.say(longest_that_fits(_words_of_copy(what, text), app.size.width - 2))
+        lines = format_count(len(text.splitlines()), "line")
+        # It goes through the terminal, which does not report whether it took it.
+        hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
+        ways = (f"{what} as Markdown ({lines}, redacted)", f"{what} ({lines}, redacted)", f"{lines}, redacted")
+        app.say(longest_that_fits([f"Copied {way}{hint}." for way in ways], app.size.width - 2))
 
     in_background(app, lambda: make(export), show)
-
-
-def _about_row(state: State, *, compared: bool) -> str:
-    """What a row is about, where two recordings are open; `compared` where it is about both."""
-    if len(state.sessions) < 2:
-        return ""
-    if not compared:
-        return state.session.name
-    before, after = state.sessions
-    measure = f"{state.measure}, " if state.measure is not None else ""
-    return f"{measure}before: {before.name}, after: {after.name}"
-
-
-def _words_of_copy(what: str, text: str) -> list[str]:
-    """Ways to say that it was copied, the longest first."""
-    lines = format_count(len(text.splitlines()), "line")
-    # It goes through the terminal, which does not report whether it took it.
-    hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
-    return [
-        f"Copied {what} as Markdown ({lines}, redacted){hint}.",
-        f"Copied {what} ({lines}, redacted){hint}.",
-        f"Copied {lines}, redacted{hint}.",
-    ]
 
 
 def _save(app: StateApp, span: Span | None) -> None:
@@ -141,8 +109,7 @@ def _save(app: StateApp, span: Span | None) -> None:
 
     session = app.state.session
     if session.report is None:
-        app.say(NOT_YET)
-        return
+        raise ActionError(NOT_YET)
     check = NameCheck(app.viewed.paths)
 
     def take(name: str | None) -> None:

@@ -6,40 +6,26 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import action, action_of
-from tracekit.tui.background import in_background
-from tracekit.tui.commands.detail import show_pane
+from tracekit.trace.trace import Trace
+from tracekit.tui import query
+from tracekit.tui.action import ActionError, action, action_of
+from tracekit.tui.commands.views import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
-from tracekit.tui.query import (
-    TIME_HINT,
-    Known,
-    QueryError,
-    complete_last_word,
-    filter_hint,
-    filter_text,
-    parse_filter,
-    parse_time,
-)
+from tracekit.tui.messages import in_background
 from tracekit.tui.ranges import passing
-from tracekit.tui.screens.ask import AskScreen, ChooseScreen
+from tracekit.tui.screens.small import AskScreen, ChooseScreen
 from tracekit.tui.selection import walk_start
 from tracekit.tui.state import Bookmark, EventFilter, Selection, State
+from tracekit.tui.state_app import StateApp
 from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import center_view
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.state_app import StateApp
-
-
-_NONE = "No bookmarks; b adds one at the cursor."
 _FILTERED = ("events", "predictions", "aggregation", "compare")
 """Panes that a filter narrows; from others it leads to the events."""
 
@@ -51,7 +37,7 @@ def ask_filter(app: StateApp) -> None:
     known = filter_values(trace)
 
     def apply_text(text: str) -> Callable[[], str]:
-        chosen = parse_filter(text, known)
+        chosen = query.parse_filter(text, known)
         app.change(filter=chosen)
         return lambda: f"{format_count(_count(trace, chosen), 'event')} match" if chosen.active else ""
 
@@ -60,16 +46,19 @@ def ask_filter(app: StateApp) -> None:
             app.change(filter=before)
             return
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
-        app.change(filter=parse_filter(text, known))
+        app.change(filter=query.parse_filter(text, known))
         if pane != app.state.pane:
             show_pane(app, pane)
 
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))
-    complete = partial(complete_last_word, known=known, model=model)
-    check = _problem(lambda text: parse_filter(text, known))
+    complete = partial(query.complete_last_word, known=known, model=model)
+    check = _problem(lambda text: query.parse_filter(text, known))
     app.push_screen(
-        AskScreen("Search and filter", filter_hint(known), check, filter_text(before), apply_text, complete), take
+        AskScreen(
+            "Search and filter", query.filter_hint(known), check, query.filter_text(before), apply_text, complete
+        ),
+        take,
     )
 
 
@@ -91,17 +80,17 @@ def go_to_time(app: StateApp) -> None:
     def take(text: str | None) -> None:
         if text is None:
             return
-        time, state = parse_time(text, here), app.state
+        time, state = query.parse_time(text, here), app.state
         low, high = state.bounds.start_ns, state.bounds.end_ns - 1
         reached = min(max(time, low), high)
         _go(app, reached)
         beyond = "Past the end" if time > reached else "Before the start"
         app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
-    app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
+    app.push_screen(AskScreen("Go to time", query.TIME_HINT, _problem(lambda text: query.parse_time(text, here))), take)
 
 
-def filter_values(trace: Trace) -> Known:
+def filter_values(trace: Trace) -> query.Known:
     """What the rows of a trace can be filtered by: values that occur. O(n) with a small constant."""
 
     def texts(column: str) -> list[str]:
@@ -113,32 +102,28 @@ def filter_values(trace: Trace) -> Known:
             values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
         return sorted(values_present)
 
-    return Known(*map(texts, Known._fields))
+    return query.Known(*map(texts, query.Known._fields))
 
 
 def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:
-    """What is wrong with a text, or nothing."""
 
     def check(text: str) -> str:
         try:
             parse(text)
-        except QueryError as error:
+        except query.QueryError as error:
             return str(error)
         return ""
 
     return check
 
 
-@lru_cache(maxsize=1)
-def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
-    return event_rows(trace, chosen, None)
+_matches = lru_cache(maxsize=1)(event_rows)
 
 
 def _to_match(app: StateApp, *, forward: bool) -> None:
     state = app.state
     if not state.filter.active:
-        app.say("No filter set; / sets one.")
-        return
+        raise ActionError("No filter set; / sets one.")
 
     def show(rows: EventRows) -> None:
         row = match_after(rows, app.state, forward=forward)
@@ -148,7 +133,7 @@ def _to_match(app: StateApp, *, forward: bool) -> None:
         else:
             app.say(f"No {'later' if forward else 'earlier'} match; {len(rows):,} in all.")
 
-    in_background(app, lambda: _matches(state.session.trace, state.filter), show)
+    in_background(app, lambda: _matches(state.session.trace, state.filter, None), show)
 
 
 next_match = action_of("next_match", "Select the next event that matches the filter.", partial(_to_match, forward=True))
@@ -182,13 +167,17 @@ def toggle_bookmark(app: StateApp) -> None:
     app.say(f"Bookmark added at {moment(made.time_ns)}: {made.note}.")
 
 
+def _bookmarks(app: StateApp) -> tuple[Bookmark, ...]:
+    """All of them. Raises `ActionError` where there is none."""
+    if not app.state.bookmarks:
+        raise ActionError("No bookmarks; b adds one at the cursor.")
+    return app.state.bookmarks
+
+
 @action("bookmarks")
 def list_bookmarks(app: StateApp) -> None:
     """List the bookmarks and go to one."""
-    marks = app.state.bookmarks
-    if not marks:
-        app.say(_NONE)
-        return
+    marks = _bookmarks(app)
 
     def take(index: int | None) -> None:
         if index is not None:
@@ -201,16 +190,13 @@ def list_bookmarks(app: StateApp) -> None:
 @action("next_bookmark")
 def next_bookmark(app: StateApp) -> None:
     """Go to the next bookmark; after the last one, to the first."""
-    marks = app.state.bookmarks
-    if not marks:
-        app.say(_NONE)
-        return
+    marks = _bookmarks(app)
     _go_to_mark(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 
 def _go(app: StateApp, time_ns: int) -> None:
     app.change(cursor_ns=time_ns)
-    app.go(center_view(app.state.view, time_ns, app.state.bounds, app.columns), step=False)
+    app.go(center_view(app.state.view, time_ns, app.state.bounds, app.browse.columns), step=False)
 
 
 def _go_to_mark(app: StateApp, mark: Bookmark) -> None:
@@ -219,7 +205,6 @@ def _go_to_mark(app: StateApp, mark: Bookmark) -> None:
 
 
 def _note(state: State) -> str:
-    """What is there, in words."""
     event = state.selection.event
     if event is not None and state.session.span(event).start_ns == state.cursor_ns:
         row = state.session.row(event)

@@ -1,34 +1,30 @@
-"""The events of the recording one by one: any number of them, in one list."""
+"""The events of the recording, and the predictions that the app called, one by one: any number of them in one list."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import Int8Array, IntArray
 from tracekit.render.blocks import Line, Role, Span
-from tracekit.report.formatting import duration, moment
+from tracekit.report.formatting import ABSENT, duration, moment
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.columns import ListColumn, model_column
-from tracekit.tui.detail.listing import ListPane
+from tracekit.trace.trace import Trace
+from tracekit.tui import viewport
+from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
+from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import ZoomWanted
-from tracekit.tui.ranges import REACHES, count_wordings, holds_events, none_words, passing, ranks
-from tracekit.tui.state import EventFilter, EventRef, Selection, Sort, State
+from tracekit.tui.ranges import REACHES, count_wordings, holds_events, narrowing_wordings, none_words, passing, ranks
+from tracekit.tui.state import Calls, EventFilter, EventRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from textual.message import Message
-
-    from tracekit.arrays import Int8Array, IntArray
-    from tracekit.trace.trace import Trace
-    from tracekit.tui import viewport
-
 
 Event = Mapping[str, Any]
 """Columns of an event frame, by name."""
@@ -131,16 +127,14 @@ class EventsPane(ListPane[EventRows]):
 
     PANE = "events"
     TITLE = "Events"
+    WAITING = "Loading…"
+    MADE_FROM = ("session.trace", "filter", "range")
+    FIRST_SORT = FIRST_SORT
     ENTER = "Zoom in"
-
-    def inputs(self, state: State) -> tuple[object, ...]:
-        """Everything that chooses or sorts."""
-        return (state.session.trace, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
 
     def make(self, state: State) -> EventRows:
         """The rows of all events that pass range and filter, sorted."""
-        sort = state.sorts.get(self.PANE, FIRST_SORT)
-        return event_rows(state.session.trace, state.filter, state.range, sort)
+        return event_rows(state.session.trace, state.filter, state.range, self.sort(state))
 
     def heading(self, state: State, rows: EventRows, room: int) -> str:
         """How many, and of what."""
@@ -148,8 +142,7 @@ class EventsPane(ListPane[EventRows]):
         ways = count_wordings(state.range, state.filter, (REACHES,))
         return longest_that_fits([f"{count} · {way}" for way in ways], room)
 
-    def row_of(self, rows: EventRows, state: State) -> int | None:
-        """The event that is selected."""
+    def _row_of(self, rows: EventRows, state: State) -> int | None:
         event = state.selection.event
         here = self.query_one(RowList).cursor
         if event is None:
@@ -157,11 +150,141 @@ class EventsPane(ListPane[EventRows]):
         # Most often it is the row with the cursor, which spares looking through all.
         return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
-    def selection_of(self, rows: EventRows, row: int) -> Selection:
-        """The event of a row."""
+    def _selection_of(self, rows: EventRows, row: int) -> Selection:
         return Selection(event=rows.ref(row))
 
-    def open_message(self, rows: EventRows, row: int) -> Message:
-        """Zoom to it."""
-        del rows, row
-        return ZoomWanted()
+
+@dataclass(frozen=True, eq=False)
+class CallRows:
+    """Chosen predictions in order."""
+
+    calls: Calls
+    activity: pd.DataFrame
+    models: Sequence[str]
+    """Of the recording."""
+    order: IntArray
+    """Shape (rows,): positions in `calls`."""
+    sort: Sort
+    empty: str
+
+    @cached_property
+    def columns(self) -> Sequence[ListColumn[int]]:
+        """From left to right; a record is a position in `calls`."""
+        calls = self.calls
+        return (
+            ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
+            ListColumn("duration", self._duration, width=10),
+            model_column(self.models, self._model),
+            ListColumn("phase", self._phase, words=True, width=5),
+            ListColumn("attribution", self._attribution, words=True, drop=WEIGHTY + 1, width=11),
+            ListColumn(
+                "where time went",
+                lambda at: calls.parts(at).sentence,
+                words=True,
+                width=0,
+                prose=True,
+                ordered=False,
+                max_width=24,
+                bar=lambda at: partial(self._bar, at) if calls.parts(at).slices else None,
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def index(self, row: int) -> int:
+        """The row of `Trace.activity` that a row of the list shows."""
+        return int(self.calls.index[self.order[row]])
+
+    def row(self, index: int) -> int | None:
+        """Where a row of `Trace.activity` stands; None where it is not in the list. O(n)."""
+        position = self.calls.position(index)
+        rows = np.flatnonzero(self.order == position) if position is not None else np.zeros(0, np.int64)
+        return int(rows[0]) if rows.size else None
+
+    def record(self, row: int) -> int:
+        """The position of a row in `calls`."""
+        return int(self.order[row])
+
+    def _model(self, position: int) -> str:
+        model = self.activity["model"].iloc[int(self.calls.index[position])]
+        return model if isinstance(model, str) else ABSENT
+
+    def _duration(self, position: int) -> str:
+        resolution_ns = self.activity["resolution_ns"].iloc[int(self.calls.index[position])]
+        return duration(int(self.calls.durations[position]), int(resolution_ns))
+
+    def _attribution(self, position: int) -> Span:
+        return Span(str(self.activity["attribution"].iloc[int(self.calls.index[position])]), Role.DIM)
+
+    def _phase(self, position: int) -> Span:
+        if self.calls.inferred[position]:
+            return Span(ABSENT, Role.DIM)
+        return Span("first", Role.STRONG) if self.calls.first[position] else Span("warm", Role.DIM)
+
+    def _bar(self, position: int, room: int) -> str:
+        """As long beside the others as its prediction."""
+        share = int(self.calls.durations[position]) / self._longest_ns
+        return self.calls.parts(position).bar(max(round(room * share), 1)).ljust(room)
+
+    @cached_property
+    def _longest_ns(self) -> int:
+        return int(self.calls.durations[self.order].max(initial=1))
+
+
+def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
+    """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
+    trace = state.session.trace
+    activity = trace.activity
+    chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
+    keys: dict[str, IntArray] = {
+        "start": calls.starts,
+        "duration": calls.durations,
+        "model": ranks(activity["model"])[calls.index],
+        "phase": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
+        "attribution": ranks(activity["attribution"])[calls.index],
+    }
+    key = keys[sort.column][chosen]
+    order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
+    empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0)
+    return CallRows(calls, activity, trace.models["name"].tolist(), order, sort, empty)
+
+
+def signs(calls: Calls) -> str:
+    """What the signs of the bars stand for, as far as they occur."""
+    return ", ".join(
+        f"{group.sign} {group.name}" for group, time in zip(GROUPS, calls.time_ns, strict=True) if time.any()
+    )
+
+
+class PredictionsPane(ListPane[CallRows]):
+    """Predictions, with those of the range and the filter alone where there are such."""
+
+    PANE = "predictions"
+    TITLE = "Predictions"
+    SHORT = "Pred."
+    WAITING = "Breaking predictions down…"
+    MADE_FROM = ("session", "filter", "range")
+    FIRST_SORT = FIRST_SORT
+    ENTER = "Zoom in"
+
+    def make(self, state: State) -> CallRows | None:
+        """The list, once the predictions are known one by one."""
+        calls = state.session.calls
+        return None if calls is None else call_rows(state, calls, self.sort(state))
+
+    def heading(self, state: State, rows: CallRows, room: int) -> str:
+        """How many, of what, whether they were inferred, and what the signs of the bars mean."""
+        legend, number = signs(rows.calls) if len(rows) else "", int(rows.calls.inferred[rows.order].sum())
+        inferred = "" if not number else "inferred" if number == len(rows) else f"{number:,} inferred"
+        wordings = ((format_count(len(rows), "prediction"), inferred), (f"{len(rows):,}", inferred), (inferred,))
+        counts = [", ".join(filter(None, parts)) for parts in wordings if any(parts)]
+        ways = product((legend, ""), counts, narrowing_wordings(state.range, state.filter))
+        return longest_that_fits([" · ".join(filter(None, (count, of, signed))) for signed, count, of in ways], room)
+
+    def _row_of(self, rows: CallRows, state: State) -> int | None:
+        event = state.selection.event
+        return rows.row(event.index) if event is not None and event.frame == "activity" else None
+
+    def _selection_of(self, rows: CallRows, row: int) -> Selection:
+        return Selection(event=EventRef("activity", rows.index(row)), prediction=rows.index(row))

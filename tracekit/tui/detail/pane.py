@@ -1,18 +1,31 @@
-"""What a pane of the detail area is."""
+"""What a pane of the detail area is: a text, or a list, whose rows are made in a thread so that any number is fine."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, TypeVar
 
+from textual import events
+from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.visual import VisualType
+from textual.widget import Widget
 from textual.widgets import Static
 
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.visual import VisualType
-    from textual.widget import Widget
-
-    from tracekit.tui.state import State
+from tracekit.characters import visible
+from tracekit.tui.detail.columns import ListColumn, Rows, no_records
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.messages import (
+    ChangeWanted,
+    FirstRowListed,
+    OfRecording,
+    RedrawWanted,
+    Selected,
+    ZoomWanted,
+    in_background,
+)
+from tracekit.tui.state import NOTHING, Selection, Sort, State
 
 
 class DetailPane(Vertical):
@@ -76,18 +89,192 @@ class TextPane(DetailPane):
         """The container that scrolls."""
         return self.query_one(VerticalScroll)
 
-    def inputs(self, state: State) -> tuple[object, ...] | None:
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
         """What the text depends on; None while it cannot be written yet."""
         raise NotImplementedError
 
-    def text(self, state: State) -> VisualType:
+    def _text(self, state: State) -> VisualType:
         """The text, once there is what it is made from."""
         raise NotImplementedError
 
     def show(self, state: State) -> None:
         """Write the text again where something that it is made from changed."""
-        inputs = self.inputs(state)
+        inputs = self._depends_on(state)
         if inputs is not None and inputs != self._inputs:
             self._inputs = inputs
-            self.query_one(Static).update(self.text(state))
+            self.query_one(Static).update(self._text(state))
             self.focus_target().scroll_home(animate=False)
+
+
+Made = TypeVar("Made", bound=Rows)
+
+_MIN_HEADING_WIDTH = 30
+"""Cells for which the line above a list is written at least: while it is not laid out, it has none."""
+
+
+class ListPane(DetailPane, Generic[Made]):
+    """Subclasses say what the rows are made from, make them, and say what choosing one means."""
+
+    WAITING: ClassVar[str] = "Running checks…"
+    """What to say before there are rows."""
+    MADE_FROM: ClassVar[tuple[str, ...]] = ()
+    """What of a state the rows depend on beside their order: names of attributes."""
+    FIRST_SORT: ClassVar[Sort]
+    """The order until the user chooses one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: Made | None = None
+        self._inputs: tuple[object, ...] = ()
+        self._fresh = False
+        """Whether the rows on screen are those of the state: a row of another recording means nothing in this one."""
+        self._state: State | None = None
+
+    @property
+    def state(self) -> State:
+        """What is shown. Only after something was."""
+        if self._state is None:
+            raise RuntimeError("nothing is shown yet")
+        return self._state
+
+    def sort(self, state: State) -> Sort:
+        """The order that is wanted."""
+        return state.sorts.get(self.PANE, self.FIRST_SORT)
+
+    def _depends_on(self, state: State) -> tuple[object, ...]:
+        """What the rows depend on; they are made again where it is not equal."""
+        return (*(attrgetter(name)(state) for name in self.MADE_FROM), self.sort(state))
+
+    def make(self, state: State) -> Made | None:
+        """The rows; None where they cannot be made yet. Runs in a thread."""
+        raise NotImplementedError
+
+    def _row_of(self, rows: Made, state: State) -> int | None:
+        """The row of what is selected; None where it is not in the list. O(n)."""
+        if state.selection == NOTHING:
+            return None
+        return next((row for row in range(len(rows)) if self._selection_of(rows, row) == state.selection), None)
+
+    def _selection_of(self, rows: Made, row: int) -> Selection | None:
+        """What a row stands for; None where it is nothing that can be selected."""
+        raise NotImplementedError
+
+    def open_message(self, rows: Made, row: int) -> Message:
+        """What it means that a row was opened: to zoom to it, unless subclasses know better."""
+        del rows, row
+        return ZoomWanted()
+
+    def heading(self, state: State, rows: Made, room: int) -> str:
+        """The line above the list, in `room` cells."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """The line and the list."""
+        yield Static(classes="heading", markup=False)
+        yield RowList(self._select, self._open, self.sort_by_title)
+
+    def focus_target(self) -> RowList:
+        """The list, without the line above it."""
+        return self.query_one(RowList)
+
+    def show(self, state: State) -> None:
+        """List what there is now, and have the rows made again where something that they show changed."""
+        self._state = state
+        inputs = self._depends_on(state)
+        if inputs == self._inputs:
+            self._draw()
+            return
+        self._inputs, self._fresh = inputs, False
+        if self._rows is None:
+            self._draw()
+        else:
+            self.query_one(RowList).wait()
+
+        def take(rows: Made | None) -> None:
+            # Something else may be wanted by now.
+            if inputs == self._inputs:
+                self._rows, self._fresh = rows, True
+                self.post_message(RedrawWanted())
+
+        in_background(self, lambda: self.make(state), take)
+
+    def _draw(self) -> None:
+        rows, state, listed = self._rows, self._state, self.query_one(RowList)
+        if rows is None or state is None:
+            listed.show(no_records(self.WAITING), final=False)
+            return
+        hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
+        listed.show(rows, self._row_of(rows, state), hidden, final=self._fresh)
+        if self._fresh and state.selection == NOTHING:
+            self._post(FirstRowListed(self.PANE, self._selection_of(rows, listed.cursor) if len(rows) else None))
+        line = self.query_one(Static)
+        line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say as much above the list as there is room for now."""
+        del event
+        self.call_after_refresh(self._draw)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Titles of all its columns."""
+        return tuple(column.title for column in self._rows.columns) if self._rows is not None else ()
+
+    def sort_next(self) -> bool:
+        """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
+        columns = [column for column in self.query_one(RowList).visible_columns() if column.ordered]
+        if self._rows is None or not columns:
+            return False
+        at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)
+        self._sort_by(columns[(at + 1) % len(columns)])
+        return True
+
+    def reverse_sort(self) -> bool:
+        """Ask for the other direction; False where this list cannot be sorted."""
+        if self._rows is None:
+            return False
+        sort = self._rows.sort
+        self._want(Sort(sort.column, not sort.descending))
+        return True
+
+    def sort_by_title(self, column: ListColumn[Any]) -> None:
+        """Sort by the column whose title was clicked, or the other way round where it is the one already."""
+        if self._rows is not None and column.title == self._rows.sort.column:
+            self.reverse_sort()
+        elif column.ordered and column.title in self.titles:
+            self._sort_by(column)
+
+    def _sort_by(self, column: ListColumn[Any]) -> None:
+        """Numbers begin with the largest, words with the first; so does time."""
+        self._want(Sort(column.title, not column.words and column.title != "start"))
+
+    def _want(self, sort: Sort) -> None:
+        self.post_message(ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
+
+    def _select(self, row: int) -> None:
+        """Select what a row stands for, to which the cursor came."""
+        selection = self._selection_of(self._rows, row) if self._rows is not None else None
+        if selection is not None:
+            self._post(Selected(selection))
+        else:
+            self.query_one(RowList).finish_move(row)
+
+    def _open(self, row: int) -> None:
+        """Do what enter does with a row."""
+        if self._rows is None:
+            return
+        if self._row_of(self._rows, self.state) != row:
+            # The first row has the cursor before anybody chose it.
+            self._select(row)
+        self._post(self.open_message(self._rows, row))
+
+    def _post(self, what: Message) -> None:
+        if isinstance(what, OfRecording):
+            what.recording = self.state.active
+        self.post_message(what)
+
+
+def full_list_words(state: State) -> str:
+    """What to say above a list that range and filter leave as it is; nothing where there is neither."""
+    full_range = "whole recording" if state.range is not None else ""
+    return ", ".join(part for part in (full_range, "not filtered" if state.filter.active else "") if part)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tracekit.render.blocks import Role, plain, spans
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, headings
-from tracekit.tui.detail.records import no_records
+from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, headings, no_records
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import Palette, palette_of, style
-
-if TYPE_CHECKING:
-    from rich.style import Style
-    from textual import events
 
 
 class RowList(ScrollView, can_focus=True):
@@ -42,7 +39,6 @@ class RowList(ScrollView, can_focus=True):
         super().__init__()
         self._selected, self._opened, self._title_clicked = selected, opened, title_clicked
         self.rows: Rows = no_records("")
-        """What is listed."""
         self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
         self._ahead: list[int] = []
@@ -143,15 +139,14 @@ class RowList(ScrollView, can_focus=True):
         """Rows on screen."""
         return max(self.size.height - 1, 1)
 
-    @property
-    def visible_columns(self) -> list[ListColumn[Any]]:
-        """Columns on screen, from left to right."""
-        return self.columns_without(self._hidden)
+    def visible_columns(self, hidden: frozenset[str] | None = None) -> list[ListColumn[Any]]:
+        """Columns on screen, from left to right, as it is or if these were hidden."""
+        return [column for column, _ in self._with_room(self._hidden if hidden is None else hidden)]
 
-    def columns_without(self, hidden: frozenset[str]) -> list[ListColumn[Any]]:
-        """Columns that would be on screen if these were hidden."""
+    def _with_room(self, hidden: frozenset[str]) -> list[tuple[ListColumn[Any], int]]:
+        """Columns that would be on screen, with their cells."""
         widths = column_widths(self.rows.columns, self._room, hidden)
-        return [column for column, room in zip(self.rows.columns, widths, strict=True) if room]
+        return [(column, room) for column, room in zip(self.rows.columns, widths, strict=True) if room]
 
     @property
     def _room(self) -> int:
@@ -168,9 +163,11 @@ class RowList(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Choose a row, or a column to sort by."""
         if event.y == 0:
-            column = self._column_at(event.x)
-            if column is not None:
-                self._title_clicked(column)
+            left = 1
+            for column, room in self._with_room(self._hidden):
+                if left <= event.x < left + room + GAP:
+                    self._title_clicked(column)
+                left += room + GAP
             return
         row = int(self.scroll_offset.y) + event.y - 1
         # A click is about what is seen.
@@ -181,40 +178,33 @@ class RowList(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
-        palette = palette_of(self.app.current_theme)
-        line = self._line_segments(y, self._room, palette)
-        return Strip(with_focus_sign(line, palette) if self.has_focus else line, self._room)
-
-    def _line_segments(self, y: int, width: int, palette: Palette) -> list[Segment]:
-        rows = self.rows
-        blank = [Segment(" " * width, style(None, palette.background))]
-        widths = column_widths(rows.columns, width, self._hidden)
-        if y == 0:
-            return self._header(rows, widths, width, palette)
+        palette, width = palette_of(self.app.current_theme), self._room
         row = int(self.scroll_offset.y) + y - 1
-        if not len(rows) and y == 1:
-            text = set_cell_size(f" {cut(rows.empty, width - 1)}", width)
-            return [Segment(text, style(palette.dim, palette.background))]
-        return self._line(rows, row, widths, width, palette) if row < len(rows) else blank
+        if y == 0:
+            line = [Segment(set_cell_size(self._header(), width), style(palette.dim, palette.gutter))]
+        elif row < len(self.rows):
+            line = self._line(row, width, palette)
+        elif y == 1 and not len(self.rows):
+            text = set_cell_size(f" {cut(self.rows.empty, width - 1)}", width)
+            line = [Segment(text, style(palette.dim, palette.background))]
+        else:
+            line = [Segment(" " * width, style(None, palette.background))]
+        return Strip(with_focus_sign(line, palette) if self.has_focus else line, width)
 
-    def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
-        titles = headings(rows.columns, rows.sort, widths)
-        parts = [
-            _fit(title, room, column) for title, column, room in zip(titles, rows.columns, widths, strict=True) if room
-        ]
-        return [Segment(set_cell_size(" " + (" " * GAP).join(parts), width), style(palette.dim, palette.gutter))]
+    def _header(self) -> str:
+        rows, widths = self.rows, column_widths(self.rows.columns, self._room, self._hidden)
+        titles = zip(headings(rows.columns, rows.sort, widths), rows.columns, widths, strict=True)
+        return " " + (" " * GAP).join(_fit(title, room, column) for title, column, room in titles if room)
 
-    def _line(self, rows: Rows, row: int, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
+    def _line(self, row: int, width: int, palette: Palette) -> list[Segment]:
         here = row == self.cursor
         ground = palette.background
         if here:
             ground = palette.range if self.has_focus else palette.cursor
         segments = [Segment(pointer(keys=self.has_focus) if here else " ", style(palette.text, ground))]
         used = 1
-        record = rows.record(row)
-        for column, room in zip(rows.columns, widths, strict=True):
-            if not room:
-                continue
+        record = self.rows.record(row)
+        for column, room in self._with_room(self._hidden):
             if used > 1:
                 segments.append(Segment(" " * GAP, style(None, ground)))
                 used += GAP
@@ -235,21 +225,8 @@ class RowList(ScrollView, can_focus=True):
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
         return segments
 
-    def _column_at(self, x: int) -> ListColumn[Any] | None:
-        """The column under a cell of the header."""
-        left = 1
-        for column, room in zip(
-            self.rows.columns, column_widths(self.rows.columns, self._room, self._hidden), strict=True
-        ):
-            if room:
-                if left <= x < left + room + GAP:
-                    return column
-                left += room + GAP
-        return None
-
 
 def _fit(text: str, width: int, column: ListColumn[Any]) -> str:
-    """Text in exactly so many cells."""
     text = cut(text, width) if column.prose else shorten(text, width)
     room = " " * (width - cell_len(text))
     return text + room if column.words else room + text

@@ -1,21 +1,23 @@
-"""What all texts of the inspector are made of."""
+"""What all texts of the inspector are made of; how durations are distributed, as bars for ranges of equal width."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
 
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
+from tracekit.analysis.quantities import quantiles
+from tracekit.arrays import IntArray
 from tracekit.report.formatting import duration, visible
 from tracekit.report.time_breakdown import GROUPS, PartsRow
 from tracekit.tui.text import bar_segments, hanging
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from tracekit.tui.theme import Palette
+from tracekit.tui.theme import Palette
+from tracekit.tui.timeline.glyphs import LEFT_BLOCKS
+from tracekit.units import format_count
 
 LABELS = 13
 """Cells for the names of facts."""
@@ -49,17 +51,66 @@ def exact(ns: int) -> str:
     return f"{duration(ns)} ({ns:,} ns)"
 
 
-def slices(row: PartsRow) -> Table:
-    """What the stretches of a bar stand for, largest first."""
+def time_blocks(title: str, row: PartsRow, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
+    """A heading, a bar of where time went, and what its stretches stand for, largest first."""
+    yield heading(title)
+    bar = bar_segments(row.bar(BAR), palette, monochrome=monochrome)
+    yield Text.assemble(*((part.text, part.style or "") for part in bar), end="\n")
     ordered = sorted(row.slices, key=lambda part: -part.mean_ns)
-    return facts(((f"{part.group.sign} {part.group.name}", part.words) for part in ordered), _GROUPS)
+    yield facts(((f"{part.group.sign} {part.group.name}", part.words) for part in ordered), _GROUPS)
 
 
 _GROUPS = max(len(group.name) for group in GROUPS) + 2
 
 
-def bar_text(bar: Callable[[int], str], palette: Palette, *, monochrome: bool) -> Text:
-    """A bar on a line of its own."""
-    return Text.assemble(
-        *((part.text, part.style or "") for part in bar_segments(bar(BAR), palette, monochrome=monochrome)), end="\n"
-    )
+BINS = 12
+MIN_VALUES = 5
+"""Fewer values are described by their statistics."""
+_BAR = 14
+"""Cells of the longest bar: what an inspector leaves beside the range and the count."""
+_UNITS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3), ("ns", 1))
+
+
+def histogram_blocks(durations: IntArray, of: str, resolution_ns: int = 0) -> Iterator[RenderableType]:
+    """Durations in ns, known to `resolution_ns`, `of` something in the plural; nothing where there are few."""
+    if len(durations) < MIN_VALUES:
+        return
+    yield heading(f"Durations of {of}")
+    yield Text("\n".join(_lines(durations)), no_wrap=True)
+    p50, p95 = quantiles(durations, 0.5, 0.95)
+    numbers = (("min", float(durations.min())), ("median", p50), ("p95", p95), ("max", float(durations.max())))
+    minimum, median, tail, maximum = (f"{name} {duration(value, resolution_ns)}" for name, value in numbers)
+    # Four of them do not fit into one line of the inspector.
+    yield Text(f"{minimum} · {median}\n{tail} · {maximum}", "dim")
+    yield ""
+
+
+def _lines(durations: IntArray) -> Iterator[str]:
+    low, high = int(durations.min()), int(durations.max())
+    if low == high:
+        yield f"all of {format_count(len(durations), 'value')}: {duration(float(low))}"
+        return
+    counts, edges = np.histogram(durations, BINS)
+    unit, size = next((name, size) for name, size in _UNITS if high >= size)
+    width = (high - low) / BINS / size
+    decimals = next((digits for digits in range(4) if width >= 10.0**-digits), 3)
+    texts = [f"{edge / size:,.{decimals}f}" for edge in edges]
+    room, max_count = max(map(len, texts)), int(counts.max())
+    # Neighboring ranges without any value take one line.
+    for count, ranges in _together(counts.tolist(), list(pairwise(texts))):
+        (first, _), (_, after) = ranges[0], ranges[-1]
+        yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / max_count)} {count:,}".rstrip()
+
+
+def _together(counts: list[int], ranges: list[tuple[str, str]]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Each count with its range, those of 0 in a row with all of theirs."""
+    pairs = zip(counts, ranges, range(len(counts)), strict=True)
+    for _, run in groupby(pairs, key=lambda pair: -1 if pair[0] == 0 else pair[2]):
+        alike = list(run)
+        yield alike[0][0], [pair[1] for pair in alike]
+
+
+def _bar(share: float) -> str:
+    """A bar to an eighth of a cell; what is there at all is never shown as nothing."""
+    eighths = max(round(share * _BAR * 8), 1 if share else 0)
+    return "█" * (eighths // 8) + LEFT_BLOCKS[eighths % 8].strip()

@@ -1,32 +1,37 @@
-"""About an event: exact times, what it is, how sure it is whose, and the code of the app that made the call; about the
-range, and what it was measured between."""
+"""About an event: exact times, what it is, how sure it is whose, and the code of the app that made the call; about a
+prediction as a whole, where its time went and why it took longer than usual; about the range."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pandas as pd
+from rich.console import RenderableType
+from rich.text import Text
 
+from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.sites import site_of
+from tracekit.analysis.why.explain import why
+from tracekit.analysis.why.order import in_order
+from tracekit.analysis.why.parts import LEAST
+from tracekit.documents.why import sentence, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
-from tracekit.report.formatting import duration, exact_moment, moment
+from tracekit.report.formatting import duration, exact_moment, moment, visible
 from tracekit.report.inferred_calls import inferred_facts
-from tracekit.trace.events import Attribution
+from tracekit.report.time_breakdown import parts_notes, parts_row
+from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.runtimes.phases import PHASES
-from tracekit.tui.inspection.blocks import exact, section
-from tracekit.tui.inspection.histogram import histogram_blocks
+from tracekit.tui.inspection.blocks import exact, facts, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of
+from tracekit.tui.state import EventRef, Session, State, WaitsRef
+from tracekit.tui.theme import Palette
+from tracekit.tui.viewport import Span
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from tracekit.tui.state import EventRef, Session, State
-    from tracekit.tui.viewport import Span
-
 
 ATTRIBUTION_WORDS = {
     Attribution.EXACT: "exact (row names the model)",
@@ -60,7 +65,9 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
-            known.append(("prediction", _prediction(session, int(row["prediction"]))))
+            call = session.trace.activity.iloc[int(row["prediction"])]
+            when = f"{duration(int(call['duration_ns']))} at {moment(int(call['start_ns']))}"
+            known.append(("prediction", f"{when} (P to jump)"))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if ref.frame == "activity":
             known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
@@ -70,13 +77,6 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield from section(label if isinstance(label, str) else "unnamed event", known)
-
-
-def _prediction(session: Session, index: int) -> str:
-    """The prediction that contains a row."""
-    activity = session.trace.activity
-    length = duration(int(activity["duration_ns"].iloc[index]))
-    return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
 
 
 def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
@@ -112,3 +112,82 @@ def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:
     yield ("gap", gap) if gap >= 0 else ("overlap", min(first.end_ns, second.end_ns) - second.start_ns)
     yield "start – start", second.start_ns - first.start_ns
     yield "end – end", second.end_ns - first.end_ns
+
+
+UNKNOWN = "unknown in this recording"
+
+
+def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
+    """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
+    calls = session.calls
+    position = calls.position(index) if calls is not None else None
+    if calls is None or position is None:
+        return
+    parts = breakdown(in_order(session.whole_trace)).of(pd.Index([session.label_in_whole_trace(index)]))
+    summary = summarize_breakdown(parts)
+    if summary is None or not summary.total_ns:
+        return
+    row = parts_row("", summary)
+    yield from time_blocks("Where its time went", row, palette, monochrome=monochrome)
+    yield ""
+    phase = UNKNOWN if calls.inferred[position] else "first after a load" if calls.first[position] else "warm"
+    yield facts([("phase", phase), *_work(summary, parts.handoffs)])
+    for note in parts_notes([row]):
+        yield Text(f"\n{note}", "dim")
+    yield ""
+
+
+def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator[RenderableType]:
+    """Why a row of `Trace.activity` took longer than usual; with `waits`, in a sentence too. Nothing where it
+    cannot be compared, or not yet."""
+    explained = why(session.whole_trace, session.label_in_whole_trace(index)) if session.calls is not None else None
+    if explained is None:
+        if waits is not None:
+            yield Text(f"Nothing to compare it with: {LEAST} predictions of known length are needed.\n")
+        return
+    if waits is not None:
+        yield Text(visible(sentence(explained)), "bold")
+        # The line of code is what one looks for next; more of it stands further down.
+        site = site_of(session.whole_trace, session.label_in_whole_trace(index))
+        unsampled = session.report is not None and session.report.code is None
+        unknown = "which code called it: not recorded (Time Profiler)\n" if unsampled else ""
+        yield Text(f"called from {visible(place(site))}\n" if site is not None else unknown)
+    yield from section("Compared with a usual one", why_facts(explained))
+
+
+def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
+    yield "hand-offs", _handoffs(summary)
+    if summary.handoffs:
+        yield "from → to", directions(handoffs)
+    if summary.segments is not None:
+        yield "segments", f"{format_count(round(summary.segments), 'operation')} on the Neural Engine"
+    for name, value, what in (("lead", summary.lead_ns, "before first"), ("tail", summary.tail_ns, "after last")):
+        yield name, f"{duration(value)} {what} execution" if value is not None else UNKNOWN
+    if summary.other_models_ns:
+        yield "concurrent", f"predictions of other models for {duration(summary.other_models_ns)}"
+
+
+def directions(handoffs: Handoffs) -> str:
+    """Which unit handed over to which: one after the other where they are few, else how often each did."""
+    source, target = handoffs.source.tolist(), handoffs.target.tolist()
+    if len(target) <= _CHAIN:
+        return " → ".join(DEVICE_NAMES[UNITS[unit]] for unit in (*source[:1], *target))
+    counts = Counter(zip(source, target, strict=True))
+    return ", ".join(
+        f"{DEVICE_NAMES[UNITS[one]]} → {DEVICE_NAMES[UNITS[other]]} {count:,} times"
+        for (one, other), count in counts.most_common()
+    )
+
+
+_CHAIN = 4
+"""Hand-offs that are listed one after the other."""
+
+
+def _handoffs(summary: BreakdownSummary) -> str:
+    """Changes of the compute unit, and the time that they left no unit working."""
+    if summary.handoffs is None:
+        return UNKNOWN
+    if not summary.handoffs:
+        return "none (single compute unit)"
+    idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
+    return f"{round(summary.handoffs):,} between compute units, {idle} all units idle"

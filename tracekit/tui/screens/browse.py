@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.geometry import Size
 from textual.widgets import ContentSwitcher, Static
 
 from tracekit.report.formatting import visible
-from tracekit.tui.detail.aggregation import AggregationPane
-from tracekit.tui.detail.code import CodePane
+from tracekit.tui.action_line import FooterKey, KeysFooter, Tab, TabLine
 from tracekit.tui.detail.compare import ComparePane
-from tracekit.tui.detail.events import EventsPane
-from tracekit.tui.detail.facts import FactsPane
+from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.findings import FindingsPane
-from tracekit.tui.detail.models import ModelsPane
-from tracekit.tui.detail.predictions import PredictionsPane
+from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.detail.tabs import Tab, TabLine
-from tracekit.tui.footer import FooterKey, KeysFooter
+from tracekit.tui.detail.statistics import AggregationPane, ModelsPane
+from tracekit.tui.detail.texts import CodePane, FactsPane
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import SHORTCUTS, key_signs
 from tracekit.tui.messages import ChangeWanted, RedrawWanted
-from tracekit.tui.screens.sized import SizedScreen
+from tracekit.tui.screens.small import SizedScreen
 from tracekit.tui.screens.title import status_line, title_line
 from tracekit.tui.selection import finding_here, findings_of, range_end
 from tracekit.tui.state import NOTHING, Area, State
 from tracekit.tui.theme import palette_of
+from tracekit.tui.timeline.tracks import Lanes
 from tracekit.tui.timeline.widget import Timeline
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.geometry import Size
-
-    from tracekit.tui.detail.pane import DetailPane
-    from tracekit.tui.timeline.lanes import Lanes
-
 
 PANES: tuple[type[DetailPane], ...] = (
     FindingsPane,
@@ -121,7 +112,6 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
             self._show_keys(self._state)
 
     def _show_keys(self, state: State) -> None:
-        """The keys that help here."""
         focused = self.focused
         enter = "Select event" if isinstance(focused, Timeline) and self._events else ""
         if isinstance(focused, RowList):
@@ -239,8 +229,7 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "esc", "Share screen", "clear"
     if enter:
         yield "enter", enter, "open_row" if lists else "select_here"
-    ref = finding_here(state)
-    check = state.session.check(ref) if ref is not None else None
+    check = state.session.check(finding_here(state))
     waits = state.selection.waits
     if waits is not None and waits.rows:
         yield ". ,", "Waits", "next_evidence"

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.console import Group, RenderableType
 from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.lanes.categories import FILLINGS, LOOKS, Category
+from tracekit.tui.action import Action
 from tracekit.tui.keys import SHORTCUTS, Scope, Section, key_signs
-from tracekit.tui.screens.sized import Modal
+from tracekit.tui.screens.small import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import Palette, palette_of, style
 from tracekit.tui.timeline.monochrome import LITTLE
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
-
-    from tracekit.tui.action import Action
 
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),
@@ -44,7 +41,6 @@ SIGNS: tuple[tuple[str, str], ...] = (
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (
     ("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),
 )
-"""What else stands there with colors."""
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[LLLL]", "one event; L or LL at one or two columns, [L when it touches the previous bar"),
     ("L", "events narrower than a column, running for a third of it or more"),
@@ -53,7 +49,6 @@ LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[ ]", "visible part, on the overview"),
     ("reversed", "selected event"),
 )
-"""What else stands there without."""
 _KEYS = 16
 """Cells for keys."""
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
@@ -98,7 +93,6 @@ class HelpScreen(Modal[None]):
     BINDINGS: ClassVar[list[BindingType]] = [(",".join(("escape", "q", *SHORTCUTS["help"].keys)), "dismiss", "Close")]
 
     def __init__(self, actions: Sequence[Action], first_line: float = 0) -> None:
-        """Begin at this line."""
         super().__init__()
         self._actions, self._first_line = actions, first_line
 
@@ -127,7 +121,6 @@ class LegendScreen(Modal[None]):
     BINDINGS: ClassVar[list[BindingType]] = [(",".join(("escape", "q", *SHORTCUTS["legend"].keys)), "dismiss", "Close")]
 
     def __init__(self, categories: Sequence[Category]) -> None:
-        """Of these categories."""
         super().__init__()
         self._categories = categories
 

@@ -17,19 +17,21 @@ from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
 from tracekit.comparison.words import arrow, number, pair_words, percent_change
 from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
+from tracekit.tui.state import Session, State
 from tracekit.tui.text import cut, longest_that_fits
+from tracekit.tui.theme import Palette
+from tracekit.tui.viewport import Span, Viewport
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.comparison.comparison import Comparison
     from tracekit.comparison.models import ModelComparison
-    from tracekit.tui.state import EventRef, Session, State
-    from tracekit.tui.theme import Palette
-    from tracekit.tui.viewport import Span, Viewport
 
 
 _CLAUSE_END = "[:;.] "
 _VERSUS = " → "
+_NAMED = {"label": 25, "model": 18}
+"""What names the selected event on the status line, and the cells that it has."""
 _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
 
@@ -159,14 +161,6 @@ def _edge(time_ns: int, view: Viewport) -> str:
     return exact_moment(time_ns, view.span_ns // 10)
 
 
-def _selection_words(session: Session, ref: EventRef) -> tuple[str, str]:
-    """What is selected, for where the inspector does not say so, and when it began."""
-    row, span = session.row(ref), session.span(ref)
-    widths = {"label": 25, "model": 18}
-    named = [shorten(row[name], room) for name, room in widths.items() if name in row and isinstance(row[name], str)]
-    return visible(" · ".join([*named, format_duration(span.span_ns)])), f" · at {moment(span.start_ns)}"
-
-
 def status_line(state: State, here: Span, width: int) -> str:
     """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range.
 
@@ -182,8 +176,13 @@ def status_line(state: State, here: Span, width: int) -> str:
         "cursor": f"cursor {_edge(state.cursor_ns, view)}",
         "range": "",
     }
-    if not state.inspector and state.selection.event is not None:
-        parts["selected"], parts["when"] = _selection_words(state.session, state.selection.event)
+    event = state.selection.event
+    if not state.inspector and event is not None:
+        # The inspector does not say what is selected.
+        row, span = state.session.row(event), state.session.span(event)
+        named = [shorten(row[name], room) for name, room in _NAMED.items() if isinstance(row.get(name), str)]
+        parts["selected"] = visible(" · ".join([*named, format_duration(span.span_ns)]))
+        parts["when"] = f" · at {moment(span.start_ns)}"
     if state.mark is not None:
         ends = (state.mark.start_ns, state.mark.end_ns, here.start_ns, here.end_ns)
         parts["range"] = f"range {format_duration(max(ends) - min(ends))}, v to finish"

@@ -11,22 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from rich.style import Style
 
+from tracekit.arrays import IntArray
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import Palette, style
 from tracekit.tui.timeline.tracks import Bar, Shares, Track, bars, edges
-
-if TYPE_CHECKING:
-    from rich.style import Style
-
-    from tracekit.arrays import IntArray
-    from tracekit.tui.viewport import Viewport
+from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
 LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tracekit.arrays import FloatArray, IntArray
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, fade
 from tracekit.tui.timeline.tracks import Bar, Track, bars, edges, starting
-
-if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
-    from tracekit.tui.viewport import Viewport
-
+from tracekit.tui.viewport import Viewport
 
 LITTLE = ":"
 """What is on for less than `_MUCH` of a column."""

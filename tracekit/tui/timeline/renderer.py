@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import set_cell_size
@@ -16,19 +15,25 @@ from rich.segment import Segment
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.lanes import PIPELINES
 from tracekit.report.formatting import visible
+from tracekit.tui.state import State
 from tracekit.tui.theme import PALETTES, Palette, style
-from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.lanes import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane
-from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
-from tracekit.tui.timeline.strips import PredictionsOverTime, Strip, model_of, predictions_over_time
-from tracekit.tui.timeline.tracks import Track, edges, hit, passing_tracks, tracks
+from tracekit.tui.timeline.strips import PredictionsOverTime, model_of, predictions_over_time
+from tracekit.tui.timeline.tracks import (
+    EXPANDED_LIMIT,
+    FilterMask,
+    Lanes,
+    TimelineLane,
+    Track,
+    edges,
+    hit,
+    passing_tracks,
+    tracks,
+)
 from tracekit.tui.viewport import column_of, time_of
-
-if TYPE_CHECKING:
-    from tracekit.tui.state import State
 
 NARROW = 100
 """Width below which titles of lanes get less room."""
@@ -57,7 +62,6 @@ class Renderer:
         self.has_keys = True
         """Whether keys move the cursor of the lanes."""
         self.lanes = Lanes(())
-        """What is drawn."""
         self._state: State | None = None
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
@@ -68,11 +72,10 @@ class Renderer:
         self._marks: dict[tuple[object, ...], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
-        self._strips: dict[tuple[object, ...], Strip] = {}
+        self._strips: dict[tuple[object, ...], tuple[tuple[Picture, ...], int]] = {}
         self._pictured: object = None
         """The view of which pictures and strips are kept."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
-        """Predictions by recording and model."""
         self._filter_mask: FilterMask | None = None
         self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
         """Rows of expanded and joined lanes with only what passes the filter."""
@@ -227,13 +230,13 @@ class Renderer:
         key = (line.line, line.parts, model)
         if key not in self._strips:
             self._strips[key] = over_time.strip(line.line, line.parts, edges(state.view, self.columns))
-        strip = self._strips[key]
-        words, largest = over_time.title(line, strip.largest, model, self.gutter - 1)
+        strip, value = self._strips[key]
+        words, largest = over_time.title(line, value, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, largest)
         overlay = Overlay(
             range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded_columns(state)
         )
-        return [title, *segments(strip.pictures[line.part], self._palette, overlay, monochrome=self._monochrome)]
+        return [title, *segments(strip[line.part], self._palette, overlay, monochrome=self._monochrome)]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self.lanes.lanes[lane_index] for lane_index in line.lanes]
@@ -278,7 +281,6 @@ class Renderer:
             self._pictured = seen
 
     def _track_lines(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:
-        """All lines of a track."""
 
         def draw(which: Track, label: Callable[[int], str]) -> tuple[Picture, ...]:
             if self._monochrome:
@@ -336,10 +338,8 @@ class Renderer:
     def _selected_columns(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event = state.selection.event
-        if event is None or lane.events is None or lane.events.frame != event.frame:
-            return (0, 0)
-        position = lane.events.position(event.index)
-        if position is None or not track.holds(position):
+        position = lane.position(event) if event is not None else None
+        if event is None or position is None or not track.holds(position):
             return (0, 0)
         return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 

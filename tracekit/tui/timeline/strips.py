@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len
 
+from tracekit.arrays import IntArray
 from tracekit.characters import shorten, visible
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.trace import Trace
+from tracekit.tui.state import State
 from tracekit.tui.timeline.glyphs import Picture, of_level
 from tracekit.tui.timeline.layout import Line, ScreenLine
 from tracekit.units import format_duration, format_estimate
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
-    from tracekit.trace.trace import Trace
-    from tracekit.tui.state import State
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A strip as it is drawn, and the value that its full height stands for."""
-
-    pictures: tuple[Picture, ...]
-    """Its lines, from the top."""
-    largest: int
-    """The largest of its values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +43,6 @@ class PredictionsOverTime:
     """Predictions that the app called, of one model or of all."""
 
     in_flight: Steps
-    """How many are in flight."""
     latency: Steps
     """The duration in ns of the longest in flight, 0 where none is."""
     inferred: bool
@@ -64,10 +50,11 @@ class PredictionsOverTime:
     resolution_ns: int
     """To how much durations are known."""
 
-    def strip(self, line: Line, parts: int, bounds: IntArray) -> Strip:
-        """A strip of `parts` lines, with a column between each two neighboring edges."""
+    def strip(self, line: Line, parts: int, bounds: IntArray) -> tuple[tuple[Picture, ...], int]:
+        """A strip of `parts` lines, from the top, with a column between each two neighboring edges; and the value that
+        its full height stands for."""
         values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
-        return Strip(blocks(values, parts), int(values.max(initial=0)))
+        return blocks(values, parts), int(values.max(initial=0))
 
     def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
         """What stands in front of a line, and the scale, for the right end, in `room` cells."""
@@ -138,7 +125,7 @@ def model_of(state: State) -> str | None:
     model: object = None
     if selection.event is not None:
         model = session.row(selection.event).get("model")
-    elif selection.finding is not None and (check := session.check(selection.finding)) is not None:
+    elif (check := session.check(selection.finding)) is not None:
         model = check.model
     return model if isinstance(model, str) else state.filter.model or None
 

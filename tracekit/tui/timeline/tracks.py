@@ -1,24 +1,27 @@
-"""The intervals of a lane, arranged in rows, and what lies under a cell of the screen.
+"""The lanes of a trace with their intervals in rows, what lies under a cell of the screen, and what passes a filter.
 
 The busy time of a column is the covered time before its end less that before its start (`CoveredTime`), exact for every
-zoom and as cheap for a million intervals as for ten: O(columns log n).
-"""
+zoom and as cheap for a million intervals as for ten: O(columns log n)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events, position_of
+from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
+from tracekit.lanes.layout import LaneRows
 from tracekit.lanes.stacking import stack
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.tui.viewport import Viewport
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.trace import Trace
+from tracekit.tui.ranges import passing
+from tracekit.tui.state import EventFilter, EventRef
+from tracekit.tui.viewport import Viewport
 
 
 def edges(view: Viewport, columns: int) -> IntArray:
@@ -206,13 +209,87 @@ def step(events: Events, position: int, forward: bool, chosen: BoolArray | None 
 
 def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
     """The start or end of an interval nearest to a time and at most `within_ns` away; None where there is none."""
-    best: int | None = None
-    for times in (events.starts, np.sort(events.ends)):
-        at = int(np.searchsorted(times, time_ns))
-        for position in (at - 1, at):
-            if 0 <= position < len(times):
-                edge_ns = int(times[position])
-                near = abs(edge_ns - time_ns)
-                if near <= within_ns and (best is None or near < abs(best - time_ns)):
-                    best = edge_ns
-    return best
+    if not len(events):
+        return None
+    # Of those equally near, a start comes before an end, and the earlier one first.
+    times = np.concatenate((events.starts, np.sort(events.ends)))
+    away = np.abs(times - time_ns)
+    nearest_of_all = int(away.argmin())
+    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else None
+
+
+DEPTH_LIMIT = 4
+"""Rows of a lane unless it is expanded. Our judgment: four show nesting and a pile-up, and leave room for others."""
+EXPANDED_LIMIT = 40
+"""Rows of an expanded lane."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimelineLane(LaneRows):
+    """One lane as it is drawn."""
+
+    tracks: tuple[Track, ...] = ()
+
+    def position(self, ref: EventRef) -> int | None:
+        """Where a row stands in its events; None where it is not on this lane. O(log n)."""
+        events = self.events
+        return events.position(ref.index) if events is not None and events.frame == ref.frame else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """The lanes of one recording under one grouping, and the rows that are evidence."""
+
+    lanes: tuple[TimelineLane, ...]
+    evidence: Mapping[str, BoolArray] = field(default_factory=dict)
+    """Which rows are evidence of a finding, by frame: shape (rows,) each."""
+
+    def events_of(self, identity: str) -> Events | None:
+        """Events of the lane of that id; None where it has none."""
+        return next((lane.events for lane in self.lanes if lane.id == identity), None)
+
+    @property
+    def hold_events(self) -> bool:
+        """Whether any lane has an event."""
+        return any(lane.events is not None for lane in self.lanes)
+
+
+def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
+    """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
+    return _with_tracks(lanes_of(trace, grouping))
+
+
+def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
+    """The lane of the main thread, or none; see `tracekit.lanes.lanes.main_thread`."""
+    return _with_tracks(main_thread(trace))
+
+
+def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+    return tuple(
+        TimelineLane(
+            **{field.name: getattr(lane, field.name) for field in fields(LaneRows)},
+            tracks=() if lane.events is None else tracks(lane.events, 1 if lane.strip else DEPTH_LIMIT),
+        )
+        for lane in lanes
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterMask:
+    """What a filter lets through, for some lanes."""
+
+    keep: Mapping[str, BoolArray]
+    """By frame, shape (rows,) each. Strips of states are in none of the frames, and stay as they are."""
+    tracks: Mapping[str, tuple[Track, ...]]
+    """The rows of each lane with only what passes, by id; made beforehand, since they take long."""
+
+
+def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
+    """What passes a filter. O(n log n)."""
+    keep = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
+    tracks = {
+        lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
+        for lane in lanes
+        if lane.events is not None and lane.events.frame in keep
+    }
+    return FilterMask(keep, tracks)

@@ -8,27 +8,24 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tracekit.tui.background import in_background
+from tracekit.tui import viewport
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.messages import ChangeWanted, CursorMoved, RangeSelected, RecordingChosen, Selected, ViewMoved
+from tracekit.tui.messages import (
+    ChangeWanted,
+    CursorMoved,
+    RangeSelected,
+    RecordingChosen,
+    Selected,
+    ViewMoved,
+    in_background,
+)
 from tracekit.tui.state import EventRef, Selection, State
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
-from tracekit.tui.timeline.lanes import FilterMask, Lanes, filter_mask
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
-from tracekit.tui.timeline.tracks import edge
-from tracekit.tui.viewport import (
-    PAN_STEP,
-    ZOOM_STEP,
-    Viewport,
-    center_view,
-    clamp,
-    pan,
-    span_between,
-    time_of,
-    zoom,
-)
+from tracekit.tui.timeline.tracks import FilterMask, Lanes, edge, filter_mask
+from tracekit.tui.viewport import Viewport, time_of
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
@@ -132,7 +129,9 @@ class Timeline(Widget, can_focus=True):
             return
         columns = self.renderer.columns
         at = time_of(state.view, columns, spot.column)
-        self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
+        self._look(
+            viewport.zoom(state.view, viewport.ZOOM_STEP if up else 1 / viewport.ZOOM_STEP, at, state.bounds, columns)
+        )
 
     on_mouse_scroll_down = on_mouse_scroll_up
 
@@ -170,17 +169,28 @@ class Timeline(Widget, can_focus=True):
             self._overview(column)
         elif drag.ranging:
             ends = (self._nearest_edge(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
-            self.post_message(RangeSelected(span_between(*ends), self._session))
+            self.post_message(RangeSelected(viewport.span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
-            self._look(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
+            self._look(viewport.clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go; without a move in between it was a click."""
+        """Let go; without a move in between it was a click, which puts the cursor there and selects the event."""
         drag, self._drag = self._drag, None
         self.release_mouse()
-        if drag is not None and not drag.moved and drag.line is not Line.MINIMAP:
-            self._click(event)
+        spot = self.renderer.at(event.x, event.y)
+        state = self._state
+        clicked = drag is not None and not drag.moved and drag.line is not Line.MINIMAP
+        if not clicked or state is None or spot.column < 0:
+            return
+        time = time_of(state.view, self.renderer.columns, spot.column)
+        lane = spot.lane.id if spot.lane is not None else state.lane
+        self.post_message(CursorMoved(time, lane, self._session))
+        if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
+            ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
+            selected = Selected(Selection(event=ref), reveal=False)
+            selected.recording = self._session
+            self.post_message(selected)
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title show all rows of the lane."""
@@ -193,35 +203,23 @@ class Timeline(Widget, can_focus=True):
             else:
                 self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
 
-    def _click(self, event: events.MouseUp) -> None:
-        """Put the cursor under the pointer, and select the event there."""
-        spot = self.renderer.at(event.x, event.y)
-        state = self._state
-        if state is None or spot.column < 0:
-            return
-        time = time_of(state.view, self.renderer.columns, spot.column)
-        lane = spot.lane.id if spot.lane is not None else state.lane
-        self.post_message(CursorMoved(time, lane, self._session))
-        if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
-            ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            selected = Selected(Selection(event=ref), reveal=False)
-            selected.recording = self._session
-            self.post_message(selected)
-
     def _look(self, view: Viewport) -> None:
-        """Ask for another view."""
         self.post_message(ViewMoved(view, self._session))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
         if self._state is not None:
-            self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.renderer.columns))
+            self._look(
+                viewport.pan(
+                    self._state.view, direction * viewport.PAN_STEP / 2, self._state.bounds, self.renderer.columns
+                )
+            )
 
     def _overview(self, column: int) -> None:
         """Center the view on a column of the overview."""
         if self._state is not None:
             bounds, columns = self._state.bounds, self.renderer.columns
-            self._look(center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
+            self._look(viewport.center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
 
     def _nearest_edge(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""

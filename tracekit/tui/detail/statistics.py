@@ -1,20 +1,23 @@
-"""Model Activity Aggregation: statistics by lane, event and model, of the selected range or of all."""
+"""Statistics as rows: by lane, event and model, of the selected range or of all; of each model, as in the report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual.message import Message
 
 from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS, AggregationRow
+from tracekit.analysis.quantities import MODEL
 from tracekit.documents.report_events import EventRow, event_columns, event_rows
-from tracekit.report.formatting import ABSENT, shorten
+from tracekit.report.formatting import ABSENT, count, duration, frames, shorten
+from tracekit.report.phases import headline
+from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
-from tracekit.tui.detail.columns import WIDEST, ListColumn
-from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.detail.records import Records, records_of
+from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, records_of
+from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_words
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort, State
@@ -22,9 +25,10 @@ from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from textual.message import Message
-
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
     from tracekit.render.blocks import Column
+
 
 FIRST_SORT = Sort("sum", descending=True)
 """As Instruments sorts it at first."""
@@ -64,9 +68,7 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
         ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
     ]
     columns += [_column(column) for column in event_columns([line.shown for line in lines])]
-    if sort.column not in [column.title for column in columns]:
-        sort = FIRST_SORT
-    return records_of(lines, columns, sort, empty)
+    return records_of(lines, columns, sort, empty, FIRST_SORT)
 
 
 def short_event(line: Line, room: int) -> str:
@@ -91,7 +93,6 @@ _MIN_EVENT, _MIN_PROCESS = 18, 6
 
 
 def _column(column: Column[EventRow]) -> ListColumn[Line]:
-    """A column of the report's table."""
     name = SORT_COLUMNS.get(column.title)
 
     def value(line: Line) -> float | None:
@@ -114,11 +115,9 @@ class AggregationPane(ListPane[Records[Line]]):
     TITLE = "Aggregation"
     SHORT = "Stats"
     WAITING = "Computing statistics…"
+    MADE_FROM = ("session", "range", "filter")
+    FIRST_SORT = FIRST_SORT
     ENTER = "List events"
-
-    def inputs(self, state: State) -> tuple[object, ...]:
-        """The recording, the range, the filter and the order."""
-        return (state.session, state.range, state.filter, state.sorts.get(self.PANE, FIRST_SORT))
 
     def make(self, state: State) -> Records[Line] | None:
         """The aggregation of what range and filter let through, or the report's."""
@@ -126,7 +125,7 @@ class AggregationPane(ListPane[Records[Line]]):
         if rows is None:
             return None
         empty = none_words("event", state.range, state.filter, known=holds_events(state.session.trace))
-        return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
+        return aggregation_records(rows, self.sort(state), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:
         """How many rows, and which events they count."""
@@ -134,13 +133,7 @@ class AggregationPane(ListPane[Records[Line]]):
         words = count_wordings(state.range, state.filter)
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
-    def row_of(self, rows: Records[Line], state: State) -> int | None:
-        """The row that is selected."""
-        chosen = state.selection.row
-        return next((at for at, line in enumerate(rows.records) if chosen is not None and line.ref == chosen), None)
-
-    def selection_of(self, rows: Records[Line], row: int) -> Selection:
-        """The row of the report's aggregation that a row shows."""
+    def _selection_of(self, rows: Records[Line], row: int) -> Selection:
         return Selection(row=rows.records[row].ref)
 
     def open_message(self, rows: Records[Line], row: int) -> Message:
@@ -153,3 +146,86 @@ def filter_of(row: AggregationRow) -> EventFilter:
     """The events that a row counts."""
     text = row.label if row.label != NO_EVENT else ""
     return EventFilter(text=text, model=row.model or "", kind=row.kind)
+
+
+def _time(
+    title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0
+) -> ListColumn[ModelSummary]:
+    """A field of statistics that a model may lack."""
+
+    def value(model: ModelSummary) -> float | None:
+        number: float | None = getattr(of(model), name, None)
+        return number
+
+    return ListColumn(title, lambda model: duration(value(model), model.resolution_ns), value, drop=drop)
+
+
+def _number_column(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
+    """A number of the model, by its id."""
+    title = "fps" if MODEL[name].unit == "fps" else MODEL[name].title
+
+    def value(model: ModelSummary) -> float | None:
+        return model.quantities.get(name)
+
+    def words(model: ModelSummary) -> str:
+        return duration(value(model), model.resolution_ns) if text is duration else text(value(model))
+
+    return ListColumn(title, words, value, drop=drop, quantity=name)
+
+
+def _bar(model: ModelSummary) -> Callable[[int], str] | None:
+    return next((row.bar for row in parts_rows([model])), None)
+
+
+def _sentence(model: ModelSummary) -> str:
+    parts = parts_rows([model])
+    return headline(model) if model.phases else next((row.sentence for row in parts), ABSENT)
+
+
+COLUMNS: tuple[ListColumn[ModelSummary], ...] = (
+    ListColumn("model", lambda model: model.name, words=True),
+    ListColumn("loads", lambda model: count(model.loads), lambda model: model.loads),
+    ListColumn("cold", lambda model: count(model.cold_loads), lambda model: model.cold_loads, drop=6),
+    _time("load mean", lambda model: model.load, "mean_ns", 3),
+    ListColumn(
+        "predictions", lambda model: count(model.predictions), lambda model: model.predictions, quantity="predictions"
+    ),
+    _time("sum", lambda model: model.prediction, "total_ns", 4),
+    *(_number_column(name, duration, at and at + 4) for at, name in enumerate(SHOWN)),
+    _time("max", lambda model: model.prediction, "max_ns", 7),
+    _number_column("fps", frames, 2),
+    ListColumn("where time goes", _sentence, words=True, drop=1, width=0, max_width=16, ordered=False, bar=_bar),
+)
+
+
+class ModelsPane(ListPane[Records["ModelSummary"]]):
+    """One row for each model; the inspector has all its facts."""
+
+    PANE = "models"
+    TITLE = "Models"
+    MADE_FROM = ("session",)
+    FIRST_SORT = FIRST_SORT
+    ENTER = "List events"
+
+    def make(self, state: State) -> Records[ModelSummary] | None:
+        """The models of the report."""
+        report = state.session.report
+        empty = "No rows are attributed to a model."
+        return None if report is None else records_of(report.models, COLUMNS, self.sort(state), empty)
+
+    def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
+        """How many, and what the signs of the bars mean."""
+        signs = legend(parts_rows(rows.records))
+        first = full_list_words(state)
+        counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
+        wordings = [(first, count, signs) for count in counts]
+        if first:
+            wordings.append(("unfiltered", "", signs))
+        return longest_that_fits([" · ".join(part for part in parts if part) for parts in wordings], room)
+
+    def _selection_of(self, rows: Records[ModelSummary], row: int) -> Selection:
+        return Selection(model=rows.records[row].name)
+
+    def open_message(self, rows: Records[ModelSummary], row: int) -> Message:
+        """List the events of a model."""
+        return ChangeWanted(pane="events", filter=EventFilter(model=rows.records[row].name))

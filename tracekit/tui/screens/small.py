@@ -1,23 +1,46 @@
-"""Small screens over the main one: a line to type, something to choose, things to tick."""
+"""What all screens are; while a recording is read, or when it cannot be opened; small ones over the main one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Generic
 
 from rich.text import Text
+from textual._widget_navigation import Direction
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection as Tick
 
+from tracekit.recording import Progress
 from tracekit.report.formatting import visible
-from tracekit.tui.background import in_background
-from tracekit.tui.screens.sized import Modal
+from tracekit.tui.action_line import KeysFooter
+from tracekit.tui.messages import in_background
+from tracekit.tui.text import cut
 
-if TYPE_CHECKING:
-    from textual._widget_navigation import Direction
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
+
+class SizedScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
+    """Is laid out for no size but that of the terminal.
+
+    Textual's screens post to themselves each size that they were laid out for. Of two that come at once, each would
+    bring back the other, without end, or the first one would stay.
+    """
+
+    def _screen_resized(self, size: Size) -> None:
+        del size
+        super()._screen_resized(self.app.size)
+
+
+class Modal(SizedScreen[ScreenResultType], ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+    """Closes once: keys and clicks that came before the screen was gone would close the one below it too."""
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close with a result, unless that was done."""
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
 class AskScreen(Modal[str]):
@@ -157,3 +180,60 @@ class TickScreen(Modal[frozenset[str]]):
     def action_finish(self) -> None:
         """Give the names that are ticked."""
         self.dismiss(frozenset(self.query_one(SelectionList).selected))
+
+
+_BAR = 40
+"""Cells of the bar."""
+_SHARE = 6
+"""Cells of `  100%`."""
+
+
+def progress_text(progress: Progress, width: int) -> str:
+    """A bar, or the size read where the whole is not known, and below it the file, in `width` cells."""
+    if progress.total_bytes:
+        bar = max(min(_BAR, width - _SHARE), 0)
+        filled = progress.done_bytes * bar // progress.total_bytes
+        share = progress.done_bytes * 100 // progress.total_bytes
+        amount = f"{'█' * filled}{'░' * (bar - filled)}  {share}%"
+    else:
+        amount = f"{progress.done_bytes / 1e6:,.1f} MB read"
+    return f"{amount}\n\n{cut(visible(progress.source), width)}"
+
+
+class OpeningScreen(SizedScreen[None], inherit_bindings=False):
+    """How far reading has come, and how to give up.
+
+    Without Textual's progress bar: it moves fifteen times a second by itself, in the time that reading needs.
+    """
+
+    def __init__(self, names: str) -> None:
+        super().__init__()
+        self._names = names
+
+    def compose(self) -> ComposeResult:
+        """A bar in the middle."""
+        with Vertical(id="opening"):
+            yield Static(visible(f"Opening {self._names}"), markup=False)
+            yield Static("", id="progress", markup=False)
+            yield Static("q cancels", classes="dim")
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it has come."""
+        line = self.query_one("#progress", Static)
+        # Its size never changes, so that nothing is laid out again while all else waits.
+        line.update(progress_text(progress, line.content_size.width), layout=False)
+
+
+class TroubleScreen(SizedScreen[None], inherit_bindings=False):
+    """What is wrong and what to do: the sentence of the error says both."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self._sentence = sentence
+
+    def compose(self) -> ComposeResult:
+        """The sentence in the middle."""
+        with Vertical(id="trouble"):
+            yield Static("Can't open this recording", classes="title")
+            yield Static(visible(self._sentence), markup=False)
+        yield KeysFooter()

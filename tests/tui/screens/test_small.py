@@ -11,7 +11,7 @@ from tracekit.tui.app import ViewApp
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.opening import Viewed
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.opening import OpeningScreen, progress_text
+from tracekit.tui.screens.small import OpeningScreen, progress_text
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from support.lists import heading, listed
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.aggregation import AggregationPane, filter_of
+from tracekit.tui.detail.columns import sort_value
 from tracekit.tui.detail.events import EventsPane
-from tracekit.tui.detail.records import sort_value
+from tracekit.tui.detail.statistics import AggregationPane, filter_of
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import Sort
 
@@ -37,7 +37,7 @@ async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
 async def test_every_column_of_the_aggregation_sorts_both_ways(screen) -> None:
     await screen.press("2")
     pane = screen.app.browse.query_one(AggregationPane)
-    shown = [entry.title for entry in listed(screen, AggregationPane).visible_columns]
+    shown = [entry.title for entry in listed(screen, AggregationPane).visible_columns()]
     assert shown[:4] == ["event", "model", "lane", "count"]
     sorted_by = []
 

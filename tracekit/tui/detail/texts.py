@@ -1,0 +1,144 @@
+"""Panes that are one text: what the recording is, with the coverage of each of its instruments, and the call tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tracekit.analysis.code.tree import Frames, call_tree
+from tracekit.report.call_tree import branches
+from tracekit.report.formatting import (
+    ABSENT,
+    STATE_WORDS,
+    duration,
+    end_reason,
+    moment,
+    pid_suffix,
+    start_words,
+    visible,
+)
+from tracekit.report.operations import REQUEST_TITLES, request_notes, request_number, request_value
+from tracekit.report.report import RecordingInfo, Report
+from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.tui.detail.pane import TextPane
+from tracekit.tui.state import State
+from tracekit.tui.text import Broken, Drawn
+from tracekit.tui.viewport import Span
+from tracekit.units import format_count
+
+
+def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
+    """Facts of a recording as name and value."""
+    runs = f"{info.run} of {len(info.runs)}" if len(info.runs) > 1 else str(info.run)
+    process = f"{info.target}{pid_suffix(info)}" if info.target else None
+    yield from (
+        ("recording", info.source),
+        ("input type", info.input_type),
+        ("run", runs),
+        ("target", process or ABSENT),
+        ("device", info.device_model or ABSENT),
+        ("system", " ".join(part for part in (info.platform, info.os_version) if part) or ABSENT),
+        ("template", info.template or ABSENT),
+        ("Instruments", info.instruments_version or ABSENT),
+        ("started", start_words(info.start_date) if info.start_date else ABSENT),
+        ("duration", duration(info.duration_ns)),
+        ("end reason", end_reason(info.end_reason or ABSENT)),
+    )
+
+
+def facts_text(report: Report) -> Text:
+    """Verdict, facts and notes of a recording, then the coverage of each instrument."""
+    text = Text()
+    text.append(f"{visible(report.summary.verdict)}\n\n", "bold")
+    for each in report.requests:
+        text.append(f"{visible(each.name)}\n", "bold")
+        known = [name for name in REQUEST_TITLES if request_value(each, name) is not None]
+        _lines(text, ((REQUEST_TITLES[name], request_number(each, name)) for name in known), 20)
+        text.append("".join(f"{visible(note)}\n" for note in request_notes(each)) + "\n")
+    _lines(text, facts(report.recording))
+    for note in report.recording.notes:
+        text.append(f"\n{visible(note)}\n")
+    text.append("\nCoverage\n", "bold")
+    for entry in report.coverage:
+        text.append(f"\n{entry.instrument}: {STATE_WORDS[entry.state]}\n", "bold")
+        text.append(f"{visible(entry.conclusion)}\n")
+        if entry.advice:
+            text.append(f"→ {visible(entry.advice)}\n")
+    return text
+
+
+def _lines(text: Text, facts: Iterable[tuple[str, str]], width: int = 16) -> None:
+    for name, value in facts:
+        text.append(f"{name:<{width}}", "dim")
+        text.append(f"{visible(value)}\n")
+
+
+class FactsPane(TextPane):
+    """How a recording was made, and what each instrument recorded."""
+
+    PANE = "facts"
+    TITLE = "Recording"
+    SHORT = "Rec."
+
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
+        return (state.session,) if state.session.report is not None else None
+
+    def _text(self, state: State) -> Text:
+        return facts_text(state.session.report) if state.session.report is not None else Text()
+
+
+SHOWN: Final = {
+    Frames.FOLDED: "system functions folded",
+    Frames.ALL: "all functions",
+    Frames.APP: "functions of the app",
+}
+
+
+def code_text(state: State) -> RenderableType:
+    """The call tree of what ran in the chosen span, or in the whole recording; what is longer than a line goes on below
+    its beginning. The checks have read the samples by now."""
+    session, span = state.session, chosen_span(state)
+    sampled = session.whole_trace.profiled
+    if sampled is None or sampled.samples.empty:
+        entry = session.whole_trace.coverage_of(CALL_STACKS)
+        return Text(f"{entry.conclusion} {entry.advice}".rstrip())
+    time = sampled.samples["time_ns"].to_numpy()
+    chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
+    where = "" if span is None else f" from {moment(span.start_ns)} to {moment(span.end_ns)}"
+    samples = format_count(int(chosen.sum()), "sample")
+    counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
+    title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
+    order = "innermost first" if state.inverted else "outermost first"
+    keys = f"X: {SHOWN[state.frames]} · U: {order}"
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    for branch in branches(call_tree(sampled, chosen, state.frames, invert=state.inverted)):
+        grid.add_row(Text(branch.numbers), Broken(Text(branch.name), len(branch.indent)))
+    return Group(Text(title), Text(keys, "dim"), grid)
+
+
+def chosen_span(state: State) -> Span | None:
+    """The range, else the selected event, else None: everything."""
+    event = state.selection.event
+    return state.range or (state.session.span(event) if event is not None else None)
+
+
+class CodePane(TextPane):
+    """What ran, as a tree of calls: in the range, else in the selected event, else in the whole recording."""
+
+    PANE = "code"
+    TITLE = "Code"
+
+    def _depends_on(self, state: State) -> tuple[object, ...] | None:
+        if state.session.report is None:
+            return None
+        return state.session.whole_trace, chosen_span(state), state.frames, state.inverted
+
+    def _text(self, state: State) -> Drawn:
+        return Drawn(code_text(state))

@@ -1,0 +1,214 @@
+"""What the report says of what is selected: of a check with its evidence, of a model, of a row of the aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from tracekit.analysis.aggregation import SORT_COLUMNS
+from tracekit.detectors.outcomes import Metric
+from tracekit.documents.report_findings import finding_savings
+from tracekit.render.prose import parts
+from tracekit.report.formatting import (
+    ABSENT,
+    OUTCOMES,
+    RELATIONS,
+    condition,
+    count,
+    duration,
+    exact_moment,
+    quantity,
+    visible,
+    word_list,
+)
+from tracekit.report.groups import rank
+from tracekit.report.model_file_words import file_rows
+from tracekit.report.phases import phase_rows
+from tracekit.report.report import Report, Result
+from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
+from tracekit.trace.events import Level
+from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
+from tracekit.tui.ranges import durations_of_model, durations_of_row
+from tracekit.tui.state import FindingRef, RowRef, Session, State
+from tracekit.tui.text import Broken, hanging, which_interval
+from tracekit.tui.theme import Palette
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+
+
+def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
+    """All of a check; with an interval of its evidence, that first."""
+    check, report = session.check(ref), session.report
+    if check is None or report is None:
+        return
+    if ref.evidence is not None:
+        yield from section(f"Evidence {which_interval(check, ref.evidence)}", _interval(check, ref.evidence))
+    # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
+    evaluated = check.outcome in ("finding", "passed")
+    yield heading(check.title if evaluated else f"{check.id}: {OUTCOMES[check.outcome]}")
+    about = (*_check_facts(check, report), ("also for", _same_for(report, check)))
+    yield facts((name, value) for name, value in about if value)
+    yield Text(f"\n{visible(check.summary)}\n")
+    for caveat in check.caveats:
+        yield Text(f"Note: {visible(caveat)}\n", "italic")
+    yield Text(f"{visible(check.why)}\n", "dim")
+    if check.metrics:
+        yield facts(((metric.name, _metric_text(metric)) for metric in check.metrics), MEASURES)
+        yield ""
+    if check.cost is not None:
+        yield Text(f"{visible(check.cost.basis)}\n", "dim")
+    if check.record:
+        yield Text(f"To evaluate this: {visible(check.record)}\n")
+    if check.fix:
+        yield heading("Fix")
+        yield from _fix(visible(check.fix, multiline=True), palette)
+        yield ""
+    for reference in check.references:
+        yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
+
+
+def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
+    """The Markdown of a fix: paragraphs and items wrap, code keeps its lines."""
+    before = ""
+    for kind, marker, body in parts(source, palette.code):
+        # Items stand together; anything else is set apart.
+        if before and not (kind == before == "item"):
+            yield ""
+        before = kind
+        if kind == "code":
+            for line in body.split("\n"):
+                indent = len(line.plain) - len(line.plain.lstrip())
+                yield Padding(line[indent:], (0, 0, 0, 2 + indent)) if line.plain else ""
+        else:
+            yield hanging([(Text(marker), body)], len(marker)) if marker else body
+
+
+def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
+    entry = check.evidence[number]
+    yield "event", entry.label
+    yield "model", entry.model or ABSENT
+    yield "at", exact_moment(entry.start_ns)
+    yield "duration", exact(entry.duration_ns)
+    yield "keys", ". , to step · F to finding"
+
+
+def _check_facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
+    yield "severity", rank(check, report)
+    yield "model", check.model or ""
+    yield "check", check.id
+    if savings := finding_savings(check):
+        yield "est. savings", savings
+    for other in check.related:
+        about = f" of {other.model}" if other.model else ""
+        yield RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
+    if check.evidence:
+        listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
+        yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
+
+
+def _same_for(report: Report, check: Result) -> str:
+    """The other models that the check says the same about, and other checks not evaluated for the same reason."""
+    answer = (check.outcome, check.summary, check.record)
+    alike = [
+        other
+        for other in report.results
+        if (other.outcome, other.summary, other.record) == answer and other is not check
+    ]
+    models = [other.model for other in alike if other.id == check.id and other.model is not None]
+    detectors = [other.id for other in alike if other.id != check.id]
+    return ", ".join(dict.fromkeys([*models, *detectors]))
+
+
+def _metric_text(metric: Metric) -> str:
+    limit = condition(metric)
+    return f"{quantity(metric.value, metric.unit)}{f' (threshold {limit})' if limit else ''}"
+
+
+SHARES = 16
+"""Cells for a time and its share."""
+
+
+def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
+    """About a model of the report; nothing while there is no report."""
+    model = next((entry for entry in (session.report.models if session.report else ()) if entry.name == name), None)
+    if model is None:
+        return
+    yield from section(model.name, _model_facts(model))
+    if session.report is not None:
+        yield from _file_blocks(session.report, name)
+    yield from histogram_blocks(durations_of_model(session, name), "all predictions", model.resolution_ns)
+    latency = model.latency
+    for title, numbers in (
+        ("Loads", model.load),
+        ("All predictions", model.prediction),
+        ("Warm predictions", latency.warm if latency is not None else None),
+        ("First predictions after a load", latency.cold if latency is not None else None),
+    ):
+        if numbers is not None:
+            yield from section(title, numbers_of(numbers, model.resolution_ns))
+    for calls in model.phases:
+        yield heading(f"Where the time of a {calls.kind} goes")
+        yield facts(((row.share_words, row.words) for row in phase_rows([model]) if row.calls is calls), SHARES)
+    rows = parts_rows([] if model.phases else [model])
+    for row in rows:
+        yield from time_blocks("Where a prediction's time goes", row, palette, monochrome=monochrome)
+    for note in parts_notes(rows):
+        yield Text(f"\n{note}", "dim")
+
+
+def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
+    for row in file_rows(report):
+        if row.model == name:
+            yield heading("Model file" if row.card else "Performance report")
+            yield Text(visible(row.facts))
+            for sentence in row.sentences:
+                yield Text(visible(sentence))
+            yield facts(row.card)
+            yield ""
+
+
+def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
+    if model.parents:
+        also = "also a " if model.level == Level.TOP else ""
+        yield "stage", f"{also}stage of {word_list(model.parents)}"
+    yield "instances", count(model.instances)
+    yield "loads", count(model.loads)
+    yield "cold loads", count(model.cold_loads)
+    yield "predictions", count(model.predictions)
+    throughput, rate = model.throughput, fast_enough(model.quantities)
+    if throughput is not None and throughput.per_second is not None:
+        pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
+        yield "rate", f"{throughput.per_second:,.1f} predictions/s{pace}"
+    if rate:
+        yield "latency", rate
+
+
+def numbers_of(numbers: Statistics, resolution_ns: int) -> Iterator[tuple[str, str]]:
+    """Statistics of durations as names and values, with the digits that are known."""
+    yield "count", count(numbers.count)
+    yield "sum", duration(numbers.total_ns, resolution_ns)
+    if numbers.elapsed_ns != numbers.total_ns:
+        yield "elapsed", duration(numbers.elapsed_ns, resolution_ns)
+    for name in ("mean", "min", "median", "p90", "p95", "p99", "max", "stdev"):
+        yield name, duration(getattr(numbers, SORT_COLUMNS[name]), resolution_ns)
+
+
+def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
+    """A row, of what range and filter let through."""
+    row = ref.source
+    numbers = row.warm if ref.warm else row.statistics
+    known = [("lane", row.lane), ("model", row.model or ABSENT)]
+    known += [("process", row.process)] if row.process is not None else []
+    known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
+    yield from section(row.label, [*known, ("keys", "enter lists the events")])
+    if numbers is not None:
+        yield from histogram_blocks(durations_of_row(state, ref), "these events", row.resolution_ns)
+        yield facts(numbers_of(numbers, row.resolution_ns))
+        yield ""
