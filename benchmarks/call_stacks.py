@@ -28,7 +28,7 @@ result = int(recorded[samples["stack"].dropna()].sum())
 PLAIN = """
 import bisect
 from tracekit.recording.bundle.symbol_archive import SymbolArchive
-from tracekit.recording.function_names.short import short_name
+from tracekit.recording.function_names import short_name
 from pathlib import Path
 archives = [SymbolArchive(file.read_bytes()) for file in Path(path).glob("symbols/stores/*")]
 archive = max(archives, key=lambda each: each.counts[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,12 @@ def measured_report(path: Path, request: Request) -> Measurements:
             raise UsageError(f"{path.name}: {reason} the recording")
     measurements = load_report(path)
     return only_models(measurements, request.models) if request.models else measurements
+
+
+def named_apart(measured: Sequence[Measurements], paths: Sequence[str]) -> list[Measurements]:
+    """What is measured of recordings at these paths, each under a name of its own: that of `told_apart`."""
+    names = told_apart([(one.source, path) for one, path in zip(measured, paths, strict=True)])
+    return [replace(one, source=name) for one, name in zip(measured, names, strict=True)]
 
 
 def told_apart(named: Sequence[tuple[str, str]]) -> list[str]:

@@ -18,7 +18,7 @@ from tracekit.cli.main import main
 from tracekit.comparison import measuring as measuring_models
 from tracekit.comparison.measuring import measure
 from tracekit.detectors.framework import AnyDetector, Judgment
-from tracekit.recording.xctrace.reader_selection import usable_tool
+from tracekit.recording.open import usable_tool
 from tracekit.report import timeline
 from tracekit.report.report import Report
 from tracekit.report.timeline import timeline_of

@@ -9,9 +9,8 @@ import pytest
 
 from support.synthetic_measurements import DEVICE, model, of_models, recording, recordings
 from tracekit.comparison.comparison import compare, typical
-from tracekit.comparison.doubts import Reason
 from tracekit.comparison.findings import FindingStatus
-from tracekit.comparison.latency import Answer
+from tracekit.comparison.latency import Answer, Reason
 from tracekit.comparison.models import Basis, Presence
 from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError

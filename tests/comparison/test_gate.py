@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from support.synthetic_measurements import recording, recordings
-from tracekit.comparison.against_baseline import check_anchor
-from tracekit.comparison.baseline import baseline_of, load_baseline, to_text
+from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
 from tracekit.comparison.comparison import EACH_BY_ITSELF, OF_ANSWERS, ONE_RECORDING, compare
 from tracekit.comparison.gate import Allowed, check
 from tracekit.comparison.settings import CheckSettings, Floors, Limit, Suppression

@@ -10,7 +10,7 @@ import pytest
 from support.made_histories import SYSTEM, commit, latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
 from support.synthetic_measurements import model, of_models
-from tracekit.comparison.against_history import history_items
+from tracekit.comparison.gate import history_items
 from tracekit.comparison.history import FIGURES, history_of, recorded_of
 from tracekit.comparison.measurements import CheckResult, Inexact
 from tracekit.comparison.settings import Floors

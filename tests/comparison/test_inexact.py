@@ -13,20 +13,17 @@ from support.analyses import kept_analysis
 from support.handover import trace_of
 from support.synthetic_measurements import model, of_models
 from tracekit.api import judge
-from tracekit.comparison.against_settings import limit_items
 from tracekit.comparison.baseline import baseline_of
 from tracekit.comparison.comparison import compare
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.figures import figures_of
 from tracekit.comparison.findings import FindingStatus
 from tracekit.comparison.gate import check
-from tracekit.comparison.latency import Answer
+from tracekit.comparison.latency import Answer, Reason
 from tracekit.comparison.matrix import matrix, sources_of
 from tracekit.comparison.measurements import EXACT, CheckResult, Inexact, Measurements, ModelMeasurements
 from tracekit.comparison.measuring import measure
+from tracekit.comparison.reports import from_plain, to_plain
 from tracekit.comparison.settings import CheckSettings, Limit
-from tracekit.comparison.storage import from_plain, to_plain
-from tracekit.comparison.verdict import Verdict
+from tracekit.comparison.verdict import Verdict, figures_of, limit_items
 from tracekit.documents.compared_figures import exact_figures
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.matrix import matrix_document

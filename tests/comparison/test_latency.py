@@ -20,8 +20,8 @@ from support.simulated_latencies import (
     covered,
     latencies,
 )
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.latency import Answer, Floor, compare_latency, compare_p95
+from tracekit.comparison.latency import Answer, Reason, compare_latency, compare_p95
+from tracekit.comparison.settings import Floor
 
 
 @pytest.fixture

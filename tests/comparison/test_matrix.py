@@ -11,8 +11,16 @@ import pytest
 from support.performance_reports import article_2026, coremltools_json
 from support.synthetic_measurements import model, of_models
 from tracekit.analysis.quantities import fast_enough
-from tracekit.comparison.matrix import REPORTS_NOTE, Figures, Source, matrix, source_of_report, sources_of
-from tracekit.comparison.matrix_labels import expanded_labels, labels_of
+from tracekit.comparison.matrix import (
+    REPORTS_NOTE,
+    Figures,
+    Source,
+    expanded_labels,
+    labels_of,
+    matrix,
+    source_of_report,
+    sources_of,
+)
 from tracekit.errors import UsageError
 from tracekit.model_files.performance.read import report_of
 

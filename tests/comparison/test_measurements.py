@@ -11,7 +11,7 @@ import pytest
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.comparison.measurements import only_models
-from tracekit.comparison.resampling import RESAMPLES, block_length, mean_errors
+from tracekit.comparison.sampling import RESAMPLES, block_length, mean_errors
 from tracekit.errors import UsageError
 from tracekit.trace.build import open_trace
 
@@ -40,5 +40,5 @@ def test_models_are_chosen_by_patterns(measured):
 def test_errors_of_means_do_not_depend_on_how_many_draws_are_held_at_once(monkeypatch):
     values = np.random.default_rng(1).normal(10, 1, (400, 3))
     whole = mean_errors(values, block_length(values[:, 0]))
-    monkeypatch.setattr("tracekit.comparison.resampling.MAX_PICKED", RESAMPLES)
+    monkeypatch.setattr("tracekit.comparison.sampling.MAX_PICKED", RESAMPLES)
     assert (mean_errors(values, block_length(values[:, 0])) == whole).all()

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from support.simulated_latencies import WARM_UP, Case, gate, latencies, of_unequal_lengths
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.latency import Answer, Floor
+from tracekit.comparison.latency import Answer, Reason
 from tracekit.comparison.non_inferiority import (
     Compared,
     _digamma,
@@ -19,6 +18,7 @@ from tracekit.comparison.non_inferiority import (
     moderated_variances,
     outlook,
 )
+from tracekit.comparison.settings import Floor
 
 SIDES = (3, 3)
 

@@ -15,7 +15,7 @@ from tracekit.comparison.comparison import compare
 from tracekit.comparison.latency import Answer
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.measuring import measure
-from tracekit.comparison.storage import from_plain, to_plain
+from tracekit.comparison.reports import from_plain, to_plain
 from tracekit.report.choice import Part, choose_shown
 from tracekit.testing import Scenario
 

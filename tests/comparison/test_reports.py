@@ -1,21 +1,190 @@
-"""JSON reports in place of recordings."""
+"""Measurements and baselines as files, and JSON reports in place of recordings."""
 
 from __future__ import annotations
 
 import json
+import random
+from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from tracekit.comparison.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.matrix import matrix, sources_of
-from tracekit.comparison.reports import load_report
-from tracekit.comparison.storage import to_plain
-from tracekit.errors import UnreadableRecording
+from tracekit.comparison.reports import MalformedError, from_plain, load_report, to_plain
+from tracekit.comparison.settings import Floors
+from tracekit.documents.baseline import baseline_document
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError
+from tracekit.render.forms import render
 from tracekit.report.serialize import schema_text, to_json
 
-NAMES = ["sharpen_8bit", "sharpen_float16", "style_transfer_reload", "captions_concurrent", "not_instrumented"]
+NAMES = ["style_transfer_reload", "style_transfer_fixed", "sharpen_8bit", "captions_concurrent", "not_instrumented"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_stored_compares_as_the_recording_does(measured, name):
+    recording = measured(name)
+    stored = from_plain(json.loads(json.dumps(to_plain(recording))))
+    for other in ("sharpen_float16", "style_transfer_fixed"):
+        one, two = (compare([side], [measured(other)]) for side in (recording, stored))
+        assert [model.latency for model in one.models] == [model.latency for model in two.models]
+        assert [model.loads for model in one.models] == [model.loads for model in two.models]
+        assert one.findings == two.findings
+        assert one.notes == two.notes
+
+
+def test_long_lists_are_deflated_and_come_back(measured):
+    model = measured("sharpen_8bit").models[0]
+    long = np.arange(5000, dtype=np.int64) * 100
+    recording = replace(
+        measured("sharpen_8bit"), models=(replace(model, latencies_ns=long, warm=np.ones(5000, dtype=bool)),)
+    )
+    plain = to_plain(recording)
+    assert isinstance(plain["models"][0]["latencies"], str)
+    assert (from_plain(plain).models[0].latencies_ns == long).all()
+
+
+def test_a_damaged_document_is_refused_with_its_key(measured):
+    text = json.dumps(to_plain(measured("sharpen_8bit")))
+    generator = random.Random(0)  # noqa: S311 - seeded, so that a failure comes again
+    refused = 0
+    for _ in range(300):
+        plain = json.loads(text)
+        target = plain
+        while True:
+            key = generator.choice(list(target) if isinstance(target, dict) else range(len(target)))
+            if isinstance(target[key], dict | list) and target[key] and generator.random() < 0.8:
+                target = target[key]
+            else:
+                break
+        target[key] = generator.choice([None, -1, 2**70, "x", [], {}, True, 1.5, "AAAA"])
+        try:
+            from_plain(plain)
+        except MalformedError:
+            refused += 1
+    assert refused > 100
+
+
+def numbers_in(node, path=()):
+    """Paths of all numbers below a part of a document."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield (*path, key)
+        yield from numbers_in(value, (*path, key))
+
+
+@pytest.mark.parametrize("wrong", [-1, float("inf"), float("nan")])
+def test_no_number_may_be_negative_or_without_end(measured, wrong):
+    """Every duration, share and count of a recording, one after another."""
+    text = json.dumps(to_plain(measured("sharpen_8bit")))
+    paths = list(numbers_in(json.loads(text)))
+    assert len(paths) > 20
+    for path in paths:
+        plain = json.loads(text)
+        target = plain
+        for key in path[:-1]:
+            target = target[key]
+        target[path[-1]] = wrong
+        with pytest.raises(MalformedError):
+            from_plain(plain)
+
+
+def test_a_small_text_does_not_grow_without_bound(measured):
+    import base64
+    import zlib
+
+    plain = to_plain(measured("sharpen_8bit"))
+    plain["models"][0]["latencies"] = base64.b64encode(zlib.compress(bytes(1 << 26))).decode()
+    with pytest.raises(MalformedError, match="latencies"):
+        from_plain(plain)
+
+
+def test_a_baseline_comes_back_from_its_file(measured, tmp_path):
+    file = tmp_path / "baseline.json"
+    text = to_text(baseline_of([measured("sharpen_8bit")]))
+    file.write_text(text)
+    assert to_text(load_baseline(file)) == text
+    # Nothing of the recording's name or place.
+    assert "sharpen_8bit" not in text
+
+
+def test_a_baseline_holds_the_latest_ten(measured):
+    recordings = [scaled(measured("sharpen_8bit"), 1 + step / 100) for step in range(12)]
+    baseline = baseline_of(recordings)
+    assert len(baseline.recordings) == MAX_RECORDINGS
+    assert baseline.recordings[-1].models[0].latencies_ns[0] == recordings[-1].models[0].latencies_ns[0]
+
+
+def scaled(recording, factor):
+    model = recording.models[0]
+    changed = replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64))
+    return replace(recording, models=(changed,), identity=f"{recording.identity} {factor}")
+
+
+def test_a_recording_is_in_a_baseline_once(measured):
+    baseline = baseline_of([measured("sharpen_8bit")])
+    with pytest.raises(UsageError, match="already"):
+        baseline_of([measured("sharpen_8bit")], baseline)
+
+
+def test_a_baseline_is_of_one_kind_of_device(measured):
+    one = measured("sharpen_8bit")
+    other = scaled(replace(one, environment=replace(one.environment, device="iPhone 15")), 1.1)
+    with pytest.raises(UsageError, match="iPhone 15"):
+        baseline_of([one, other])
+
+
+def test_a_recording_without_predictions_is_no_baseline(measured):
+    with pytest.raises(UsageError, match="no prediction"):
+        baseline_of([measured("not_instrumented")])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"[]", "not a baseline of this version"),
+        (b'{"schema_version": 9}', "not a baseline of this version"),
+        (b'{"schema_version": 1}', "not a baseline of this version of tracekit; delete it, then save it again"),
+        (b'{"schema_version": 2, "method": NaN}', "baseline: it holds NaN, which is no number of JSON"),
+        (b'{"schema_version": 2, "spread": {"Net": Infinity}}', "it holds Infinity"),
+        (b'{"schema_version": 2, "spread": {"Net": -Infinity}}', "it holds -Infinity"),
+        (b'{"schema_version": 2, "recordings": [], "checks": []}', "no recordings"),
+        (b'{"schema_version": 2, "recordings": [{}], "checks": []}', "missing or wrong"),
+    ],
+)
+def test_another_file_is_no_baseline(tmp_path, content, words):
+    file = tmp_path / "baseline.json"
+    file.write_bytes(content)
+    with pytest.raises(TracekitError, match=words):
+        load_baseline(file)
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(TracekitError, match="no such file or directory; create it with"):
+        load_baseline(tmp_path / "none.json")
+
+
+def test_a_baseline_holds_how_far_its_recordings_differ(measured):
+    one = measured("sharpen_8bit")
+    baseline = baseline_of([scaled(one, factor) for factor in (0.98, 1.0, 1.02)])
+    # Standard deviation of ln 0.98, 0 and ln 1.02.
+    assert json.loads(to_text(baseline))["spread"] == {"SharpenFilter": pytest.approx(0.02, abs=1e-4)}
+    assert json.loads(to_text(baseline_of([one])))["spread"] == {}
+
+
+def test_a_name_is_one_line_of_what_a_baseline_holds(measured):
+    one = measured("sharpen_8bit")
+    hostile = replace(one, models=(replace(one.models[0], name="Net\nNone of 9 recordings would fail"),))
+    lines = render(baseline_document(baseline_of([hostile]), Floors()), "text", width=100).splitlines()
+    assert [line for line in lines if "would fail" in line] == [line for line in lines if "Net" in line]
+
+
+REPORTED = ["sharpen_8bit", "sharpen_float16", "style_transfer_reload", "captions_concurrent", "not_instrumented"]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +201,7 @@ def report(samples, tmp_path_factory):
     return of
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REPORTED)
 def test_a_report_gives_the_digits_of_its_recording(measured, report, name):
     recording, stored = measured(name), load_report(report(name))
     other = measured("sharpen_float16")

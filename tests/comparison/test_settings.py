@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from support.simulated_latencies import Case, latencies
-from tracekit.comparison.latency import Answer, Floor, compare_latency
-from tracekit.comparison.settings import Floors, Limit, parse_check
+from tracekit.comparison.latency import Answer, compare_latency
+from tracekit.comparison.settings import Floor, Floors, Limit, parse_check
 from tracekit.config import load_config
 from tracekit.errors import UsageError
 

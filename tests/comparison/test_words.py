@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tracekit.comparison import words
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.latency import MIN_PREDICTIONS, Answer, LatencyChange
+from tracekit.comparison.latency import MIN_PREDICTIONS, Answer, LatencyChange, Reason
 
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:

@@ -9,9 +9,8 @@ import pytest
 from lxml import html
 from rich.cells import cell_len
 
-from tracekit.comparison.matrix import Figures, Source, matrix, sources_of
-from tracekit.comparison.matrix_labels import labels_of
-from tracekit.comparison.renderers.matrix_csv import render_csv
+from tracekit.comparison.matrix import Figures, Source, labels_of, matrix, sources_of
+from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.matrix import matrix_document
 from tracekit.render.forms import render
 

@@ -23,8 +23,7 @@ from support.samples import SAMPLES
 from tracekit.analysis.quantities import MODEL
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.gate import check
-from tracekit.comparison.matrix import matrix, source_of_report, sources_of
-from tracekit.comparison.matrix_labels import labels_of
+from tracekit.comparison.matrix import labels_of, matrix, source_of_report, sources_of
 from tracekit.comparison.measuring import measure
 from tracekit.comparison.settings import CheckSettings, Limit
 from tracekit.documents.comparison import comparison_document

@@ -12,7 +12,7 @@ import pytest
 import tracekit
 from support.made_histories import commit, latencies
 from tracekit.comparison.history import history_of
-from tracekit.notebook.page import with_methods
+from tracekit.notebook.reports import with_methods
 from tracekit.notebook.several import NotebookHistory
 
 pytestmark = pytest.mark.usefixtures("figures")

@@ -14,7 +14,8 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export import assembly, limits
+from tracekit.recording.export import limits
+from tracekit.recording.export import recording as reader
 from tracekit.recording.export.cells import Values
 
 if TYPE_CHECKING:
@@ -111,14 +112,14 @@ def test_many_tables_without_position_are_read_once_each(
     xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = 0
-    digest = assembly._digest
+    digest = reader._digest
 
     def counted(table: Any) -> bytes:
         nonlocal read
         read += 1
         return digest(table)
 
-    monkeypatch.setattr(assembly, "_digest", counted)
+    monkeypatch.setattr(reader, "_digest", counted)
     nodes = [
         f"<node>{xml.schema('sample', 'number:uint64')}<row><uint64>{number % 300}</uint64></row></node>"
         for number in range(400)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tracekit.comparison.figures import Figure, ModelFigures
 from tracekit.comparison.gate import Gate
-from tracekit.comparison.verdict import Item, Verdict
+from tracekit.comparison.verdict import Figure, Item, ModelFigures, Verdict
 
 P50 = ("limits", "Net*", "p50")
 GATE = Gate(

@@ -17,12 +17,10 @@ import numpy as np
 
 from support.call_stacks import Call, Held, call_stacks
 from tracekit.recording import table as read
-from tracekit.recording.contents import Contents
 from tracekit.recording.engineering_types import NUMERIC, STACK_SEPARATOR, Kind, kind_of
-from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles
 from tracekit.recording.export.nodes import Node
-from tracekit.recording.export.recording import FORM, ExportRecording
+from tracekit.recording.export.recording import ExportRecording, assemble
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Inputs, Source
@@ -104,14 +102,8 @@ def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] 
             node = _node(table, number, position, newer)
             files.setdefault(export_xml._file_name(table, (position - 1) % runs[number - 1].parts), []).append(node)
     toc = _source("toc.xml", toc_document(runs).encode())
-    notes: list[str] = []
     exported = [ExportedFile(_source(name, b""), nodes) for name, nodes in sorted(files.items())]
-    assembled = assemble(LoadedFiles([(toc, read_toc(toc, Meter(None, None)))], exported, []), notes)
-    if len(runs) > 1:
-        numbers = ", ".join(str(run.number) for run in assembled.runs)
-        notes.append(f"the recording has {len(runs)} runs ({numbers}); this is run {len(runs)}")
-    contents = Contents("export", FORM, assembled.has_table_of_contents, tuple(assembled.runs), tuple(notes))
-    return ExportRecording(contents, assembled.runs[-1], assembled, Inputs("export"))
+    return assemble(LoadedFiles([(toc, read_toc(toc, Meter(None, None)))], exported, []), Inputs("export"), None)
 
 
 def _source(name: str, content: bytes) -> Source:

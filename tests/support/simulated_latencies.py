@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tracekit.comparison.latency import CHANGED, Answer, Floor, LatencyChange, compare_latency
+from tracekit.comparison.latency import CHANGED, Answer, LatencyChange, compare_latency
 from tracekit.comparison.measurements import ModelMeasurements
 from tracekit.comparison.models import compare_model
 from tracekit.comparison.non_inferiority import Compared, hold
+from tracekit.comparison.settings import Floor
 
 PAGE = Path("docs/error-rates.md")
 TYPICAL_NS = 10_000_000

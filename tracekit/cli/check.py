@@ -20,16 +20,11 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.reading import config_of
 from tracekit.cli.requests import request_from
-from tracekit.comparison.against_baseline import check_anchor
-from tracekit.comparison.against_history import history_items
-from tracekit.comparison.baseline import baseline_of, load_baseline, to_text
-from tracekit.comparison.gate import Allowed, Gate, check, gate_of
+from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
+from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items
 from tracekit.comparison.history import history_of, recorded_of
-from tracekit.comparison.history_file import read_history
-from tracekit.comparison.history_notes import REF
-from tracekit.comparison.renderers.junit import render_junit
-from tracekit.comparison.renderers.sarif import render_sarif
-from tracekit.comparison.renderers.workflow_commands import workflow_commands
+from tracekit.comparison.history_file import REF, read_history
+from tracekit.comparison.renderers.verdicts import render_junit, render_sarif, workflow_commands
 from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents.baseline import baseline_document

@@ -14,9 +14,8 @@ from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
-from tracekit.comparison.matrix import matrix, source_of_report, sources_of
-from tracekit.comparison.matrix_labels import expanded_labels, labels_of
-from tracekit.comparison.renderers.matrix_csv import render_csv
+from tracekit.comparison.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
+from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.brief import brief_comparison
 from tracekit.documents.compared_pictures import pictures_of_both
 from tracekit.documents.comparison import comparison_document

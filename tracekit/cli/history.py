@@ -20,9 +20,8 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
 from tracekit.cli.requests import request_from
 from tracekit.comparison.history import history_of, recorded_of
-from tracekit.comparison.history_file import ENDING, add_to_history, is_history, read_history
-from tracekit.comparison.history_notes import REF
-from tracekit.comparison.renderers.history_csv import render_history_csv
+from tracekit.comparison.history_file import ENDING, REF, add_to_history, is_history, read_history
+from tracekit.comparison.renderers.tables import render_history_csv
 from tracekit.documents.history import history_document
 from tracekit.errors import TracekitError, unknown
 from tracekit.report.choice import matching_any, plain

@@ -16,8 +16,8 @@ from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.requests import request_from
-from tracekit.comparison.figures import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
+from tracekit.comparison.verdict import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos

@@ -17,9 +17,10 @@ from tracekit.cli.requests import request_from, results_of
 from tracekit.cli.workers import PROCESS_DIED
 from tracekit.errors import UnreadableRecording, unknown
 from tracekit.query.database import RecordingViews
-from tracekit.query.lake import add_to_lake, holds, make_lake, runs_in
+from tracekit.query.lake import add_to_lake, holds, make_lake
 from tracekit.query.views import Source
 from tracekit.report.choice import plain
+from tracekit.report.lake_reports import runs_in
 from tracekit.request import read_trace
 from tracekit.trace.identity import identity_of
 from tracekit.units import format_count

@@ -19,7 +19,7 @@ COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99",
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 READERS = ("auto", "native", "xctrace")
-"""As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
+"""As `tracekit.recording.open.READERS` has them."""
 FRAMES = ("folded", "all", "app")
 """As `tracekit.analysis.code.tree.Frames` has them."""
 COMPRESSIONS = ("8-bit", "6-bit-palettes", "4-bit-palettes")

@@ -11,7 +11,7 @@ from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPUTE_UNITS
 from tracekit.cli.output import narrate
 from tracekit.comparison.matrix import matrix, source_of_report
-from tracekit.comparison.renderers.matrix_csv import render_csv
+from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import TracekitError
 from tracekit.model_files.profiling import core_ml

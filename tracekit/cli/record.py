@@ -17,9 +17,9 @@ from tracekit.cli.forms import check_output
 from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.xctrace.doctor import read_signature
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
-from tracekit.recording.xctrace.signing import read_signature
 from tracekit.recording.xctrace.tool import (
     HOW_TO_INSTALL,
     ListedDevice,

@@ -23,13 +23,13 @@ from tracekit.cli.reading import RUNNING, showing_progress
 from tracekit.cli.requests import request_from
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UsageError, unknown
-from tracekit.query.coverage import notes_of
-from tracekit.query.database import Answer, Database, RecordingViews
-from tracekit.query.lake import TABLES, LakeViews, is_lake
-from tracekit.query.raw import raw_frame
+from tracekit.query.database import Answer, Database, RecordingViews, notes_of
+from tracekit.query.lake import TABLES, LakeViews
+from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
+from tracekit.report.lake_reports import is_lake
 from tracekit.request import read_trace
 
 if TYPE_CHECKING:

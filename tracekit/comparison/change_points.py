@@ -18,7 +18,7 @@ from math import log, sqrt
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.student import t_distribution, t_quantile
+from tracekit.comparison.sampling import t_distribution, t_quantile
 
 MIN_SIDE = 3
 """Fewest builds on each side of a step: one build may be an accident of its recording."""

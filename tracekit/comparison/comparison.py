@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from tracekit.analysis.device_states import THROTTLED
-from tracekit.comparison.doubts import Reason
 from tracekit.comparison.findings import FindingChange, finding_changes
-from tracekit.comparison.latency import METHOD_VERSION, Answer
-from tracekit.comparison.measurements import Environment, Measurements, of_model
+from tracekit.comparison.latency import METHOD_VERSION, Answer, Reason
+from tracekit.comparison.measurements import Environment, Measurements, names_of, of_model
 from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.comparison.settings import Floors
 from tracekit.errors import UsageError, unknown
@@ -39,6 +38,12 @@ ONE_RECORDING = "One recording per side cannot show run-to-run variation; use th
 WRONG_OF_ONE = "If runs vary by 2%, 1 in 10 answers on one recording per side is wrong."
 FEW_OF_TWO = "Two recordings per side find a change of 10% in a third of all cases; record three or more."
 EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
+INFERRED = (
+    "Where Core ML recorded no events, loads and latency are inferred from call stacks and hardware rows; copies are "
+    "unknown."
+)
+OF_ALL = "Where one side has too few warm predictions, all predictions were compared, also those after a load."
+UNSTEADY = "A recording that is not steady changes by itself as much as the two differ; record again."
 OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
 """Notes on how often these answers are wrong, which do not hold for a gate."""
 
@@ -97,12 +102,7 @@ def compare(
     for side in (before, after):
         check_repeats(side)
     _check_renames(renamed, before, after)
-    names = dict.fromkeys(
-        name
-        for side, mapping in ((after, {}), (before, renamed))
-        for recording in side
-        for name in (mapping.get(entry.name, entry.name) for entry in recording.models)
-    )
+    names = dict.fromkeys([*names_of(after), *(renamed.get(name, name) for name in names_of(before))])
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
     gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
@@ -120,13 +120,9 @@ def compare(
         not_recorded=(*gaps, *NEVER_RECORDED),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
-        inferred=(_is_inferred(before), _is_inferred(after)),
+        inferred=(any(not one.core_ml for one in before), any(not one.core_ml for one in after)),
         notes=(*notes, *_notes(before, after, models)),
     )
-
-
-def _is_inferred(side: Sequence[Measurements]) -> bool:
-    return any(not recording.core_ml for recording in side)
 
 
 def check_repeats(side: Sequence[Measurements]) -> None:
@@ -138,7 +134,7 @@ def check_repeats(side: Sequence[Measurements]) -> None:
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
     for names, side, argument in ((renames.keys(), before, "OLD"), (renames.values(), after, "NEW")):
-        model_names = sorted({entry.name for recording in side for entry in recording.models})
+        model_names = sorted(names_of(side))
         for name in names:
             if name not in model_names:
                 raise UsageError(f"--rename OLD=NEW, {argument}: {unknown('model', name, model_names)}")
@@ -171,60 +167,42 @@ def one_is_hot(before: Sequence[Measurements], after: Sequence[Measurements]) ->
 
 
 def _order(model: ModelComparison) -> tuple[bool, float, str]:
-    time = max(
-        (median or 0) * (count or 0)
-        for median, count in (
-            (model.latency.before_ns, model.predictions.before),
-            (model.latency.after_ns, model.predictions.after),
-        )
-    )
+    latency, count = model.latency, model.predictions
+    time = max((latency.before_ns or 0) * (count.before or 0), (latency.after_ns or 0) * (count.after or 0))
     return (model.presence is not Presence.BOTH, -time, model.name)
 
 
 def _notes(
     before: Sequence[Measurements], after: Sequence[Measurements], models: Sequence[ModelComparison]
 ) -> tuple[str, ...]:
-    notes = []
-    if shared := [one.source for one in after if any(same_recording(one, other) for other in before)]:
-        notes.append(f"A recording was compared with itself: {format_names(shared)}.")
-    if len(before) == len(after) == 1:
-        notes += [ONE_RECORDING, WRONG_OF_ONE]
-    elif min(len(before), len(after)) == 2:
-        notes.append(FEW_OF_TWO)
-    without_rows = [recording for recording in (*before, *after) if not recording.core_ml]
-    if any(recording.models for recording in without_rows):
-        notes.append(
-            "Where Core ML recorded no events, loads and latency are inferred from call stacks and hardware rows; "
-            "copies are unknown."
-        )
-    if any(not recording.models for recording in without_rows):
-        notes.append("A recording without Core ML events has no data on loads, copies or latency.")
-    if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):
-        notes.append(
-            "Where one side has too few warm predictions, all predictions were compared, also those after a load."
-        )
-    if any(model.latency.reason is Reason.NOT_STEADY for model in models):
-        notes.append("A recording that is not steady changes by itself as much as the two differ; record again.")
-    if sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1:
-        notes.append(EACH_BY_ITSELF)
-    return tuple(notes)
+    shared = [one.source for one in after if any(same_recording(one, other) for other in before)]
+    is_pair = len(before) == len(after) == 1
+    has_models = {bool(recording.models) for recording in (*before, *after) if not recording.core_ml}
+    notes = {
+        f"A recording was compared with itself: {format_names(shared)}.": bool(shared),
+        ONE_RECORDING: is_pair,
+        WRONG_OF_ONE: is_pair,
+        FEW_OF_TWO: min(len(before), len(after)) == 2,
+        INFERRED: True in has_models,
+        "A recording without Core ML events has no data on loads, copies or latency.": False in has_models,
+        OF_ALL: any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models),
+        UNSTEADY: any(model.latency.reason is Reason.NOT_STEADY for model in models),
+        EACH_BY_ITSELF: sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1,
+    }
+    return tuple(note for note, holds in notes.items() if holds)
 
 
 def typical(side: Sequence[Measurements]) -> int:
     """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
     medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
-    logs: dict[str, list[float | None]] = {}
-    for index, recording in enumerate(side):
-        for model in recording.models:
-            if (median := model.quantities["p50_ns"]) is not None:
-                logs.setdefault(model.name, [None] * len(side))[index] = math.log(max(median, 1.0))
-    middles = {name: float(np.median([one for one in of_model if one is not None])) for name, of_model in logs.items()}
+    medians = [{model.name: model.quantities["p50_ns"] for model in recording.models} for recording in side]
+    logs = [{name: math.log(max(one, 1.0)) for name, one in each.items() if one is not None} for each in medians]
+    names = dict.fromkeys(name for each in logs for name in each)
+    middles = {name: float(np.median([each[name] for each in logs if name in each])) for name in names}
 
     def distance(index: int) -> tuple[int, float]:
-        differences = [
-            abs(one - middles[name]) for name, of_model in logs.items() if (one := of_model[index]) is not None
-        ]
-        return -len(differences), sum(differences)
+        own = logs[index]
+        return -len(own), sum(abs(own[name] - middle) for name, middle in middles.items() if name in own)
 
     return min(range(len(side)), key=distance)
 

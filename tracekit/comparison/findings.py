@@ -123,26 +123,23 @@ class _Side:
 
 
 def _status(before: _Side, after: _Side) -> tuple[FindingStatus, str]:
+    """What became of a finding, and why it is not comparable."""
     if before.rate.found and after.rate.found:
         return FindingStatus.STILL_THERE, ""
     is_new = bool(after.rate.found)
     without, words = (before, "before") if is_new else (after, "after")
+    margins = [side.margin for side in (before, after) if side.margin]
     if not without.has_model:
-        return FindingStatus.NOT_COMPARABLE, f"model not recorded {words}"
-    if not without.rate.evaluated and not (is_new and without.not_applicable):
-        return (
-            FindingStatus.NOT_COMPARABLE,
-            f"{'not applicable' if without.not_applicable else 'not evaluated'} {words}",
-        )
-    if not _by_rates(before.rate, after.rate):
-        return FindingStatus.NOT_COMPARABLE, "too few recordings to tell"
-    if (
-        before.margin
-        and after.margin
-        and max(before.margin, after.margin) < _CLEARLY * min(before.margin, after.margin)
-    ):
-        return FindingStatus.NOT_COMPARABLE, "near its threshold on both sides"
-    return (FindingStatus.NEW if is_new else FindingStatus.FIXED), ""
+        reason = f"model not recorded {words}"
+    elif not without.rate.evaluated and not (is_new and without.not_applicable):
+        reason = f"{'not applicable' if without.not_applicable else 'not evaluated'} {words}"
+    elif not _by_rates(before.rate, after.rate):
+        reason = "too few recordings to tell"
+    elif len(margins) == 2 and max(margins) < _CLEARLY * min(margins):
+        reason = "near its threshold on both sides"
+    else:
+        return (FindingStatus.NEW if is_new else FindingStatus.FIXED), ""
+    return FindingStatus.NOT_COMPARABLE, reason
 
 
 def _by_rates(before: Rate, after: Rate) -> bool:
@@ -168,17 +165,9 @@ def _change(
     status, check, reason, rates = key
     findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
     severities = [result.severity for side in findings for result in side if result.severity is not None]
-    return FindingChange(
-        status,
-        check,
-        (findings[1] or findings[0])[0].title,
-        min(severities, key=SEVERITIES.index),
-        tuple(models),
-        _savings(sides[0], check, models),
-        _savings(sides[1], check, models),
-        reason,
-        rates,
-    )
+    title, severity = (findings[1] or findings[0])[0].title, min(severities, key=SEVERITIES.index)
+    before, after = (_savings(side, check, models) for side in sides)
+    return FindingChange(status, check, title, severity, tuple(models), before, after, reason, rates)
 
 
 def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:

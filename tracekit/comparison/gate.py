@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.against_baseline import (
-    environment_items,
-    held_models,
-    method_items,
-    model_items,
-    new_finding_items,
-)
-from tracekit.comparison.against_settings import finding_items, limit_items, suppression_items
+from tracekit.comparison.baseline import environment_items, held_models, method_items, model_items, new_finding_items
+from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
-from tracekit.comparison.doubts import Reason
-from tracekit.comparison.figures import ModelFigures, figures_of
+from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
+from tracekit.comparison.latency import Reason
 from tracekit.comparison.settings import CheckSettings, Floors
-from tracekit.comparison.verdict import Item, Verdict
+from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of, limit_items
+from tracekit.grouping import grouped
+from tracekit.report.formatting import word_list
+from tracekit.report.report import SEVERITIES
+from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     from tracekit.comparison.baseline import Baseline
-    from tracekit.comparison.measurements import Measurements
+    from tracekit.comparison.measurements import CheckResult, Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +82,21 @@ def check(
         comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one not in OF_ANSWERS))
         # What makes all the rest doubtful comes first.
         items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
-    items += _inputs(recordings, allowed)
+    for recording in recordings:
+        if not any(model.predictions for model in recording.models):
+            text = f"{recording.source} contains no predictions"
+            items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
+    if allowed.no_baseline:
+        text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
+        items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
+    results = [result for recording in recordings for result in recording.checks]
     if recordings:
         items += limit_items(models, settings)
-        items += finding_items(recordings, settings, today)
-    items += suppression_items(recordings, settings, today)
+        items += _finding_items(results, settings, today)
+    items += _suppression_items(results, settings, today)
     if baseline is not None and comparison is not None:
         items += method_items(baseline)
         held = held_models(baseline.recordings, recordings, comparison, floors)
@@ -110,13 +115,73 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
 
 
-def _inputs(recordings: Sequence[Measurements], allowed: Allowed) -> list[Item]:
-    items = []
-    for recording in recordings:
-        if not any(model.predictions for model in recording.models):
-            text = f"{recording.source} contains no predictions"
-            items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
-    if allowed.no_baseline:
-        text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
-        items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
-    return items
+def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
+    """An item for each severity that has a limit. A check that finds something in several models counts once."""
+    if not settings.findings:
+        return
+    ids_by_outcome = grouped((one.outcome, one.id) for one in results)
+    evaluated = {*ids_by_outcome.get("finding", ()), *ids_by_outcome.get("passed", ())}
+    blind = {*ids_by_outcome.get("not_evaluated", ())} - evaluated
+    unknown = f"; {format_count(len(blind), 'check')} not evaluated" if blind else ""
+    counted = [one for one in results if one.outcome == "finding" and not settings.suppresses(one.id, one.model, today)]
+    for severity in SEVERITIES:
+        if (allowed := settings.findings.get(severity)) is not None:
+            ids = dict.fromkeys(result.id for result in counted if result.severity == severity)
+            listed = f" ({', '.join(ids)})" if ids else ""
+            text = f"{format_count(len(ids), f'{severity} finding')}{listed}, allowed: {allowed}{unknown}"
+            verdict = Verdict.FAILED if len(ids) > allowed else Verdict.PASSED
+            yield Item(verdict, "findings", None, text, severity, ("findings", severity), len(ids), allowed)
+    if failed := dict.fromkeys(ids_by_outcome.get("error", ())):
+        text = f"{format_count(len(failed), 'check')} failed, so what they would find is unknown: {', '.join(failed)}"
+        yield Item(Verdict.ERROR, "findings", None, text, "failed checks", ("findings",))
+    if not evaluated:
+        text = "no check could be evaluated"
+        yield Item(Verdict.INCONCLUSIVE, "findings", None, text, "evaluated", ("findings",))
+
+
+def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
+    """An item for each suppression that has expired, and for each that hides a finding."""
+    findings = [result for result in results if result.outcome == "finding"]
+    for number, entry in enumerate(settings.suppressions):
+        setting = ("suppress", number)
+        if entry.expires < today:
+            text = f"the suppression of {entry.finding} expired on {entry.expires} ({entry.reason})"
+            yield Item(Verdict.FAILED, "suppression", None, text, entry.finding, setting)
+        elif any(entry.covers(result.id, result.model) for result in findings):
+            text = f"{entry.finding} does not count until {entry.expires} ({entry.reason})"
+            yield Item(Verdict.NOT_COUNTED, "suppression", None, text, entry.finding, setting)
+
+
+def history_items(history: History, newest: Sequence[Recorded], floors: Floors) -> Iterator[Item]:
+    """An item for each figure that became worse by more than is allowed, and one for the others of each model. Steps
+    that each pass a check add up there."""
+    latest = sorted(history.series, key=lambda one: one.builds[-1].time)
+    series_of = {(one.model, one.device, one.system): one for one in latest}
+    for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
+        yield from _series_items(series_of[key], floors.of(key[0]).allow)
+
+
+def _series_items(series: Series, allow: float) -> Iterator[Item]:
+    setting = ("history",)
+    bound, said, steady = f", allowed: at most {format_share(allow)}", [], []
+    for trend in series.trends:
+        worse, figure = trend.worsening(), FIGURES[trend.figure]
+        changes = "; ".join(change_words(series, trend, change) for change in trend.news())
+        text = f"{figure.title} {moved_words(trend)}: {changes}{bound}"
+        if not trend.judged or not figure.worse or figure.unit == "count":
+            continue
+        if worse > allow:
+            about = f"{trend.figure}:{series.model}"
+            yield Item(Verdict.FAILED, "history", series.model, text, about, setting, worse, allow)
+        elif worse:
+            said.append(text)
+        else:
+            steady.append(figure.title)
+    builds = format_count(len(series.builds), "build")
+    said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
+    if said:
+        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, setting)
+    if not series.judged:
+        because = f" ({series.begins})" if series.begins else ""
+        text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"
+        yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, setting)

@@ -18,6 +18,9 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import FloatArray
 from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.words import arrow, percent_change
+from tracekit.grouping import grouped
+from tracekit.report.formatting import quantity, word_list
 from tracekit.report.report import DRAWN
 from tracekit.units import format_count
 
@@ -216,13 +219,12 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     latest = max((one.time for one in (*earlier, *newest)), default="")
     given = [*earlier, *(replace(one, time=latest, commit="newest") for one in newest)]
     known = {one.identity or id(one): one for one in given}
-    grouped: dict[tuple[str, str | None, str | None], dict[object, list[Recorded]]] = {}
-    for one in known.values():
-        for model in one.models:
-            grouped.setdefault((model, one.device, one.system), {}).setdefault(one.commit or id(one), []).append(one)
-    parts: dict[tuple[str, str | None], list[Series]] = {}
-    for key, builds in grouped.items():
-        parts.setdefault(key[:2], []).extend(_parts(*key, builds))
+    series = grouped(((model, one.device, one.system), one) for one in known.values() for model in one.models)
+    parts = grouped(
+        ((model, device), part)
+        for (model, device, system), of_one in series.items()
+        for part in _parts(model, device, system, of_one)
+    )
     linked = (one for of_device in parts.values() for one in _linked(of_device))
     ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
     if repeated := len(given) - len(known):
@@ -230,11 +232,9 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     return History(tuple(ordered), tuple(notes))
 
 
-def _parts(
-    model: str, device: str | None, system: str | None, builds: Mapping[object, Sequence[Recorded]]
-) -> Iterator[Series]:
+def _parts(model: str, device: str | None, system: str | None, recorded: Iterable[Recorded]) -> Iterator[Series]:
     """A series for each stretch without a long gap."""
-    ordered = sorted(builds.values(), key=_began)
+    ordered = sorted(grouped((one.commit or id(one), one) for one in recorded).values(), key=_began)
     steps = np.diff([datetime.fromisoformat(_began(each)).timestamp() / 86_400 for each in ordered])
     gap = max(GAP_DAYS, 10 * float(np.median(steps)) if len(steps) else 0)
     edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(ordered)]
@@ -287,3 +287,39 @@ def _linked(parts: list[Series]) -> Iterator[Series]:
         systems = [system or "an unknown one" for system in (*earlier[-1:], part.system)]
         changed = f"system changed from {' to '.join(systems)}" if earlier else ""
         yield replace(part, begins=part.begins or changed, current=part is parts[-1])
+
+
+CERTAIN = 0.9999
+"""Confidence from which on words say so."""
+
+
+def moved_words(trend: Trend) -> str:
+    """How far the newest builds are from those before: `+31%`, or both levels of shares and counts."""
+    return _size(trend, *trend.moved()) if trend.news() else ""
+
+
+def _size(trend: Trend, before: float, after: float) -> str:
+    unit = FIGURES[trend.figure].unit
+    if unit in RATIOS:
+        return percent_change(1 + trend.size(before, after))
+    return arrow(quantity(round(before, 2), unit), quantity(round(after, 2), unit))
+
+
+def change_words(series: Series, trend: Trend, change: Change) -> str:
+    """A change with its builds, size and day, and how sure it is."""
+    first, last = series.builds[change.last_before], series.builds[change.first_after]
+    names = [build.commit[:7] for build in (first, last) if build.commit]
+    drift, day = change.kind == "drift", day_words(last.day, series.builds[-1].day)
+    facts = [_size(trend, change.before, change.after)]
+    facts += [f"over {format_count(change.first_after - change.last_before, 'build')} to {day}"] if drift else [day]
+    facts.append("certain" if change.confidence >= CERTAIN else f"{change.confidence:.1%} sure")
+    if trend.figure == "findings":
+        new = [check for check in last.findings if check not in first.findings]
+        facts += [f"new: {word_list(new)}"] if new else []
+    where = f" {'' if drift else 'at '}{'…'.join(names)}" if len(names) == 2 else ""
+    return f"{change.kind}{where} ({', '.join(facts)})"
+
+
+def day_words(day: datetime, newest: datetime) -> str:
+    """A day, with its year if that is not the newest build's."""
+    return f"{day.day} {day:%b}" + (f" {day.year}" if day.year != newest.year else "")

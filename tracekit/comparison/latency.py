@@ -1,7 +1,7 @@
 """Whether the latency of one model changed between two recordings, or between two sets of recordings.
 
-A latency is compared by the logarithm of its median, so that a change is a ratio. The method is described in
-docs/compare.md, with its measured error rates.
+A latency is compared by the logarithm of its median, so that a change is a ratio. A change may be doubtful although
+its interval excludes 0. The method is described in docs/compare.md, with its measured error rates.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.doubts import LASTING, Reason, doubt_of, hidden_by_shortness
-from tracekit.comparison.resampling import block_length, effective_size, logs_of, median_error, quantile_error
-from tracekit.comparison.student import half_width, welch
+from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, welch
+from tracekit.comparison.settings import Floor
 
 METHOD_VERSION = 2
 """Raised when the same recordings may get another answer. A baseline names the version it was judged by."""
@@ -41,26 +41,6 @@ class Answer(StrEnum):
 
 
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """Smaller changes do not count. Both must be exceeded."""
-
-    ratio: float = 0.05
-    absolute_ns: float = 50_000.0
-    """Below a millisecond, recordings of one build differ by more than 5%."""
-    allow: float = 0.10
-    """How much slower than a baseline a build may be."""
-
-    def log(self, before_ns: float, after_ns: float) -> float:
-        """The floor as a difference of logarithms; the same in both directions."""
-        smaller = max(min(before_ns, after_ns), 1.0)
-        return max(math.log1p(self.ratio), math.log1p(self.absolute_ns / smaller))
-
-    def log_allowed(self, before_ns: float) -> float:
-        """By how much a latency may grow, as a difference of logarithms."""
-        return math.log1p(max(self.allow, self.absolute_ns / max(before_ns, 1.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +70,6 @@ class LatencyChange:
     """How exactly the times are known: the time between two samples, where only call stacks show them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Logarithm of a side's latency, its standard error and the degrees of freedom of that."""
-
-    center: float
-    error: float
-    degrees: float
-
-
 def compare_latency(
     before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None
 ) -> LatencyChange:
@@ -107,14 +78,10 @@ def compare_latency(
     One recording a side is judged by its own predictions, which cannot see how much recordings of one build differ.
     As soon as a side has several, recordings with at least `MIN_PREDICTIONS` are the sample. O(n log n).
     """
-    floor = floor or Floor()
-    if len(before) == 1 and len(after) == 1:
-        return _of_two(before[0], after[0], 0.5, floor)
-    sides = [[values for values in side if len(values) >= MIN_PREDICTIONS] for side in (before, after)]
-    if not all(sides):
-        any_values = all(any(len(values) for values in side) for side in (before, after))
-        return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
-    return _of_sides(sides, 0.5, floor)
+    sides = _with_enough(before, after, 1 if len(before) == len(after) == 1 else MIN_PREDICTIONS)
+    if all(sides):
+        return _compared(sides, 0.5, floor or Floor())
+    return _nothing(before, after, [median(np.concatenate(side)) if side else None for side in (before, after)])
 
 
 def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None) -> LatencyChange:
@@ -122,12 +89,14 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
 
     Only recordings with at least `MIN_P95` predictions count. O(n log n).
     """
-    floor = floor or Floor()
-    sides = [[values for values in side if len(values) >= MIN_P95] for side in (before, after)]
-    if not all(sides):
-        why = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
-        return _change(Answer.INCONCLUSIVE, why, (_p95(before), _p95(after)), None, (before, after), wanted=MIN_P95)
-    return _of_sides(sides, 0.95, floor)
+    sides = _with_enough(before, after, MIN_P95)
+    if all(sides):
+        return _compared(sides, 0.95, floor or Floor())
+    return _nothing(before, after, [_p95(before), _p95(after)], MIN_P95)
+
+
+def _with_enough(before: Sequence[IntArray], after: Sequence[IntArray], fewest: int) -> list[list[IntArray]]:
+    return [[values for values in side if len(values) >= fewest] for side in (before, after)]
 
 
 def _p95(side: Sequence[IntArray]) -> float | None:
@@ -136,53 +105,35 @@ def _p95(side: Sequence[IntArray]) -> float | None:
     return math.exp(float(np.mean(np.log(np.maximum(known, 1.0))))) if known else None
 
 
-def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:
-    """95% interval of a quantile of latencies in ns of one recording, at least 4 in order of time.
-
-    It says nothing of how much recordings differ.
-    """
-    estimate = estimate_of(logs_of(values), quantile)
-    width = half_width((estimate.error,), (estimate.degrees,), 0.95)
-    return math.exp(estimate.center - width), math.exp(estimate.center + width)
-
-
-def _of_two(before: IntArray, after: IntArray, level: float, floor: Floor) -> LatencyChange:
-    counts = len(before), len(after)
-    if not all(counts):
-        return _nothing([before], [after], Reason.MISSING)
-    logs = logs_of(before), logs_of(after)
-    effective = effective_size(logs[0]), effective_size(logs[1])
-    values = [sample_quantiles(side, level)[0] for side in (before, after)]
-    if min(counts) < 4:
-        return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, ([before], [after]), effective, MIN_PREDICTIONS)
-    ends = estimate_of(logs[0], level), estimate_of(logs[1], level)
-    change = ends[1].center - ends[0].center
-    width = half_width([each.error for each in ends], [each.degrees for each in ends], 0.95)
-    limit = floor.log(*values)
-    answer, reason = judge(change, width, limit)
-    is_median = level == 0.5
-    if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
-        answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
-    elif is_median and answer in CHANGED and (doubt := doubt_of([[before], [after]], change)):
-        answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
-    wanted = LASTING if reason is Reason.SHORT else None
-    if is_median and reason in (Reason.FEW, Reason.WIDE):
-        wanted = _predictions_needed(counts, effective, change, width, limit)
-    return _change(answer, reason, values, (change, width, limit), ([before], [after]), effective, wanted)
-
-
-def _of_sides(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor) -> LatencyChange:
-    """Where a side has several, recordings are the sample, each with the logarithm of its own quantile."""
+def _compared(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor) -> LatencyChange:
+    """A quantile of both sides. Where one has several recordings, they are the sample, each with the logarithm of its
+    own quantile."""
+    effective = wanted = None
+    values: list[float]
     if max(map(len, sides)) == 1:
-        return _of_two(sides[0][0], sides[1][0], quantile, floor)
-    centers = [np.array([math.log(max(*sample_quantiles(values, quantile), 1.0)) for values in side]) for side in sides]
-    change, width = welch(centers[0], centers[1], 0.95)
-    values = [math.exp(float(side.mean())) for side in centers]
+        counts = [len(one) for (one,) in sides]
+        logs = [logs_of(one) for (one,) in sides]
+        effective = effective_size(logs[0]), effective_size(logs[1])
+        values = [sample_quantiles(one, quantile)[0] for (one,) in sides]
+        if min(counts) < 4:
+            return _change(Answer.INCONCLUSIVE, Reason.FEW, values, None, sides, effective, MIN_PREDICTIONS)
+        centers, errors, degrees = zip(*(estimate_of(one, quantile) for one in logs), strict=True)
+        change, width = centers[1] - centers[0], half_width(errors, degrees)
+    else:
+        means = [np.array([math.log(max(*sample_quantiles(one, quantile), 1.0)) for one in side]) for side in sides]
+        change, width = welch(*means)
+        values = [math.exp(float(side.mean())) for side in means]
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
-    if quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
-        answer, reason, width = Answer.INCONCLUSIVE, doubt.reason, max(width, doubt.width)
-    return _change(answer, reason, values, (change, width, limit), sides)
+    if effective is not None and (min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE):
+        answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
+    elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
+        answer, reason, width = Answer.INCONCLUSIVE, doubt[0], max(width, doubt[1])
+    if effective is not None and reason is Reason.SHORT:
+        wanted = LASTING
+    elif effective is not None and quantile == 0.5 and reason in (Reason.FEW, Reason.WIDE):
+        wanted = _predictions_needed(counts, effective, change, width, limit)
+    return _change(answer, reason, values, (change, width, limit), sides, effective, wanted)
 
 
 def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
@@ -195,7 +146,7 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
 
 
 def _predictions_needed(
-    counts: tuple[int, int], effective: tuple[float, float], change: float, width: float, floor: float
+    counts: Sequence[int], effective: Sequence[float], change: float, width: float, floor: float
 ) -> int:
     """Predictions a side with which the interval would exclude 0, or lie within the floor, to two digits: n (half width
     now / then)². As the change is not known exactly, it is not taken to lie nearer to the floor than half of that."""
@@ -207,15 +158,6 @@ def _predictions_needed(
     needed = math.ceil(max(rows, max(counts) * (width / then) ** 2))
     digit: int = 10 ** max(len(str(needed)) - 2, 0)
     return -(-needed // digit) * digit
-
-
-def estimate_of(logs: FloatArray, quantile: float = 0.5) -> Estimate:
-    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,), and how far it may be
-    off as neighbors depend on each other."""
-    block = block_length(logs)
-    error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
-    (center,) = sample_quantiles(logs, quantile)
-    return Estimate(center, error, max(len(logs) / block - 1, 1.0))
 
 
 def _change(
@@ -238,7 +180,105 @@ def _change(
     return LatencyChange(answer, reason, before, after, ratio, low, high, (first, second), effective, wanted, floor)
 
 
-def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
+def _nothing(
+    before: Sequence[IntArray], after: Sequence[IntArray], values: Sequence[float | None], wanted: int | None = None
+) -> LatencyChange:
     """No answer: a side has no, or too few, values."""
-    medians = [median(np.concatenate(side)) if side else None for side in (before, after)]
-    return _change(Answer.INCONCLUSIVE, reason, medians, None, (before, after))
+    reason = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
+    return _change(Answer.INCONCLUSIVE, reason, values, None, (before, after), wanted=wanted)
+
+
+_NEAR = 0.5
+"""Share of a change that may lie between two levels that are taken for one (heuristic)."""
+_LONG = 0.2
+"""Share of a recording that shows a level of its own (heuristic)."""
+_VISIT = 5
+"""Predictions in a row that show one, at least; of a longer recording a tenth (heuristic)."""
+_SURE = 3.0
+"""Standard errors beyond which it is not by chance (heuristic)."""
+LASTING = 50
+"""Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
+_HIDDEN = 110.0
+"""By this over the square of its predictions, as a difference of logarithms, a shorter recording may be slower by
+itself: a third with 20, twice as slow with 12 (by simulation)."""
+
+
+class Reason(StrEnum):
+    """Why an answer is inconclusive."""
+
+    MISSING = "missing"
+    """One side has no warm prediction of the model."""
+    FEW = "few"
+    """Fewer predictions than `MIN_PREDICTIONS`, or worth fewer than `MIN_EFFECTIVE` independent ones."""
+    WIDE = "wide"
+    """The interval reaches beyond the floor, and does not exclude that nothing changed."""
+    SMALL = "small"
+    """Changed for certain, but whether by more than the floor is open."""
+    NOT_STEADY = "not steady"
+    """One recording itself moves by as much as the two differ."""
+    INEXACT = "inexact"
+    """Call stacks do not show calls this short exactly enough."""
+    MODES = "modes"
+    """Latencies gather around several values, one of which the other side has too: their median may jump between them.
+    """
+    SHORT = "short"
+    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    HOT = "hot"
+    """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
+    UNEQUAL = "unequal"
+    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
+
+
+def hidden_by_shortness(predictions: int) -> float:
+    """How far a recording with so many predictions may be off by itself, as a difference of logarithms."""
+    return _HIDDEN / predictions**2 if predictions < LASTING else 0.0
+
+
+def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> tuple[Reason, float] | None:
+    """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
+    level of one side that comes so near to one of the other may be the same, held for longer. With it, how far the
+    change may be off: all that separates levels of one side from those of the other. O(n log n)."""
+    is_pair = max(map(len, sides)) == 1
+    if is_pair and abs(change) < (hidden := hidden_by_shortness(min(len(side[0]) for side in sides))):
+        return Reason.SHORT, hidden
+    found = (
+        (Reason.NOT_STEADY, [[_levels(values, math.exp(abs(change))) for values in side] for side in sides]),
+        (Reason.MODES, [[modes(values).centers_ns for values in side] for side in sides]),
+    )
+    for reason, levels in found:
+        before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
+        apart = np.subtract.outer(after, before)
+        if any(len(own) > 1 for side in levels for own in side) and np.abs(apart).min() < _NEAR * abs(change):
+            return reason, max(abs(change), float(np.abs(apart - change).max()))
+    if is_pair:
+        before, after = (logs_of(side[0]) for side in sides)
+        for one, other in ((before, after), (after, before)):
+            if _visits(one, float(np.median(other)), abs(change)):
+                return Reason.NOT_STEADY, abs(change)
+    return None
+
+
+def _visits(logs: FloatArray, level: float, change: float) -> bool:
+    """Whether some predictions in a row come near to a level, and farther than chance brings them."""
+    length = max(_VISIT, len(logs) // 10)
+    if len(logs) <= length:
+        return False
+    distance = np.abs(logs - np.median(logs))
+    # From the median absolute deviation of normal values to the standard error of the median of so many.
+    noise = float(np.median(distance)) / 0.6745 * 1.2533 / math.sqrt(effective_size(logs) / len(logs) * length)
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
+    far = np.abs(medians - np.median(logs)) > _SURE * noise
+    return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
+
+
+def _levels(values: IntArray, ratio: float) -> FloatArray:
+    """What the median of a recording is in long parts of it, between which it shifts by as much, and without any one
+    of its parts."""
+    segments = change_point_segments(values, min_ratio=ratio)
+    levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
+    if len(segments) > 1:
+        # What is left must be long enough, too.
+        parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
+        others = (values[parts != part] for part in range(len(segments)))
+        levels += [float(np.median(rest)) for rest in others if len(rest) >= _LONG * len(values)]
+    return np.array(levels)

@@ -5,6 +5,7 @@ A row does not know what its figures were measured from, so that other sources t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -14,10 +15,15 @@ import numpy as np
 from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
 from tracekit.arrays import IntArray
 from tracekit.comparison import words
-from tracekit.comparison.latency import MIN_PREDICTIONS, Floor, quantile_interval
+from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
+from tracekit.comparison.sampling import quantile_interval
+from tracekit.comparison.settings import Floor
+from tracekit.errors import UsageError, unknown
+from tracekit.grouping import grouped
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count
 
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
@@ -83,10 +89,10 @@ class Source:
     """What to know of its figures, one sentence each."""
 
     @property
-    def units(self) -> tuple[str, ...]:
-        """Compute units that any of its models used, in the order of `DEVICE_NAMES`."""
+    def facts(self) -> tuple[str | None, str | None, str | None]:
+        """Device, system, and the compute units that any of its models used, in the order of `DEVICE_NAMES`."""
         used = {unit for model in self.models for unit in model.units}
-        return tuple(name for name in DEVICE_NAMES.values() if name in used)
+        return self.device, self.system, ", ".join(name for name in DEVICE_NAMES.values() if name in used) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +145,12 @@ FIGURES: dict[str, Quantity] = {name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLA
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
     every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
-    return [
-        Source(
-            recording.source,
-            "recording",
-            recording.environment.device,
-            recording.environment.system,
-            tuple(_figures(model, WARM if model.name in every else ALL) for model in recording.models),
-            tuple(_notes(recording)),
-        )
-        for recording in recordings
-    ]
+    sources = []
+    for one in recordings:
+        device, system = one.environment.device, one.environment.system
+        figures = tuple(_figures(model, WARM if model.name in every else ALL) for model in one.models)
+        sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one))))
+    return sources
 
 
 def _notes(recording: Measurements) -> Iterator[str]:
@@ -179,17 +180,16 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
 
 
 def _noise(model: ModelMeasurements) -> dict[str, float]:
-    noise = {}
+    noise: dict[str, float] = {}
     for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
         if len(values) >= MIN_PREDICTIONS:
-            for quantile, name in ((0.5, "p50_ns"), (0.95, "p95_ns")):
-                noise[prefix + name] = _half_width(values, quantile)
+            noise |= {f"{prefix}p50_ns": _half_width(values), f"{prefix}p95_ns": _half_width(values, 0.95)}
     for name, values in (("load_ns", model.sample.loads_ns), ("cold_load_ns", model.cold_loads_ns)):
-        noise[name] = _half_width(values, 0.5) if len(values) >= MIN_PREDICTIONS else _OF_FEW
+        noise[name] = _half_width(values) if len(values) >= MIN_PREDICTIONS else _OF_FEW
     return noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
 
 
-def _half_width(values: IntArray, quantile: float) -> float:
+def _half_width(values: IntArray, quantile: float = 0.5) -> float:
     low, high = quantile_interval(values, quantile)
     return (high - low) / (high + low)
 
@@ -203,39 +203,26 @@ def source_of_report(report: PerformanceReport) -> Source:
     report without operations states no compute units. O(operations)."""
     prediction, load, counts = report.prediction, report.load, report.counts
     latency_ns = prediction.median_ns if prediction else None
-    return Source(
-        report.source,
-        PERFORMANCE_REPORT,
-        report.device,
-        report.system,
-        (
-            Figures(
-                report.name,
-                {
-                    "predictions": (prediction.count or None) if prediction else None,
-                    "p50_ns": latency_ns,
-                    "fps": fast_enough(latency_ns),
-                    "load_ns": load.median_ns if load else None,
-                    "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
-                    PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
-                },
-                tuple(map(str, counts)),
-            ),
-        ),
-    )
+    quantities = {
+        "predictions": (prediction.count or None) if prediction else None,
+        "p50_ns": latency_ns,
+        "fps": fast_enough(latency_ns),
+        "load_ns": load.median_ns if load else None,
+        "cold_load_ns": median(load.first_ns) if load and load.first_ns else None,
+        PLANNED.id: counts.get(ComputeUnit.NEURAL_ENGINE, 0) / sum(counts.values()) if counts else None,
+    }
+    figures = Figures(report.name, quantities, tuple(map(str, counts)))
+    return Source(report.source, PERFORMANCE_REPORT, report.device, report.system, (figures,))
 
 
 def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str] = ()) -> Matrix:
     """The figures of all sources; `labels` has one for each, and sources with the same one share a column."""
-    groups = {
-        label: [source for source, of in zip(sources, labels, strict=True) if of == label]
-        for label in dict.fromkeys(labels)
-    }
+    groups = grouped(zip(labels, sources, strict=True))
     models = [model for source in sources for model in source.models]
     names = dict.fromkeys(model.model for model in models)
-    rows = [_row(name, figure, list(groups.values())) for name in names for figure in FIGURES]
-    filled_rows = tuple(row for row in rows if any(value is not None for value in row.values))
-    explained = [NO_TEST] if any(row.best for row in filled_rows) else []
+    every = (_row(name, figure, list(groups.values())) for name in names for figure in FIGURES)
+    rows = tuple(row for row in every if any(value is not None for value in row.values))
+    explained = [NO_TEST] if any(row.best for row in rows) else []
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; counts are added up.")
     if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
@@ -244,27 +231,17 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
         explained.append(REPORTS_NOTE)
-    return Matrix(
-        SCHEMA_VERSION,
-        tuple(_column(label, group) for label, group in groups.items()),
-        filled_rows,
-        (*explained, *notes),
-    )
+    columns = tuple(_column(label, group) for label, group in groups.items())
+    return Matrix(SCHEMA_VERSION, columns, rows, (*explained, *notes))
 
 
 def _column(label: str, sources: Sequence[Source]) -> Column:
-    return Column(
-        label,
-        _together(source.device for source in sources),
-        _together(source.system for source in sources),
-        _together(", ".join(source.units) or None for source in sources),
-        tuple(source.name for source in sources),
-        tuple(dict.fromkeys(source.kind for source in sources)),
+    values = (
+        (value for value in of_all if value is not None) for of_all in zip(*(one.facts for one in sources), strict=True)
     )
-
-
-def _together(values: Iterable[str | None]) -> str | None:
-    return " / ".join(dict.fromkeys(value for value in values if value is not None)) or None
+    device, system, units = (" / ".join(dict.fromkeys(known)) or None for known in values)
+    kinds = tuple(dict.fromkeys(source.kind for source in sources))
+    return Column(label, device, system, units, tuple(source.name for source in sources), kinds)
 
 
 def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
@@ -278,23 +255,66 @@ def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
     predictions = [count for group in models if (count := _value("predictions", group))]
     if figure == LOADS.id and predictions and min(predictions) < 0.9 * max(predictions):
         wants_most = None  # Who predicts for longer may load more often.
-    if wants_most is None or len(known) < 2 or at_least:
-        return Row(name, figure, values, (), at_least, resolution_ns)
-    wanted = max(known) if wants_most else min(known)
-    errors = [max((model.error(figure) for model in group), default=0) for group in models]
-    margin = max(TIE * wanted, errors[values.index(wanted)])
-    best = [
-        column
-        for column, value in enumerate(values)
-        if value is not None and abs(value - wanted) <= margin + errors[column]
-    ]
+    best: list[int] = []
+    if wants_most is not None and len(known) > 1 and not at_least:
+        wanted = max(known) if wants_most else min(known)
+        errors = [max((model.error(figure) for model in group), default=0) for group in models]
+        margin = max(TIE * wanted, errors[values.index(wanted)])
+        near = zip(values, errors, strict=True)
+        best = [at for at, (one, error) in enumerate(near) if one is not None and abs(one - wanted) <= margin + error]
     shown = tuple(best) if len(best) < len(values) - values.count(None) else ()
     return Row(name, figure, values, shown, at_least, resolution_ns)
 
 
 def _value(figure: str, models: Sequence[Figures]) -> float | None:
-    values = [model.quantities.get(figure) for model in models]
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    return float(sum(known) if FIGURES[figure].unit == "count" else np.median(known))
+    known = [value for model in models if (value := model.quantities.get(figure)) is not None]
+    return float(sum(known) if FIGURES[figure].unit == "count" else np.median(known)) if known else None
+
+
+PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")
+"""What a label may take from the recording."""
+
+
+def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
+    """A label for each source: the one that is given, its placeholders filled in; else what distinguishes it from the
+    others.
+
+    That is what differs of device, system and compute units, or the name where that is not enough; names that occur
+    more than once get a number.
+    """
+    facts = [source.facts for source in sources]
+    differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
+    told = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
+    if not differing or len(set(told)) < len(told):
+        names = [source.name for source in sources]
+        nth = [names[:at].count(name) + 1 for at, name in enumerate(names)]
+        told = [f"{name} ({at})" if names.count(name) > 1 else name for name, at in zip(names, nth, strict=True)]
+    return [
+        differences if label is None else _label_text(label, source)
+        for source, label, differences in zip(sources, given, told, strict=True)
+    ]
+
+
+def _label_text(label: str, source: Source) -> str:
+    for placeholder, value in zip(PLACEHOLDERS, (*source.facts, source.name), strict=True):
+        label = label.replace(placeholder, value or "not recorded")
+    return label
+
+
+def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:
+    """The label of each recording, of labels for each path and the recordings that it means.
+
+    One label counts for all paths. Raises `UsageError` for any other number than that of the paths, and for a
+    placeholder that does not exist.
+    """
+    for placeholder in (match for label in labels for match in re.findall(r"\{\w*\}", label)):
+        if placeholder not in PLACEHOLDERS:
+            raise unknown("placeholder in --label", placeholder, PLACEHOLDERS)
+    if len(labels) < 2:
+        return [labels[0] if labels else None] * sum(counts)
+    if len(labels) != len(counts):
+        raise UsageError(
+            f"--label is given {len(labels)} times for {format_count(len(counts), 'path')}; give one for each, or "
+            "one for all, such as '{device}'"
+        )
+    return [label for label, count in zip(labels, counts, strict=True) for _ in range(count)]

@@ -208,6 +208,11 @@ def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasure
     return [model for recording in recordings for model in recording.models if model.name == name]
 
 
+def names_of(recordings: Sequence[Measurements]) -> list[str]:
+    """Models of recordings, each once, in their order."""
+    return list(dict.fromkeys(model.name for recording in recordings for model in recording.models))
+
+
 def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurements:
     """What is measured of the models that match any of some patterns. Raises `UsageError` for one that matches none."""
     names = sorted(model.name for model in recording.models)

@@ -5,7 +5,6 @@ that both give the same digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +30,7 @@ from tracekit.comparison.measurements import (
     PartMean,
     Parts,
 )
-from tracekit.comparison.resampling import block_length, mean_errors
+from tracekit.comparison.sampling import block_length, mean_errors
 from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.report.choice import LEFT_OUT
@@ -43,7 +42,8 @@ from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.report.report import Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
@@ -57,22 +57,16 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     called = top[is_any(top["kind"], Kind.PREDICTION)]
     warm = warm_mask(trace.activity, called)
     times = breakdown(in_order(trace))
+    models = (
+        _model(each, top, called, warm, copies, times)
+        for each in report.models
+        if each.level == Level.TOP and (each.predictions or each.loads)
+    )
     return Measurements(
         source=report.recording.source,
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
-        models=(
-            *(
-                replace(
-                    _model(entry.name, top, called, warm, copies, times),
-                    per_second=entry.quantities.get("predictions_per_second"),
-                )
-                for entry in report.models
-                if entry.level == Level.TOP and (entry.predictions or entry.loads)
-            ),
-            *_operation(trace, shown),
-            *_language_models(trace, shown),
-        ),
+        models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
         checks=tuple(map(_check, report.results)),
         unreadable=unreadable_tables(report.tables),
         limited=limits_in(report.recording.notes),
@@ -164,11 +158,11 @@ def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Env
 
 
 def _model(
-    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
+    told: ModelSummary, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
 ) -> ModelMeasurements:
-    of_model = (called["model"] == name).to_numpy(dtype=bool)
+    of_model = (called["model"] == told.name).to_numpy(dtype=bool)
     predictions = called[of_model]
-    loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+    loads = top[(top["model"] == told.name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
@@ -179,7 +173,7 @@ def _model(
     of_timed = times.of(timed.index)
     parts = _parts(of_timed)
     return ModelMeasurements(
-        name=name,
+        name=told.name,
         predictions=len(predictions),
         latencies_ns=latencies(timed),
         warm=is_warm,
@@ -192,31 +186,21 @@ def _model(
         parts=parts,
         units=tuple(compute_shares(times).items()),
         inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
+        per_second=told.quantities.get("predictions_per_second"),
     )
 
 
 def _inexact(timed: pd.DataFrame, predictions: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
-    """Of calls that are inferred; `timed` are the predictions with a latency. Signposts show every load."""
+    """Of calls that are inferred; `timed` are the predictions with a latency, whose median is off by as much as that of
+    the shortest or of the longest calls that fit. Signposts show every load."""
+    shortest, given, longest = (float(np.median(values)) if len(values) else 0.0 for values in _durations(timed))
+    least, likely, most = _durations(loads)
     return Inexact(
         resolution_of(loads, predictions),
-        _median_error(timed),
-        _longest_error(loads),
+        round(max(given - shortest, longest - given)),
+        int(np.maximum(likely - least, most - likely).max(initial=0)),
         not is_any(top["origin"], Origin.SIGNPOSTS).any(),
     )
-
-
-def _median_error(calls: pd.DataFrame) -> int:
-    """How far the median duration may be off: that of the shortest and of the longest calls that fit."""
-    if calls.empty:
-        return 0
-    shortest, given, longest = (float(np.median(values)) for values in _durations(calls))
-    return round(max(given - shortest, longest - given))
-
-
-def _longest_error(calls: pd.DataFrame) -> int:
-    """How far the duration of any of these calls may be off."""
-    shortest, given, longest = _durations(calls)
-    return int(np.maximum(given - shortest, longest - given).max(initial=0))
 
 
 def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
@@ -229,8 +213,11 @@ def _parts(times_of_model: Breakdown) -> Parts | None:
     count = len(times_of_model.frame)
     if count < MIN_PREDICTIONS:
         return None
-    times = np.column_stack([_time(times_of_model, group.parts) for group in GROUPS])
-    block = block_length(times_of_model.frame["duration_ns"].to_numpy(dtype=np.float64))
+    frame = times_of_model.frame
+    # What is not known is left out.
+    known = {part: frame[f"{part}_ns"].to_numpy(np.float64, na_value=0.0) for group in GROUPS for part in group.parts}
+    times = np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS])
+    block = block_length(frame["duration_ns"].to_numpy(np.float64))
     errors = mean_errors(times, block)
     means = (
         PartMean(
@@ -242,9 +229,3 @@ def _parts(times_of_model: Breakdown) -> Parts | None:
         for index, group in enumerate(GROUPS)
     )
     return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
-
-
-def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
-    """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
-    columns = [breakdown.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
-    return np.asarray(np.sum(columns, axis=0), dtype=np.float64)

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from tracekit.arrays import IntArray
-from tracekit.comparison.doubts import Reason
 from tracekit.comparison.latency import (
     MIN_PREDICTIONS,
     Answer,
-    Floor,
     LatencyChange,
+    Reason,
     compare_latency,
     compare_p95,
     judge,
 )
 from tracekit.comparison.measurements import Inexact, ModelMeasurements, Parts, least_exact
-from tracekit.comparison.student import half_width, welch
+from tracekit.comparison.sampling import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
+
+if TYPE_CHECKING:
+    from tracekit.comparison.settings import Floor
 
 
 class Presence(StrEnum):
@@ -138,29 +141,28 @@ def compare_model(
     inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
     latency_error_ns = sum(side.latency_ns for side in inexact)
     load_error_ns = sum(side.load_ns for side in inexact)
-    floor_of_latency, floor_of_loads = raised(floor, latency_error_ns), raised(floor, load_error_ns)
+    floor_of_latency = raised(floor, latency_error_ns)
 
-    def known(change: LatencyChange, error_ns: int) -> LatencyChange:
+    def told(change: LatencyChange, error_ns: int, *, fits: bool = True) -> LatencyChange:
         """Not unchanged where calls are known to so little that most changes would go unnoticed."""
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
-        if change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times):
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.INEXACT)
-        if change.answer is not Answer.INCONCLUSIVE and not is_fair:
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.HOT)
+        doubts = {
+            Reason.UNEQUAL: not fits,
+            Reason.INEXACT: change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times),
+            Reason.HOT: not is_fair,
+        }
+        if change.answer is not Answer.INCONCLUSIVE and any(doubts.values()):
+            reason = next(each for each, holds in doubts.items() if holds)
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason)
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
 
-    def fair(change: LatencyChange) -> LatencyChange:
-        if change.answer is not Answer.INCONCLUSIVE and not window.fits:
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=Reason.UNEQUAL)
-        return known(change, latency_error_ns)
-
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
-        return known(
-            compare_latency(*([of(entry) for entry in side] for side in sides), floor=floor_of_loads), load_error_ns
-        )
+        durations = ([of(entry) for entry in side] for side in sides)
+        return told(compare_latency(*durations, floor=raised(floor, load_error_ns)), load_error_ns)
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
-        return Pair(_mean([of(entry) for entry in before]), _mean([of(entry) for entry in after]))
+        values = ([value for entry in side if (value := of(entry)) is not None] for side in sides)
+        return Pair(*(float(np.mean(known)) if known else None for known in values))
 
     def share(unit: str) -> Pair:
         return pair(lambda entry: dict(entry.units).get(unit))
@@ -172,8 +174,8 @@ def compare_model(
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         window=window.length,
-        latency=fair(compare_latency(*values, floor=floor_of_latency)),
-        p95=fair(compare_p95(*values, floor=floor_of_latency)),
+        latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
+        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=parts if is_fair else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),
@@ -214,20 +216,19 @@ def _left_out(side: Sequence[IntArray], recordings: int) -> int:
 def compared_values(
     before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]
 ) -> tuple[Basis, Window, list[list[IntArray]]]:
-    """Which latencies of one model are compared, and these in ns: an array for each recording of each side."""
-    sides, basis = (before, after), _basis(before, after)
-    window = _window(sides) if basis is Basis.WARM else Window(None, fits=True)
-    return basis, window, [[_compared_ns(entry, basis, window) for entry in side] for side in sides]
-
-
-def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:
-    """Warm predictions, unless a side has too few of them and enough in all."""
-    for side in (before, after):
+    """Which latencies of one model are compared, and these in ns: an array for each recording of each side. Those of
+    warm predictions, unless a side has too few of them and enough in all."""
+    sides = (before, after)
+    for side in sides:
         warm = max((int(entry.warm.sum()) for entry in side), default=0)
         every = max((len(entry.latencies_ns) for entry in side), default=0)
         if warm < MIN_PREDICTIONS <= every:
-            return Basis.ALL
-    return Basis.WARM
+            return Basis.ALL, Window(None, fits=True), [[entry.latencies_ns for entry in side] for side in sides]
+    window = _window(sides)
+    if window.length is None:
+        return Basis.WARM, window, [[entry.warm_ns for entry in side] for side in sides]
+    chosen = [[entry.latencies_ns[entry.warm & (entry.since_load < window.length)] for entry in side] for side in sides]
+    return Basis.WARM, window, chosen
 
 
 class Window(NamedTuple):
@@ -253,24 +254,12 @@ def _window(sides: Sequence[Sequence[ModelMeasurements]]) -> Window:
 
 def _covers_most(sides: Sequence[Sequence[ModelMeasurements]], values: Sequence[Sequence[IntArray]]) -> bool:
     """Whether nearly all warm predictions of each recording are compared."""
-    return all(
-        len(some) >= _MOST * entry.warm.sum()
-        for side, chosen in zip(sides, values, strict=True)
-        for entry, some in zip(side, chosen, strict=True)
-    )
+    every = zip(chain(*sides), chain(*values), strict=True)
+    return all(len(some) >= _MOST * entry.warm.sum() for entry, some in every)
 
 
 _MOST: Final = 0.8
 """Share of the warm predictions whose mean is taken for that of all (heuristic)."""
-
-
-def _compared_ns(entry: ModelMeasurements, basis: Basis, window: Window) -> IntArray:
-    """Latencies of a recording that are compared, in ns."""
-    if basis is Basis.ALL:
-        return entry.latencies_ns
-    return (
-        entry.warm_ns if window.length is None else entry.latencies_ns[entry.warm & (entry.since_load < window.length)]
-    )
 
 
 def _parts(
@@ -291,15 +280,10 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
     means = [np.array([part.mean_ns for part in side]) for side in sides]
     if len(before) == len(after) == 1:
         difference = float(means[1][0] - means[0][0])
-        width = half_width([side[0].error_ns for side in sides], [before[0].degrees, after[0].degrees], 0.95)
+        width = half_width([side[0].error_ns for side in sides], [before[0].degrees, after[0].degrees])
     else:
-        difference, width = welch(means[0], means[1], 0.95)
+        difference, width = welch(*means)
     answer, _ = judge(difference, width, limit_ns)
     complete = all(part.complete for side in sides for part in side)
     before_ns, after_ns = (float(values.mean()) for values in means)
     return PartChange(sides[0][0].part, before_ns, after_ns, difference - width, difference + width, complete, answer)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None

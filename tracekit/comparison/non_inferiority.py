@@ -11,16 +11,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.doubts import Reason, doubt_of
-from tracekit.comparison.latency import MIN_EFFECTIVE, Floor, estimate_of
+from tracekit.comparison.latency import MIN_EFFECTIVE, Reason, doubt_of
 from tracekit.comparison.models import LARGEST_ERROR
-from tracekit.comparison.resampling import effective_size, logs_of
-from tracekit.comparison.student import joint_error, t_quantile
+from tracekit.comparison.sampling import effective_size, estimate_of, joint_error, logs_of, t_quantile
+
+if TYPE_CHECKING:
+    from tracekit.comparison.settings import Floor
 
 LEVEL: Final = 0.05
 """How often a model passes that is slower by just what is allowed; how often a build fails that is not slower."""
@@ -37,11 +38,6 @@ class Compared:
     """Whether those of all recordings lie equally far behind a load."""
     error_ns: int = 0
     """How far both sides together may be off."""
-
-    @property
-    def is_pair(self) -> bool:
-        """One recording a side, which is judged by its own predictions."""
-        return max(map(len, self.sides)) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +77,8 @@ def hold(models: Sequence[Compared]) -> list[Held | None]:
             free = float(shared[1][place])
         if not degrees[place]:
             # What its predictions say of it is the least that recordings of it differ by.
-            ends = [estimate_of(logs_of(side[0])) for side in models[index].sides]
-            error, free = max((error, free), joint_error([end.error for end in ends], [end.degrees for end in ends]))
+            _, *ends = zip(*(estimate_of(logs_of(side[0])) for side in models[index].sides), strict=True)
+            error, free = max((error, free), joint_error(*ends))
         result[index] = _held(models[index], sides, error, free, len(known))
     return result
 
@@ -97,11 +93,14 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
     if passed is not None and not model.is_fair:
         reason = Reason.UNEQUAL
     elif passed is False and (doubt := doubt_of(model.sides, change)):
-        reason, low, high = doubt.reason, min(low, change - doubt.width), max(high, change + doubt.width)
+        reason, width = doubt
+        low, high = min(low, change - width), max(high, change + width)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
-    elif passed and model.is_pair and min(effective_size(logs_of(side[0])) for side in model.sides) < MIN_EFFECTIVE:
-        reason = Reason.FEW
+    elif passed and max(map(len, model.sides)) == 1:
+        # One recording a side is judged by its own predictions.
+        worth = min(effective_size(logs_of(one)) for (one,) in model.sides)
+        reason = Reason.FEW if worth < MIN_EFFECTIVE else None
     return Held(
         passed=passed if reason is None else None,
         reason=reason,
@@ -127,17 +126,16 @@ class Outlook:
 def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recordings: int) -> Outlook | None:
     """What a baseline can show, of which each model has the medians of its recordings, to so many recordings of a
     build. None where no model has two. O(models)."""
-    logs = [np.log(np.maximum(each, 1.0)) for each in medians_ns]
-    several = [index for index, each in enumerate(logs) if len(each) > 1]
+    known = zip(medians_ns, floors, strict=True)
+    several = [(np.log(np.maximum(each, 1.0)), floor) for each, floor in known if len(each) > 1]
     if not several:
         return None
-    squares = np.array([float(((logs[index] - logs[index].mean()) ** 2).sum()) for index in several])
-    variances, degrees = moderated_variances(squares, np.array([len(logs[index]) - 1.0 for index in several]))
+    squares = np.array([float(((logs - logs.mean()) ** 2).sum()) for logs, _ in several])
+    variances, degrees = moderated_variances(squares, np.array([len(logs) - 1.0 for logs, _ in several]))
     smallest, told = 0.0, 1.0
-    for index, variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
-        error = math.sqrt(variance * (1 / len(logs[index]) + 1 / recordings))
-        width = t_quantile(1 - LEVEL, free) * error
-        limit = floors[index].log_allowed(math.exp(float(logs[index].mean())))
+    for (logs, floor), variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
+        error = math.sqrt(variance * (1 / len(logs) + 1 / recordings))
+        width, limit = t_quantile(1 - LEVEL, free) * error, floor.log_allowed(math.exp(float(logs.mean())))
         smallest = max(smallest, t_quantile(1 - LEVEL / len(several), free) * error, limit)
         told *= NormalDist().cdf((limit - width) / error)
     return Outlook(math.expm1(smallest), 1 - told)

@@ -4,22 +4,20 @@ to count, and what a build is held against.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
 from tracekit.report.report import SEVERITIES
 from tracekit.units import parse_duration
-
-if TYPE_CHECKING:
-    from tracekit.comparison.latency import Floor
 
 
 class Key(NamedTuple):
@@ -74,6 +72,26 @@ _KEYS = (*CHECK_KEYS, "findings", "limits", "suppress")
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """Smaller changes do not count. Both must be exceeded."""
+
+    ratio: float = 0.05
+    absolute_ns: float = 50_000.0
+    """Below a millisecond, recordings of one build differ by more than 5%."""
+    allow: float = 0.10
+    """How much slower than a baseline a build may be."""
+
+    def log(self, before_ns: float, after_ns: float) -> float:
+        """The floor as a difference of logarithms; the same in both directions."""
+        smaller = max(min(before_ns, after_ns), 1.0)
+        return max(math.log1p(self.ratio), math.log1p(self.absolute_ns / smaller))
+
+    def log_allowed(self, before_ns: float) -> float:
+        """By how much a latency may grow, as a difference of logarithms."""
+        return math.log1p(max(self.allow, self.absolute_ns / max(before_ns, 1.0)))
+
+
+@dataclass(frozen=True, slots=True)
 class Floors:
     """The floor of each model: where several patterns set the same, a later one wins."""
 
@@ -82,13 +100,8 @@ class Floors:
 
     def of(self, model: str) -> Floor:
         """The floor of a model by its name."""
-        from tracekit.comparison.latency import Floor
-
-        floor = Floor()
-        for pattern, values in self.settings:
-            if matches(model, pattern):
-                floor = replace(floor, **values)
-        return floor
+        set_for_it = (values for pattern, values in self.settings if matches(model, pattern))
+        return Floor(**{name: value for values in set_for_it for name, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +154,23 @@ def parse_floor(table: Mapping[str, Any], where: str) -> dict[str, float]:
     """Fields of `Floor` that a table of settings sets. Raises `UsageError` with the key."""
     values = {}
     for key, field_name in _FLOOR_SHARES.items():
-        share = table.get(key)
-        if share is not None:
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        if (share := table.get(key)) is not None:
+            if not (_is_number(share) and share <= 1):
                 raise UsageError(f"'{where}{key}': must be a share from 0 to 1, as {FLOOR_KEYS[key].example}")
             values[field_name] = float(share)
-    time = table.get("min-change-time")
-    if time is not None:
-        time_ns = parse_duration(time) if isinstance(time, str) else None
-        if time_ns is None:
+    if (time := table.get("min-change-time")) is not None:
+        if (time_ns := _time_ns(time)) is None:
             raise UsageError(f"'{where}min-change-time': must be a time with its unit, as \"50us\"")
         values["absolute_ns"] = float(time_ns)
     return values
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value < 1e9
+
+
+def _time_ns(value: object) -> int | None:
+    return parse_duration(value) if isinstance(value, str) else None
 
 
 def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
@@ -162,11 +180,13 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     for key in CHECK_KEYS:
         if not isinstance(settings.get(key, ""), str):
             raise UsageError(f"'check.{key}': must be the path of a file")
-    limits = [
-        _limit(pattern, name, value)
-        for pattern, entries in _table(settings.get("limits", {}), "check.limits").items()
-        for name, value in _limits(entries, pattern).items()
-    ]
+    limits = []
+    for pattern, entries in _table(settings.get("limits", {}), "check.limits").items():
+        if not isinstance(entries, dict):
+            raise UsageError(
+                f"'check.limits.{pattern}': write limits below a pattern of models, as [check.limits.\"*\"]"
+            )
+        limits += [_limit(pattern, name, value) for name, value in entries.items()]
     suppressed = settings.get("suppress", [])
     if not isinstance(suppressed, list):
         raise UsageError("'check.suppress': write [[check.suppress]] before each")
@@ -179,22 +199,15 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     )
 
 
-def _limits(entries: object, pattern: str) -> dict[str, Any]:
-    if not isinstance(entries, dict):
-        raise UsageError(f"'check.limits.{pattern}': write limits below a pattern of models, as [check.limits.\"*\"]")
-    return entries
-
-
-def _limit(pattern: str, name: str, value: object) -> Limit:
+def _limit(pattern: str, name: str, value: Any) -> Limit:
     where = f"'check.limits.\"{pattern}\".{name}'"
     if name not in NAMES:
         raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
     if name in TIMES:
-        time_ns = parse_duration(value) if isinstance(value, str) else None
-        if not time_ns:
+        if not (time_ns := _time_ns(value)):
             raise UsageError(f'{where}: must be a time above 0 with its unit, as "16ms"')
         return Limit(pattern, name, time_ns)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+    if not _is_number(value):
         raise UsageError(f"{where}: must be a number from 0 on")
     if name in SHARES and value > 1:
         raise UsageError(f"{where}: must be a share from 0 to 1")

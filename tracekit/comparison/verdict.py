@@ -1,9 +1,23 @@
-"""What a check of a build can say, of the whole and of each thing that was checked."""
+"""What a check of a build can say, of the whole and of each thing that was checked; and the figures of a model that can
+have a limit: how each is taken from a recording, and how it is said."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+import numpy as np
+
+from tracekit.analysis.quantities import MODEL, least
+from tracekit.comparison import words
+from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.measurements import EXACT, Measurements, ModelMeasurements, least_exact, names_of, of_model
+from tracekit.comparison.sampling import quantile_interval
+from tracekit.comparison.settings import NAMES, SHARES, TIMES, CheckSettings, Limit
+from tracekit.detectors.inference import from_stacks
+from tracekit.detectors.options import matches
+from tracekit.units import format_count
 
 
 class Verdict(StrEnum):
@@ -45,3 +59,167 @@ class Item:
         if self.setting[:1] == ("findings",) and len(self.setting) > 1:
             return f"{self.about} findings"
         return f"{self.model} {self.subject}" if self.model else self.subject
+
+
+MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
+"""Fewest predictions for a limit of latency."""
+
+_QUANTITIES = {
+    "p50": "p50_ns",
+    "p95": "p95_ns",
+    "load": "load_ns",
+    "cold-load": "cold_load_ns",
+    "neural-engine": "neural_engine_compute",
+}
+"""What a limit holds, by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a model: in ns, a count or a share, as its limit is."""
+
+    value: float
+    """Of several recordings the median."""
+    low: float | None
+    """95% interval of the median of one recording; the range of several. None where neither is known."""
+    high: float | None
+    predictions: int | None
+    """Predictions that a latency of one recording rests on; None for anything else."""
+    recordings: int
+    """Recordings in which it was measured."""
+    warm: bool = True
+    """Whether a latency is that of warm predictions: of those after a load where there are no others."""
+    error: float = 0
+    """How far it may be off, where calls are inferred."""
+    at_least: bool = False
+    """Whether it is a lower bound."""
+    resolution_ns: int = 0
+    """A duration has no more digits than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFigures:
+    """What was measured of a model."""
+
+    model: str
+    figures: Mapping[str, Figure]
+    """By the name of their limit, in the order of `tracekit.comparison.settings.NAMES`."""
+
+
+def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
+    """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
+    models = {name: of_model(recordings, name) for name in names_of(recordings)}
+    return tuple(
+        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None})
+        for name, entries in models.items()
+    )
+
+
+def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
+    """One figure of a model; None where no recording measured it."""
+    measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
+    if not measured:
+        return None
+    values = [value for _, value in measured]
+    is_warm = name not in MIN_COUNTS or all(entry.warm.any() for entry, _ in measured)
+    inexact = least_exact(entry.inexact for entry, _ in measured)
+    # Without Core ML's rows, calls that overlap may be missing too.
+    at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
+    exactness = inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
+    if len(values) > 1:
+        return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
+    warm = measured[0][0].latency_ns
+    low, high = quantile_interval(warm) if name == "p50" else (None, None)
+    return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, *exactness)
+
+
+def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
+    """A figure of one recording; None where it was not measured."""
+    if name == "loads":
+        return model.loads
+    if name == "copies":
+        return model.copies_per_prediction
+    if name == "in-flight":
+        return model.max_in_flight
+    if len(model.latency_ns) < MIN_COUNTS.get(name, 0):
+        return None
+    return MODEL[_QUANTITIES[name]].formula(model.sample)
+
+
+def missing(name: str) -> str:
+    """Why there is no figure."""
+    if name in MIN_COUNTS:
+        return f"fewer than {MIN_COUNTS[name]} predictions with a known latency"
+    return {
+        "load": "no load was recorded",
+        "cold-load": "no cold load was recorded",
+        "loads": "no load was recorded",
+        "copies": "copies were not recorded",
+        "in-flight": "predictions in flight were not recorded",
+        "neural-engine": "the work of the compute units was not recorded",
+    }[name]
+
+
+def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
+    """A value as people read it, a time with the digits that are known."""
+    return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
+
+
+def with_basis(name: str, measured: Figure) -> str:
+    """A figure with what it rests on."""
+
+    def text(value: float) -> str:
+        return figure_text(name, value, measured.resolution_ns)
+
+    several = measured.recordings > 1
+    ends = [text(end) for end in (measured.low, measured.high) if end is not None]
+    facts = (
+        "" if measured.predictions is None else format_count(measured.predictions, "prediction"),
+        format_count(measured.recordings, "recording") if several else "",
+        "" if measured.warm else "each after a load",
+        from_stacks(measured.error) if measured.error else "",
+        ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
+    )
+    basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
+    return bound + text(measured.value) + (f" ({basis})" if basis else "")
+
+
+def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iterator[Item]:
+    """An item for each limit and model; none without models, which is worth one sentence of its own.
+
+    O(limits · models).
+    """
+    for limit in settings.limits if models else ():
+        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
+        if not matching:
+            text = f"the limit applies to no model: none matches '{limit.pattern}'"
+            yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
+        for entry in matching:
+            verdict, text, value = _held(limit, entry.figures.get(limit.name))
+            yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
+
+
+def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
+    is_minimum = limit.name in SHARES
+    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
+    if measured is None:
+        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
+    value = measured.value
+    is_met = value >= limit.value if is_minimum else value <= limit.value
+    verdict = Verdict.PASSED if is_met else Verdict.FAILED
+    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
+        # More may have happened than was seen, and the limit lies within what calls are known to.
+        verdict = Verdict.INCONCLUSIVE
+    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
+
+
+def _distance(limit: Limit, value: float) -> str:
+    """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
+    if limit.name in SHARES:
+        points = round((value - limit.value) * 100)
+        side = "above" if points >= 0 else "below"
+        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
+    if not limit.value or value == limit.value:
+        return ""
+    percent = (value / limit.value - 1) * 100
+    return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.doubts import LASTING, Reason
-from tracekit.comparison.latency import CHANGED, MIN_PREDICTIONS, Answer, LatencyChange
+from tracekit.comparison.latency import CHANGED, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.comparison.models import Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
@@ -104,14 +103,10 @@ def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> st
     """How many both sides have: `139 and 139 predictions`, `3 recordings of 580 to 600 predictions and 2 of 40`."""
     if max(map(len, sides)) < 2:
         return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
-    before, after = (_range(side) for side in sides)
+    ends = ((min(side, default=0), max(side, default=0)) for side in sides)
+    before, after = (" to ".join(f"{end:,}" for end in dict.fromkeys(each)) for each in ends)
     noun = noun.removesuffix("s") if before == "1" else noun
     return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
-
-
-def _range(counts: Sequence[int]) -> str:
-    low, high = min(counts, default=0), max(counts, default=0)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def windowed(length: int) -> str:
@@ -126,13 +121,10 @@ _MOVED = 0.5
 def moved(model: ModelComparison) -> str:
     """`Neural Engine 100% before, GPU 97% now`, where another compute unit does most of the work that one did; else
     empty."""
-    lost = [(name, pair.before) for name, pair in model.units if (pair.before or 0) - (pair.after or 0) >= _MOVED]
-    gained = [(name, pair.after) for name, pair in model.units if (pair.after or 0) - (pair.before or 0) >= _MOVED]
-    if not (lost and gained):
-        return ""
-    sides = ((lost, "before"), (gained, "now"))
-    said = (f"{DEVICE_NAMES[Device(name)]} {share(of or 0)} {when}" for units, when in sides for name, of in units)
-    return ", ".join(said)
+    shares = [(DEVICE_NAMES[Device(name)], pair.before or 0, pair.after or 0) for name, pair in model.units]
+    lost = [f"{name} {share(before)} before" for name, before, after in shares if before - after >= _MOVED]
+    gained = [f"{name} {share(after)} now" for name, before, after in shares if after - before >= _MOVED]
+    return ", ".join([*lost, *gained]) if lost and gained else ""
 
 
 def latencies(change: LatencyChange) -> str:
@@ -173,11 +165,9 @@ def number(value: float) -> str:
 
 def margin(inexact: Inexact) -> str:
     """How exact inferred calls are: `from call stacks, ±1 ms (loads ±3 ms)`; empty for calls that Core ML recorded."""
-    latency_ns, load_ns = inexact.latency_ns, inexact.load_ns
-    if not latency_ns and not load_ns:
-        return ""
-    differs = latency_ns and load_ns and format_error(load_ns) != format_error(latency_ns)
-    return from_stacks(latency_ns or load_ns) + (f" (loads {format_error(load_ns)})" if differs else "")
+    errors = dict.fromkeys(format_error(error) for error in (inexact.latency_ns, inexact.load_ns) if error)
+    loads = f" (loads {[*errors][1]})" if len(errors) > 1 else ""
+    return from_stacks(inexact.latency_ns or inexact.load_ns) + loads if errors else ""
 
 
 def rates(change: FindingChange) -> str:

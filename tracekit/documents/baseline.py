@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.comparison.comparison import LABELS
-from tracekit.comparison.figures import names_of
-from tracekit.comparison.measurements import Environment, of_model
+from tracekit.comparison.measurements import Environment, names_of, of_model
 from tracekit.comparison.non_inferiority import outlook
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Column, Document, Paragraph, Role, present, table

@@ -10,8 +10,17 @@ import numpy as np
 
 from tracekit.characters import visible
 from tracekit.comparison.change_points import MIN_BUILDS
-from tracekit.comparison.history import FIGURES, NEWEST, Build, History, Series, Trend
-from tracekit.comparison.history_words import change_words, day_words, moved_words
+from tracekit.comparison.history import (
+    FIGURES,
+    NEWEST,
+    Build,
+    History,
+    Series,
+    Trend,
+    change_words,
+    day_words,
+    moved_words,
+)
 from tracekit.documents import columns
 from tracekit.render.blocks import (
     Column,

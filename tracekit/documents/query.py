@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tracekit.documents import columns
-from tracekit.query.coverage import ViewCoverage, notes_of
+from tracekit.query.database import ViewCoverage, notes_of
 from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION
 from tracekit.recording.writing.forms import harmless

@@ -19,21 +19,14 @@ from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.pages import own_page, unknown_check
 from tracekit.detectors.plugins import listed_detectors
-from tracekit.documents.brief import (
-    brief_answers,
-    brief_comparison,
-    brief_model_file,
-    brief_report,
-    brief_why,
-    capped,
-)
+from tracekit.documents import brief
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.model_file import model_file_document
 from tracekit.documents.performance import performance_report_document
 from tracekit.documents.query import answer_json, coverage_json
 from tracekit.documents.why import why_document
 from tracekit.errors import UsageError, unknown
-from tracekit.measured import told_apart
+from tracekit.measured import named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.read import read_subject
@@ -60,7 +53,7 @@ def analyze(recordings: Recordings, call: Call, path: str, limit: int) -> str:
     """Verdict, coverage, models, findings worst first."""
     report = recordings.open(path, call).report
     found = dict.fromkeys(result.id for result in report.results if result.outcome == "finding")
-    return brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), "why", "schema"])
+    return brief.brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), "why", "schema"])
 
 
 def finding(recordings: Recordings, call: Call, path: str, name: str, model: str | None, limit: int) -> str:
@@ -72,7 +65,7 @@ def finding(recordings: Recordings, call: Call, path: str, name: str, model: str
     of_one = [result for result in answers if model is None or result.model == model]
     if not of_one:
         raise unknown("model", str(model), [result.model for result in answers if result.model is not None])
-    return brief_answers(sorted(of_one, key=lambda result: result.outcome != "finding"), limit)
+    return brief.brief_answers(sorted(of_one, key=lambda result: result.outcome != "finding"), limit)
 
 
 def why(
@@ -89,24 +82,19 @@ def why(
     request = replace(kept.request, models=() if model is None else (model,))
     report = explain(kept.trace, request, Choice(slowest, at_ns, over_ns=over_ns))
     found = dict.fromkeys(name for each in report.models for some in each.findings for name in some.values())
-    return brief_why(report, why_document(report), [f"finding id={name}" for name in found] or ["analyze"])
+    return brief.brief_why(report, why_document(report), [f"finding id={name}" for name in found] or ["analyze"])
 
 
 def query(recordings: Recordings, call: Call, path: str, sql: str, limit: int) -> str:
     """Rows, with what was recorded of each view that was read."""
     database = recordings.open(path, call).database
     call.stopped_by(database.interrupt)
-    answer = database.answer(sql, limit + 1)
-    said = json.loads(answer_json(answer))
-    more = {"more_rows": f"only the first {limit} are here; aggregate, filter, or raise limit (at most 200)"}
-    return capped(
-        {
-            "columns": [f"{each['name']} {each['type']}" for each in said["columns"]],
-            "coverage": [_known(each) for each in said["coverage"]],
-            **(more if len(said["rows"]) > limit else {}),
-            "rows": said["rows"][:limit],
-        }
-    )
+    told = json.loads(answer_json(database.answer(sql, limit + 1)))
+    rows, columns = told["rows"], [f"{each['name']} {each['type']}" for each in told["columns"]]
+    said: dict[str, Any] = {"columns": columns, "coverage": [_known(each) for each in told["coverage"]]}
+    if len(rows) > limit:
+        said["more_rows"] = f"only the first {limit} are here; aggregate, filter, or raise limit (at most 200)"
+    return brief.capped(said | {"rows": rows[:limit]})
 
 
 def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> str:
@@ -117,24 +105,16 @@ def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> s
     if view is not None:
         answer = database.answer(f"from {view} limit 0")
         holds = {column.name: column.holds for column in VIEWS[view].columns} if view in VIEWS else {}
-        columns = [
-            f"{name} {kind}: {holds[name]}" if name in holds else f"{name} {kind}"
-            for name, kind in zip(answer.columns, answer.types, strict=True)
-        ]
-        return capped({"coverage": [_known(coverage_json(each)) for each in answer.coverage], "columns": columns})
-    counts = [database.counted(name) for name in VIEWS]
-    return capped(
-        {
-            "views": [
-                f"{known.view}: {f'{rows} rows' if known.recorded else 'NOT RECORDED'}; {VIEWS[known.view].holds}"
-                for known, rows in counts
-            ],
-            "macros": [f"{signature}: {use}" for signature, (_, use) in MACROS.items()],
-            "recorded_tables": sorted(
-                {f'raw."{each.schema}"' for each in kept.trace.run.tables if each.state is TableState.ROWS}
-            ),
-        }
-    )
+        typed = zip(answer.columns, answer.types, strict=True)
+        columns = [f"{name} {kind}" + (f": {holds[name]}" if name in holds else "") for name, kind in typed]
+        return brief.capped({"coverage": [_known(coverage_json(each)) for each in answer.coverage], "columns": columns})
+    views = [
+        f"{known.view}: {f'{rows} rows' if known.recorded else 'NOT RECORDED'}; {VIEWS[known.view].holds}"
+        for known, rows in map(database.counted, VIEWS)
+    ]
+    macros = [f"{signature}: {use}" for signature, (_, use) in MACROS.items()]
+    tables = sorted({f'raw."{each.schema}"' for each in kept.trace.run.tables if each.state is TableState.ROWS})
+    return brief.capped({"views": views, "macros": macros, "recorded_tables": tables})
 
 
 def stacks(
@@ -168,18 +148,18 @@ def stacks(
         "notes": list(sampled.notes),
         "tree": list(islice(lines, limit)),
     }
-    return capped(said, {"tree": len(lines) - limit} if len(lines) > limit else {})
+    return brief.capped(said, {"tree": len(lines) - limit} if len(lines) > limit else {})
 
 
 def compare(recordings: Recordings, call: Call, before: Sequence[str], after: Sequence[str]) -> str:
     """What changed between two builds."""
     paths = [*before, *after]
-    measured = [recordings.measured(path, call) for path in paths]
-    names = told_apart([(each.source, path) for each, path in zip(measured, paths, strict=True)])
-    measured = [replace(each, source=name) for each, name in zip(measured, names, strict=True)]
+    measured = named_apart([recordings.measured(path, call) for path in paths], paths)
     sides = measured[: len(before)], measured[len(before) :]
     comparison = compared(*sides, floors=recordings.request.settings.floors)
-    return brief_comparison(comparison, comparison_document(comparison), ["analyze of the recording after", "why"])
+    return brief.brief_comparison(
+        comparison, comparison_document(comparison), ["analyze of the recording after", "why"]
+    )
 
 
 def inspect(recordings: Recordings, call: Call, path: str) -> str:
@@ -191,18 +171,13 @@ def inspect(recordings: Recordings, call: Call, path: str) -> str:
     subject = read_subject(found)
     if not isinstance(subject, ModelFile):
         inspected = inspected_performance(subject, redact=True)
-        return capped({"report": render(performance_report_document(inspected, None), "text", width=TEXT_WIDTH)})
+        return brief.capped({"report": render(performance_report_document(inspected, None), "text", width=TEXT_WIDTH)})
     project = recordings.request.settings.model_checks
-    judgments = run_model_detectors(
-        subject,
-        None,
-        only=project.only,
-        skip=project.skipped_checks(subject.name),
-        settings=project.settings_of(subject.name),
-    )
+    skip, settings = project.skipped_checks(subject.name), project.settings_of(subject.name)
+    judgments = run_model_detectors(subject, None, only=project.only, skip=skip, settings=settings)
     report = model_report(subject, judgments, None, redact=True)
     commands = {each.detector.id: fix_command(each.detector.id, subject, path) for each in judgments}
-    return brief_model_file(report, model_file_document(report, commands), commands)
+    return brief.brief_model_file(report, model_file_document(report, commands), commands)
 
 
 def page(check: str) -> str:

@@ -65,9 +65,8 @@ class Folders:
 
     def _offer(self) -> str:
         """What may be asked for instead."""
-        names = [
-            entry.name for folder in self._folders for entry in sorted(folder.iterdir()) if entry.suffix in _RECORDINGS
-        ]
+        entries = (entry for folder in self._folders for entry in sorted(folder.iterdir()))
+        names = [entry.name for entry in entries if entry.suffix in _RECORDINGS]
         if not names:
             return "no recording lies directly in them; ask the user for the path of one in them"
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""

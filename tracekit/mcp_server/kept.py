@@ -14,7 +14,7 @@ from tracekit.errors import UsageError
 from tracekit.mcp_server.folders import Folders, State, state_of
 from tracekit.measured import measured_report
 from tracekit.query.database import Database, RecordingViews
-from tracekit.query.raw import raw_frame
+from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
 from tracekit.request import Request, read_trace
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 MOST = 4
 """Recordings that are kept: the ones that were asked about last. Heuristic: two builds, each recorded twice."""
 _MODELS = (".mlpackage", ".mlmodel", ".mlmodelc")
-_REPORT = ".json"
 
 
 @dataclass(eq=False)
@@ -79,8 +78,11 @@ class Recordings:
         key = path, state_of(path)
         if key not in self._kept:
             request = replace(self.request, progress=call.reading)
-            read = read_trace if self.folders.may_look_beside(path) else _read_alone
-            self._kept[key] = Kept(path, read(str(path), request), self.request)
+            if self.folders.may_look_beside(path):
+                trace = read_trace(str(path), request)
+            else:
+                trace = open_trace(str(path), reader=request.reader, progress=request.progress)
+            self._kept[key] = Kept(path, trace, self.request)
             call.tell("running checks")
         self._kept.move_to_end(key)
         while len(self._kept) > MOST:
@@ -90,10 +92,6 @@ class Recordings:
     def measured(self, text: str, call: Call) -> Measurements:
         """What a comparison takes from a recording, or from the JSON report that stands for it."""
         path = self.folders.path_of(text)
-        if path.suffix == _REPORT:
+        if path.suffix == ".json":
             return measured_report(path, self.request)
         return self.open(text, call).measurements
-
-
-def _read_alone(path: str, request: Request) -> Trace:
-    return open_trace(path, reader=request.reader, progress=request.progress)

@@ -22,8 +22,14 @@ from tracekit.analysis.why.choice import Choice
 from tracekit.api import Analysis, explain, judge, request_of, what_if_fixed
 from tracekit.errors import UsageError
 from tracekit.measured import told_apart
-from tracekit.notebook.page import framed, with_methods
-from tracekit.notebook.reports import NotebookReport, NotebookWhatIf, NotebookWhy, as_notebook_report
+from tracekit.notebook.reports import (
+    NotebookReport,
+    NotebookWhatIf,
+    NotebookWhy,
+    as_notebook_report,
+    framed,
+    with_methods,
+)
 from tracekit.render.blocks import Role
 from tracekit.request import shown_of_request
 from tracekit.trace.build import open_trace

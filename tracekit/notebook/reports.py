@@ -1,25 +1,83 @@
-"""Reports in a notebook: with their forms at hand, as frames and as pages."""
+"""Reports in a notebook: with their forms at hand, as frames of pandas, and as pages from which nothing gets out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from html import escape
+from importlib import import_module
 from inspect import Parameter, getdoc, signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
 import pandas as pd
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.notebook.page import Page, with_methods
+from tracekit.render.blocks import plain
+from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report.report import DRAWN, Report
+from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from tracekit.recording.open import Paths
     from tracekit.render.blocks import Document
     from tracekit.request import Request
+
+Shown = TypeVar("Shown")
+
+
+class Page:
+    """A dataclass with a document: its forms are at hand, and in a notebook it is its page."""
+
+    __slots__ = ()
+    _said_by: ClassVar[str]
+    """Module and function of `tracekit.documents` that say it."""
+
+    def _document(self) -> Document:
+        module, name = self._said_by.split(":")
+        return getattr(import_module(f"tracekit.documents.{module}"), name)(self)  # type: ignore[no-any-return]
+
+    def _page(self) -> Document:
+        """The document with the pictures of a page."""
+        return self._document()
+
+    def __repr__(self) -> str:
+        document = self._document()
+        return f"<{type(self).__name__.removeprefix('Notebook')}: {plain(document.verdict) or document.title}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, with the keys of the JSON."""
+        return to_dict(cast("DataclassInstance", self))
+
+    def to_json(self) -> str:
+        """All of it as JSON, as the command line writes it."""
+        return to_json(cast("DataclassInstance", self))
+
+    def to_markdown(self) -> str:
+        """What it says as GitHub flavored Markdown."""
+        return render(self._document(), "markdown", width=FILE_WIDTH)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        return framed(self._page())
+
+
+def framed(document: Document) -> str:
+    """The page of a document in a frame. It keeps its own policy there, and the sandbox keeps its script from the
+    notebook around it; its lower edge can be dragged."""
+    page = escape(render(document, "html", width=FILE_WIDTH))
+    look = "width:100%;height:640px;border:1px solid #8886;border-radius:4px;resize:vertical"
+    allowed = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+    return f'<iframe srcdoc="{page}" sandbox="{allowed}" style="{look}" title="{escape(document.title)}"></iframe>'
+
+
+def with_methods(kind: type[Shown], value: Any, **more: Any) -> Shown:
+    """The same values as an object of a subclass that adds methods, and fields given as `more`."""
+    return kind(**{field.name: getattr(value, field.name) for field in fields(value) if field.init}, **more)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,16 +90,13 @@ class NotebookReport(Page, Report):
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
         where they are unknown), `intervals` (rows of evidence), `summary`."""
-        rows = [
-            (
-                *(check.id, check.outcome, check.severity, check.model, check.own_savings_ns),
-                check.cost.share if check.cost and check.own_savings_ns is not None else None,
-                *(check.evidence_total, check.summary),
-            )
-            for check in self.results
-        ]
-        names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
-        return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
+        taken = attrgetter("id", "outcome", "severity", "model", "own_savings_ns", "evidence_total", "summary")
+        rows = [taken(check) for check in self.results]
+        names = ["check", "outcome", "severity", "model", "savings_ns", "intervals", "summary"]
+        shares = [one.cost.share if one.cost and one.own_savings_ns is not None else None for one in self.results]
+        frame = pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64"})
+        frame.insert(5, "savings_share", pd.Series(shares, dtype="float64"))
+        return frame
 
     _said_by = "report:report_document"
     __repr__ = Report.__repr__
@@ -84,19 +139,11 @@ class NotebookWhatIf(Page, WhatIf):
     def to_frame(self) -> pd.DataFrame:
         """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,
         and the fields of `Figures` before and after, as `median_ns_before` and `median_ns_after`."""
-        names, sides = [field.name for field in fields(Figures)], attrgetter("before", "after")
-        rows = [
-            (
-                replay.findings,
-                each.model,
-                each.saved_ns,
-                *(getattr(side, name) for name in names for side in sides(each)),
-            )
-            for replay in self.replays
-            for each in replay.models
-        ]
-        figures = [f"{name}_{side}" for name in names for side in ("before", "after")]
-        return pd.DataFrame(rows, columns=["findings", "model", "saved_ns", *figures])
+        figures = [(field.name, side) for field in fields(Figures) for side in ("before", "after")]
+        taken = attrgetter("model", "saved_ns", *(f"{side}.{name}" for name, side in figures))
+        rows = [(replay.findings, *taken(each)) for replay in self.replays for each in replay.models]
+        columns = ["findings", "model", "saved_ns", *(f"{name}_{side}" for name, side in figures)]
+        return pd.DataFrame(rows, columns=columns)
 
 
 def as_notebook_report(analysis: Analysis) -> NotebookReport:

@@ -13,16 +13,15 @@ from tracekit.api import request_of
 from tracekit.comparison import comparison as comparing
 from tracekit.comparison import history as following
 from tracekit.comparison import matrix as listing
-from tracekit.comparison import matrix_labels as naming
 from tracekit.comparison.history_file import is_history, read_history
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.errors import UsageError, unknown
-from tracekit.measured import measured_report, measured_trace, told_apart
+from tracekit.measured import measured_report, measured_trace, named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_subject
 from tracekit.model_files.versions import parse_target
-from tracekit.notebook.page import Page, with_methods
 from tracekit.notebook.recordings import LoadedTrace
+from tracekit.notebook.reports import Page, with_methods
 from tracekit.report.choice import matching_any
 from tracekit.report.model_report import ModelReport, model_report
 from tracekit.report.performance import InspectedPerformance, inspected_performance
@@ -84,15 +83,12 @@ class NotebookHistory(Page, following.History):
     def to_frame(self) -> pd.DataFrame:
         """One row per series and build: `model`, `device`, `system`, `time`, `commit`, `recordings`, and the figures
         (`p50_ns`, `findings`, ...). Null: not recorded, or too few values."""
+        missing = dict.fromkeys(following.FIGURES, float("nan"))
         rows = [
-            {
-                **{name: getattr(series, name) for name in ("model", "device", "system")},
-                "time": build.day,
-                "commit": build.commit,
-                "recordings": build.recordings,
-                **dict.fromkeys(following.FIGURES, float("nan")),
-                **{trend.figure: trend.values[at] for trend in series.trends},
-            }
+            {"model": series.model, "device": series.device, "system": series.system, "time": build.day}
+            | {"commit": build.commit, "recordings": build.recordings}
+            | missing
+            | {trend.figure: trend.values[at] for trend in series.trends}
             for series in self.series
             for at, build in enumerate(series.builds)
         ]
@@ -146,9 +142,9 @@ def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: 
     """The figures of many recordings side by side. `labels` are their columns, one for each or one for all, such as
     `{device}`; recordings with the same one share a column. Further options are those of `analyze`."""
     measured = _measured(recordings, request_of(**options))
-    wanted = naming.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
+    wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
     sources = listing.sources_of(measured)
-    return with_methods(NotebookMatrix, listing.matrix(sources, naming.labels_of(sources, wanted), _notes(measured)))
+    return with_methods(NotebookMatrix, listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured)))
 
 
 def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:
@@ -159,12 +155,12 @@ def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = No
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if is_history(str(path)):
             lines, broken = read_history(str(path))
-            recorded += lines
-            problems += broken
         else:
-            (measured,) = _measured(path, request)
-            problems += _notes([measured])
-            recorded.append(following.recorded_of(measured, Path(path).stat().st_mtime, commit))
+            measured = _measured(path, request)
+            broken, modified = _notes(measured), Path(path).stat().st_mtime
+            lines = [following.recorded_of(one, modified, commit) for one in measured]
+        recorded += lines
+        problems += broken
     said = following.history_of(recorded, notes=problems)
     if request.models:
         names = sorted({series.model for series in said.series})
@@ -202,9 +198,8 @@ def _measured(given: Several, request: Request) -> list[Measurements]:
     if not recordings:
         raise UsageError("no recording is given")
     measured = [_measure(recording, request) for recording in recordings]
-    paths = ("" if isinstance(one, LoadedTrace) else str(one) for one in recordings)
-    names = told_apart([(one.source, path or one.source) for one, path in zip(measured, paths, strict=True)])
-    return [replace(one, source=name) for one, name in zip(measured, names, strict=True)]
+    sources = zip(measured, recordings, strict=True)
+    return named_apart(measured, [it.source if isinstance(path, LoadedTrace) else str(path) for it, path in sources])
 
 
 def _measure(recording: Given, request: Request) -> Measurements:

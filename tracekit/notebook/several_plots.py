@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.comparison.history import FIGURES, History
-from tracekit.comparison.history_words import change_words
+from tracekit.comparison.history import FIGURES, History, change_words
 from tracekit.comparison.models import Basis, Presence
 from tracekit.comparison.words import interval
 from tracekit.documents.comparison import SOURCES, TONES

@@ -173,11 +173,6 @@ class _Placed:
     rows: IntArray
     """Row of each interval in the lane, shape (n,)."""
 
-    @property
-    def middles(self) -> FloatArray:
-        """Where the middle of each interval is, shape (n,)."""
-        return self.top + (self.rows + 0.5) * self.height / max(self.lane.depth, 1)
-
     def bars(self, low: float, high: float) -> tuple[FloatArray, CodeArray]:
         """Corners of what is seen from `low` to `high` ns, (n, 4, 2) in s and rows, and categories. O(n log n)."""
         lane, pixel = self.lane, (high - low) / PIXELS
@@ -187,8 +182,8 @@ class _Placed:
         columns = ((starts - low) // pixel).astype(np.int64)
         keys = (columns * len(LOOKS) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
         kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
-        left, middle = starts[kept] / 1e9, self.middles[inside][kept]
-        right = np.maximum(ends[kept], starts[kept] + pixel) / 1e9
+        left, right = starts[kept] / 1e9, np.maximum(ends[kept], starts[kept] + pixel) / 1e9
+        middle = self.top + (self.rows[inside][kept] + 0.5) * self.height / max(lane.depth, 1)
         half = 0.42 * self.height / max(lane.depth, 1)
         x, y = (left, right, right, left), (middle - half, middle - half, middle + half, middle + half)
         return np.stack([np.column_stack(x), np.column_stack(y)], axis=2), lane.categories[inside][kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracekit.analysis.operations import Part
@@ -30,6 +31,9 @@ INTERVAL = ("start_ns BIGINT start", "end_ns BIGINT end", "duration_ns BIGINT du
 PROCESS = ("process VARCHAR name of the process", "pid BIGINT id of the process")
 
 THREAD = ("thread VARCHAR the thread, as Instruments shows it", "tid BIGINT id of the thread")
+CALLER = (*PROCESS, *THREAD)
+
+ROW = ("source_table VARCHAR schema of the recorded table", "source_row BIGINT row in that table, from 0")
 
 EVENTS = columns_of(
     "id BIGINT number of the row in its lane; `prediction_id` refers to those of `activity`",
@@ -48,8 +52,7 @@ EVENTS = columns_of(
     "operation BIGINT index of the segment of the compiled program that ran",
     "prediction_id BIGINT the prediction that contains the row; null where there is none or several could",
     "attribution VARCHAR how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …",
-    "source_table VARCHAR schema of the recorded table",
-    "source_row BIGINT row in that table, from 0",
+    *ROW,
 )
 
 CALLS = columns_of(
@@ -131,8 +134,7 @@ EVIDENCE = columns_of(
     *INTERVAL,
     "model VARCHAR model of the interval",
     "label VARCHAR what the interval is",
-    "source_table VARCHAR schema of the recorded table",
-    "source_row BIGINT row in that table, from 0",
+    *ROW,
 )
 
 COVERAGE = columns_of(
@@ -202,96 +204,69 @@ SIGNPOST = (
     "category VARCHAR its category",
     "subsystem VARCHAR its subsystem",
     "identifier VARCHAR what tells apart those in flight at a time",
-    *PROCESS,
-    *THREAD,
+    *CALLER,
 )
 
 INDUCED = "induced BIGINT 1 where a developer's condition forced the state"
 
-CONTEXT: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-    (
-        "signposts",
-        "Signposts",
-        "signpost intervals of the app and of frameworks",
-        (
-            *INTERVAL,
-            *SIGNPOST,
-            "start_message VARCHAR message of the begin",
-            "end_message VARCHAR message of the end",
-        ),
+CONTEXT: Mapping[tuple[str, str, str], tuple[str, ...]] = {
+    ("signposts", "Signposts", "signpost intervals of the app and of frameworks"): (
+        *INTERVAL,
+        *SIGNPOST,
+        "start_message VARCHAR message of the begin",
+        "end_message VARCHAR message of the end",
     ),
-    (
-        "signpost_events",
-        "Signposts",
-        "signpost events",
-        ("start_ns BIGINT time of the event", *SIGNPOST, "message VARCHAR message"),
+    ("signpost_events", "Signposts", "signpost events"): (
+        "start_ns BIGINT time of the event",
+        *SIGNPOST,
+        "message VARCHAR message",
     ),
-    (
-        "points_of_interest",
-        "Points of Interest",
-        "points of interest",
-        (
-            "start_ns BIGINT time of the event",
-            "name VARCHAR name of the event",
-            "subsystem VARCHAR its subsystem",
-            "message VARCHAR message",
-            *PROCESS,
-            *THREAD,
-        ),
+    ("points_of_interest", "Points of Interest", "points of interest"): (
+        "start_ns BIGINT time of the event",
+        "name VARCHAR name of the event",
+        "subsystem VARCHAR its subsystem",
+        "message VARCHAR message",
+        *CALLER,
     ),
-    ("thermal", "Thermal State", "thermal states", (*INTERVAL, "state VARCHAR thermal state", INDUCED)),
-    (
-        "hangs",
-        "Hangs",
-        "times at which a main thread did not react",
-        (*INTERVAL, "hang_type VARCHAR how long it was, in words", *PROCESS, *THREAD),
+    ("thermal", "Thermal State", "thermal states"): (*INTERVAL, "state VARCHAR thermal state", INDUCED),
+    ("hangs", "Hangs", "times at which a main thread did not react"): (
+        *INTERVAL,
+        "hang_type VARCHAR how long it was, in words",
+        *CALLER,
     ),
-    (
-        "hang_risks",
-        "Hangs",
-        "calls that risk a hang",
-        (
-            "start_ns BIGINT time of the call",
-            "message VARCHAR what was called",
-            "severity VARCHAR severity",
-            *PROCESS,
-            *THREAD,
-        ),
+    ("hang_risks", "Hangs", "calls that risk a hang"): (
+        "start_ns BIGINT time of the call",
+        "message VARCHAR what was called",
+        "severity VARCHAR severity",
+        *CALLER,
     ),
-    (
-        "gpu_states",
-        "GPU State",
-        "whether the GPU was active",
-        (*INTERVAL, "state VARCHAR `Active` or `Idle`", "label VARCHAR label", "gpu VARCHAR the GPU"),
+    ("gpu_states", "GPU State", "whether the GPU was active"): (
+        *INTERVAL,
+        "state VARCHAR `Active` or `Idle`",
+        "label VARCHAR label",
+        "gpu VARCHAR the GPU",
     ),
-    (
-        "gpu_clock",
-        "GPU State",
-        "performance states of the GPU",
-        (*INTERVAL, "state VARCHAR performance state", "gpu VARCHAR the GPU", INDUCED),
+    ("gpu_clock", "GPU State", "performance states of the GPU"): (
+        *INTERVAL,
+        "state VARCHAR performance state",
+        "gpu VARCHAR the GPU",
+        INDUCED,
     ),
-    (
-        "metal_pipelines",
-        "Signposts",
-        "Metal pipelines that were compiled",
-        ("start_ns BIGINT time of the event", "function VARCHAR Metal function", *PROCESS, *THREAD),
+    ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): (
+        "start_ns BIGINT time of the event",
+        "function VARCHAR Metal function",
+        *CALLER,
     ),
-    (
-        "memory",
-        "Activity Monitor",
-        "memory that processes held, sample by sample",
-        (
-            "start_ns BIGINT time of the sample",
-            "kind VARCHAR `footprint` of the process, or `gpu` for what it has allocated of Metal",
-            *PROCESS,
-            "bytes BIGINT how much",
-            "source_table VARCHAR schema of the recorded table",
-            "source_row BIGINT row in that table, from 0",
-        ),
+    ("memory", "Activity Monitor", "memory that processes held, sample by sample"): (
+        "start_ns BIGINT time of the sample",
+        "kind VARCHAR `footprint` of the process, or `gpu` for what it has allocated of Metal",
+        *PROCESS,
+        "bytes BIGINT how much",
+        *ROW,
     ),
-    ("processes", "Processes", "processes that ran", ("process VARCHAR the process", "pid BIGINT id of the process")),
-)
-"""Name, instrument, rows and columns of the views of context frames."""
+    ("processes", "Processes", "processes that ran"): ("process VARCHAR the process", "pid BIGINT id of the process"),
+}
+"""Name, instrument and rows of each view of a context frame, and its columns."""
 
 PHASES = columns_of(
     *INTERVAL,
@@ -300,8 +275,7 @@ PHASES = columns_of(
     "phase VARCHAR what it is, in one vocabulary for all runtimes; `operation` for those of the app",
     "lane VARCHAR lane that it stands on",
     "name VARCHAR name of the signpost",
-    *PROCESS,
-    *THREAD,
+    *CALLER,
     "request_id BIGINT request to a language model that it is a part of; null for none, or where it may be of several",
 )
 REQUESTS = columns_of(
@@ -335,8 +309,7 @@ REQUESTS = columns_of(
     "is_uncertain BOOLEAN parts of it may be another's, and are in no number",
     "is_unvalidated BOOLEAN rests on tables of which no public recording shows the rows",
     "origin VARCHAR what recorded it: `signposts` or `foundation-models`",
-    "source_table VARCHAR schema of the recorded table",
-    "source_row BIGINT row in that table, from 0",
+    *ROW,
 )
 OPERATIONS = columns_of(
     "operation VARCHAR name of the app's own signpost",

@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -24,12 +24,11 @@ from tracekit._version import __version__
 from tracekit.errors import TracekitError, UsageError
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
-from tracekit.query.coverage import ViewCoverage, coverage_of
-from tracekit.query.database import Database, RecordingViews, texted
+from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, texted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
-from tracekit.report.lake_reports import MARK, REPORTS, is_lake, runs_in
+from tracekit.report.lake_reports import MARK, REPORTS, is_lake
 from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
 from tracekit.report.serialize import to_json
 
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from tracekit.report.report import Report
-
-__all__ = ["TABLES", "LakeViews", "add_to_lake", "holds", "is_lake", "make_lake", "reports_where", "runs_in"]
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
@@ -101,15 +98,13 @@ def holds(lake: Path, run_id: str) -> bool:
 
 def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
-    frames = views.frames(_OF_VIEWS)
-    known = {name: coverage_of(VIEWS[name], len(frame), views.source) for name, frame in frames.items()}
-    rows = [
-        (name, each.recorded, len(frames[name]) if each.recorded else None, each.note) for name, each in known.items()
-    ]
+    frames, rows = views.frames(_OF_VIEWS), []
+    for name, frame in frames.items():
+        known = coverage_of(VIEWS[name], len(frame), views.source)
+        rows.append((name, known.recorded, len(frame) if known.recorded else None, known.note))
     coverage = {"view_coverage": typed(rows, of.VIEW_COVERAGE)}
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
-    facts = report.recording
-    address = f"{REPORTS}/{run_id}.json"
+    facts, address = report.recording, f"{REPORTS}/{run_id}.json"
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
     run = (run_id, *known_of_it, facts.commit, app_version, facts.redacted, address, __version__, VERSION)
     place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
@@ -167,17 +162,15 @@ def _arrow() -> tuple[Any, Any]:
     return pa, parquet
 
 
-@dataclass(slots=True)
 class LakeViews:
     """The views of all recordings of a lake, with columns of the run."""
 
-    lake: Path
-    names: Collection[str] = field(init=False, default=_NAMES)
-    folder: Path | None = field(init=False)
+    names: Collection[str] = _NAMES
 
-    def __post_init__(self) -> None:
-        _check_version(self.lake)
-        self.folder = self.lake.resolve()
+    def __init__(self, lake: Path) -> None:
+        _check_version(lake)
+        self._lake = lake.resolve()
+        self.folder: Path | None = self._lake
 
     def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
         """Make views that read files when they are queried, and only those of the folders that a query asks for."""
@@ -198,7 +191,7 @@ class LakeViews:
         return f"create view {name} as select {own}, t.{LAKE_KEY}, {run} from {rows} t join {runs} r using ({LAKE_KEY})"  # noqa: S608
 
     def _rows(self, name: str, below: str, columns: Sequence[Column]) -> str:
-        folder = self.lake.resolve() / name
+        folder = self._lake / name
         if next(folder.glob(f"{below}.parquet"), None) is None:
             cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
             return f"(select {cells} where false)"

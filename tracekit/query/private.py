@@ -24,40 +24,14 @@ if TYPE_CHECKING:
 
 OF_REPORT: Final = ("models", "operations", "findings", "checks", "evidence", "recording")
 """Views of a report, which is redacted itself."""
-SAFE: Final = frozenset(
-    (
-        "lane",
-        "form",
-        "runtime",
-        "phase",
-        "first_token_from",
-        "error",
-        "kind",
-        "level",
-        "compute_unit",
-        "attribution",
-        "origin",
-        "source_table",
-        "state",
-        "hang_type",
-        "severity",
-    )
-) | frozenset(("owner", "instrument", "view", "tables", "gpu", "model_level", "event_type", "color"))
+_OF_EVENTS = ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table")
+_OF_REQUESTS = ("form", "runtime", "phase", "first_token_from", "error")
+_OF_OTHERS = ("state", "hang_type", "severity", "owner", "instrument", "view", "tables", "gpu")
+_RECORDED = ("model_level", "event_type", "color")
+SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 """Columns of words that Apple or tracekit writes."""
-TEXTS: Final = frozenset(
-    (
-        "label",
-        "event_label",
-        "process",
-        "image",
-        "function",
-        "fully_qualified_model",
-        "model_name",
-        "conclusion",
-        "advice",
-        "note",
-    )
-)
+_NAMED = ("label", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
+TEXTS: Final = frozenset((*_NAMED, "conclusion", "advice", "note"))
 """Columns in which names of processes, paths and ids are replaced."""
 MODELS: Final = frozenset(("model", "parent_model"))
 SIGNPOSTS: Final = frozenset(("name", "category", "subsystem"))

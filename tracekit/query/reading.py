@@ -1,15 +1,26 @@
-"""Which views a query reads, before they are made: from its tree, as DuckDB writes it."""
+"""What a query reads: its views, told from its tree as DuckDB writes it, and recorded tables as frames."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracekit.errors import UsageError, unknown
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from tracekit.errors import UnreadableRecording, UsageError, unknown
+from tracekit.recording.table import Cells, Column, IntegerCells, Table, TableState
+from tracekit.recording.writing.forms import column_names, is_unsigned
+from tracekit.trace.binding import recode
 
 if TYPE_CHECKING:
     import duckdb
+
+    from tracekit.recording.contents import Recording
+
+Part = TypeVar("Part", dict[str, Any], str)
 
 RAW = "raw"
 """Schema of the recorded tables."""
@@ -31,8 +42,9 @@ def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collect
         raise UsageError(
             tree["error_message"] if reads else "only queries that read are answered: select, from, describe"
         )
-    own = {entry["key"] for node in _nodes(tree) for entry in (node.get("cte_map") or {}).get("map", ())}
-    read = dict.fromkeys(name for node in _nodes(tree) for name in _named(node, views))
+    nodes = list(_parts(tree, dict))
+    own = {entry["key"] for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
+    read = dict.fromkeys(name for node in nodes for name in _named(node, views))
     for name in read:
         if not (name in views or name.startswith(f"{RAW}.") or name in own):
             raise unknown("view", name, dict.fromkeys(views))
@@ -48,20 +60,47 @@ def _named(node: dict[str, Any], views: Collection[str]) -> Iterator[str]:
         case "TABLE_FUNCTION":
             # Macros take names of views as texts or as they are.
             function = node["function"]
-            yield from (text for text in _texts(function) if text in views)
+            yield from (text for text in _parts(function, str) if text in views)
             if function["function_name"] == "with_prediction":
                 yield "predictions"
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(tree, dict):
+def _parts(tree: Any, kind: type[Part]) -> Iterator[Part]:
+    """All that is of a kind in a tree of JSON, from the outside in."""
+    if isinstance(tree, kind):
         yield tree
     for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _nodes(part)
+        yield from _parts(part, kind)
 
 
-def _texts(tree: Any) -> Iterator[str]:
-    if isinstance(tree, str):
-        yield tree
-    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _texts(part)
+def raw_frame(recording: Recording, schema: str) -> pd.DataFrame:
+    """The rows of all tables of a schema, in their order: a column for each of theirs, with underscores for hyphens.
+
+    Numbers are `Int64` or `UInt64`, in the unit of the recording (ns for times); other cells are categories of the text
+    that Instruments shows. Raises `UsageError` for a schema that the recording does not have, and `UnreadableRecording`
+    for one that cannot be read.
+    """
+    tables = recording.tables(schema)
+    readable = [table for table in tables if table.state in (TableState.ROWS, TableState.EMPTY)]
+    if not readable:
+        entries = recording.run.tables
+        reason = next((entry.reason for entry in entries if entry.schema == schema), None)
+        if reason is None:
+            raise unknown("table", schema, dict.fromkeys(entry.schema for entry in entries))
+        raise UnreadableRecording(f"table '{schema}' cannot be read: {reason or 'it is not in the recording'}")
+    rows = pd.concat([_frame(table) for table in readable], ignore_index=True)
+    # Categories of several tables become plain texts.
+    return rows.astype({name: "category" for name, dtype in rows.dtypes.items() if not is_numeric_dtype(dtype)})
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    names = [name.replace("-", "_") for name in column_names(table.columns)]
+    cells = zip(table.columns, table.cells, strict=True)
+    return pd.DataFrame(dict(zip(names, (_column(*each) for each in cells), strict=True)), copy=False)
+
+
+def _column(column: Column, cells: Cells) -> pd.Categorical | pd.arrays.IntegerArray:
+    if isinstance(cells, IntegerCells):
+        values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
+        return pd.arrays.IntegerArray(values, ~cells.valid)
+    return recode(cells.codes, [str(value) for value in cells.values])

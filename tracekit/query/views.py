@@ -77,17 +77,17 @@ _RENAMED = {
 def _events(rows: pd.DataFrame, columns: Sequence[Column], **more: BoolArray | pd.arrays.BooleanArray) -> pd.DataFrame:
     """Rows of an event frame as a view of these columns."""
     ends = Intervals.from_rows(rows).ends
-    frame = rows.rename(columns=_RENAMED).assign(id=rows.index.to_numpy(np.int64), end_ns=ends, **more)
-    return frame[[column.name for column in columns]]
+    return _of(rows.assign(id=rows.index.to_numpy(np.int64), end_ns=ends, **more), columns)
 
 
-def _is_prediction(activity: pd.DataFrame) -> BoolArray:
-    return is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+def _of(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """A frame of a trace with the names and columns of a view."""
+    return frame.rename(columns=_RENAMED)[[column.name for column in columns]]
 
 
 def _predictions(source: Source) -> pd.DataFrame:
     activity = source.trace.activity
-    chosen = _is_prediction(activity)
+    chosen = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     first = first_after_load(activity)[chosen]
     return _events(rows_where(activity, chosen), of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first)
 
@@ -105,19 +105,16 @@ def _lane(name: str) -> Callable[[Source], pd.DataFrame]:
 
 
 def _unit(lane: Lane) -> Callable[[Source], pd.DataFrame]:
-    def frame(source: Source) -> pd.DataFrame:
-        hardware = source.trace.hardware
+    def on(hardware: pd.DataFrame) -> pd.DataFrame:
         return _events(rows_where(hardware, is_any(hardware["lane"], lane)), of.EVENTS)
 
-    return frame
+    return lambda source: on(source.trace.hardware)
 
 
 def _breakdown(source: Source) -> pd.DataFrame:
     frame = breakdown(source.trace).frame
     starts = source.trace.activity["start_ns"].to_numpy()[frame.index]
-    return frame.assign(prediction_id=frame.index.to_numpy(np.int64), start_ns=starts)[
-        [column.name for column in of.BREAKDOWN]
-    ]
+    return _of(frame.assign(prediction_id=frame.index.to_numpy(np.int64), start_ns=starts), of.BREAKDOWN)
 
 
 def _models(source: Source) -> pd.DataFrame:
@@ -134,30 +131,22 @@ def _models(source: Source) -> pd.DataFrame:
 
 def _phases(source: Source) -> pd.DataFrame:
     frame = source.trace.phases
-    frame = frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], request_id=frame["request"])
-    return frame[[column.name for column in of.PHASES]]
+    return _of(frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], request_id=frame["request"]), of.PHASES)
 
 
 def _requests(source: Source) -> pd.DataFrame:
-    frame = source.trace.requests.rename(columns=_RENAMED | {"request": "id"})
+    frame = source.trace.requests
     flags = {f"is_{name}": frame[name] for name in ("overlapping", "uncertain", "unvalidated")}
-    frame = frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], **flags)
-    return frame[[column.name for column in of.REQUESTS]]
+    return _of(frame.assign(id=frame["request"], end_ns=frame["duration_ns"] + frame["start_ns"], **flags), of.REQUESTS)
 
 
 def _operations(source: Source) -> pd.DataFrame:
     rows = []
     for each in source.report().operations:
-        known = each.statistics
-        parts = {part.part: part.total_ns for part in each.parts}
-        rows.append(
-            (
-                *(each.name, 0 if known is None else known.count, 0 if known is None else known.total_ns),
-                *(each.quantities.get(name) for name in ("p50_ns", "p95_ns")),
-                each.unfinished,
-                *(parts.get(part, 0) for part in Part),
-            )
-        )
+        known, parts = each.statistics, {part.part: part.total_ns for part in each.parts}
+        head = (each.name, *((known.count, known.total_ns) if known else (0, 0)))
+        numbers = (each.quantities.get("p50_ns"), each.quantities.get("p95_ns"), each.unfinished)
+        rows.append((*head, *numbers, *(parts.get(part, 0) for part in Part)))
     return typed(rows, of.OPERATIONS)
 
 
@@ -181,15 +170,8 @@ def _checks(source: Source) -> pd.DataFrame:
 def _evidence(source: Source) -> pd.DataFrame:
     rows = [
         (
-            rank,
-            found.id,
-            each.start_ns,
-            each.end_ns,
-            each.end_ns - each.start_ns,
-            each.model,
-            each.label,
-            each.table,
-            each.row,
+            *(rank, found.id, each.start_ns, each.end_ns, each.end_ns - each.start_ns),
+            *(each.model, each.label, each.table, each.row),
         )
         for rank, found in enumerate(_found(source), 1)
         for each in found.evidence
@@ -211,11 +193,7 @@ def _recording(source: Source) -> pd.DataFrame:
 
 
 def _of_samples(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
-    def frame(source: Source) -> pd.DataFrame | None:
-        frame: pd.DataFrame | None = getattr(source.trace, name)
-        return None if frame is None else frame.rename(columns=_RENAMED)[[column.name for column in columns]]
-
-    return frame
+    return lambda source: None if (frame := getattr(source.trace, name)) is None else _of(frame, columns)
 
 
 def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> pd.DataFrame:
@@ -253,13 +231,7 @@ VIEWS: Mapping[str, View] = {
         View("data", "the Data lane: copies and conversions", of.EVENTS, _lane("data"), _CORE_ML),
         View("compute", "the Compute lane: requests to compute units", of.EVENTS, _lane("compute"), _CORE_ML),
         View("hardware", "work of Neural Engine and GPU", of.EVENTS, _lane("hardware"), _UNITS),
-        View(
-            "neural_engine",
-            "work of the Neural Engine",
-            of.EVENTS,
-            _unit(Lane.NEURAL_ENGINE),
-            ("Neural Engine",),
-        ),
+        View("neural_engine", "work of the Neural Engine", of.EVENTS, _unit(Lane.NEURAL_ENGINE), ("Neural Engine",)),
         View("gpu", "work of the GPU", of.EVENTS, _unit(Lane.GPU), ("GPU",)),
         View("breakdown", "where the time of each prediction went", of.BREAKDOWN, _breakdown, _CORE_ML),
         View("models", "models, with the numbers that reports show", of.MODELS, _models, _CORE_ML),
@@ -270,7 +242,7 @@ VIEWS: Mapping[str, View] = {
         View("stacks", "frames of the call stacks", of.STACKS, _of_samples("stacks", of.STACKS), _STACKED),
         *(
             View(name, holds, columns_of(*lines), _context(name, columns_of(*lines)), (instrument,))
-            for name, instrument, holds, lines in of.CONTEXT
+            for (name, instrument, holds), lines in of.CONTEXT.items()
         ),
         View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
         View("requests", "requests to language models", of.REQUESTS, _requests, _REQUESTED),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tracekit.recording.open import open_contents, open_recording
+from tracekit.recording.open import XctraceOptions, open_contents, open_recording
 from tracekit.recording.progress import Progress
-from tracekit.recording.xctrace.reader_selection import XctraceOptions
 
 __all__ = ["Progress", "XctraceOptions", "open_contents", "open_recording"]

@@ -53,13 +53,12 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
     for info in archive.infolist():
         _check_member(info, label)
     files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
-    if sum(info.file_size for info in files) > limits.MAX_UNPACKED_BYTES:
+    unpacked_size = sum(info.file_size for info in files)
+    if unpacked_size > limits.MAX_UNPACKED_BYTES:
         raise UnreadableRecording(
             f"{label} would unpack to more than {limits.MAX_UNPACKED_BYTES:,} bytes; {PACK_AGAIN}"
         )
-    if sum(info.file_size for info in files) > max(
-        limits.UNPACKED_FREE_BYTES, limits.MAX_COMPRESSION_RATIO * packed_size
-    ):
+    if unpacked_size > max(limits.UNPACKED_FREE_BYTES, limits.MAX_COMPRESSION_RATIO * packed_size):
         raise UnreadableRecording(
             f"{label} has a compression ratio above {limits.MAX_COMPRESSION_RATIO}, like a zip bomb; {PACK_AGAIN}"
         )

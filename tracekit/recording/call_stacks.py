@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, Int32Array, IntArray
+from tracekit.arrays import BoolArray, Int32Array, IntArray, RecordArray
 from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
@@ -64,6 +64,22 @@ class Frames:
     """Whether the address is known to lie in the image, and not only behind its begin."""
 
 
+FRAME: Final = np.dtype(
+    [
+        *((name, np.int32) for name in ("image", "function")),
+        ("offset", np.int64),
+        *((name, np.int32) for name in ("file", "line", "column")),
+        *((name, np.bool_) for name in ("inlined", "certain")),
+    ]
+)
+"""One frame as a record, with the fields of `Frames`."""
+
+
+def frames_of(records: RecordArray) -> Frames:
+    """Frames from records with the fields of `FRAME`."""
+    return Frames(*(np.ascontiguousarray(records[name]) for name in FRAME.names or ()))
+
+
 @dataclass(frozen=True, slots=True)
 class CallStacks:
     """Samples of one table in order of time, and their stacks."""
@@ -96,8 +112,7 @@ class CallStacks:
 def no_samples() -> CallStacks:
     """Of a table without rows."""
     nothing, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    frames = Frames(codes, codes, nothing, codes, codes, codes, codes.astype(np.bool_), codes.astype(np.bool_))
-    columns = sample_columns({}, 0, weight_is_time=True)
+    columns, frames = sample_columns({}, 0, weight_is_time=True), frames_of(np.zeros(0, FRAME))
     return CallStacks(nothing, *columns, nothing, np.zeros(1, np.int64), codes, frames, (), (), ())
 
 
@@ -109,9 +124,7 @@ def is_system_path(path: str) -> bool:
 def owners(thread: CodedCells) -> CodedCells:
     """The processes of threads."""
     processes = [each.process if isinstance(each, Thread) else None for each in thread.values]
-    known = {
-        process: code for code, process in enumerate(dict.fromkeys(each for each in processes if each is not None))
-    }
+    known = {process: code for code, process in enumerate(dict.fromkeys(filter(None, processes)))}
     target = np.array([*(-1 if each is None else known[each] for each in processes), -1], np.int32)
     return CodedCells(target[thread.codes], tuple(known))
 

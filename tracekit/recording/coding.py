@@ -11,78 +11,29 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, CodeArray, IndexArray, Int32Array
+from tracekit.arrays import BoolArray, CodeArray, Int32Array
 from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
 
-_SPARSE: Final = 8
-"""Numbers more than so many times the rows apart are sorted, not counted."""
-_PART: Final = 1 << 15
-"""Rows that are coded at a time, so that what they are turned into stays in the caches of a processor."""
 _WHOLE_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 
 
 def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32Array]:
-    """Distinct numbers, and the code of each row; -1 where not `valid`. Valid numbers are not negative.
-
-    O(rows) where the numbers are close to one another, as references are; else O(rows log rows).
-    """
-    if valid.all():
-        return _number_all(numbers)
-    distinct, distinct_codes = _number_all(numbers[valid])
-    codes = np.full(len(numbers), -1, np.int32)
-    codes[valid] = distinct_codes
-    return distinct, codes
-
-
-def _number_all(used: CodeArray) -> tuple[CodeArray, Int32Array]:
-    if not len(used) or (lowest := int(used.min())) == (highest := int(used.max())):
-        return used[:1], np.zeros(len(used), np.int32)
+    """Distinct numbers, and the code of each row; -1 where not `valid`. O(rows)."""
+    used = numbers if valid.all() else numbers[valid]
     if not (used[1:] < used[:-1]).any():
-        # As in a column whose every row has a value of its own.
-        is_new = np.append(True, used[1:] > used[:-1])
-        return used[is_new], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
-    # Numbers far from 0 are moved there.
-    base = lowest if lowest > len(used) else 0
-    if highest - base >= _SPARSE * len(used) + 65_536:
-        return _number_sparse(used)
-    distinct, codes = _number_dense(used - base if base else used, highest - base + 1)
-    return distinct.astype(used.dtype) + base, codes
+        # As in a column whose every row has a value of its own, or all of them the same one.
+        is_new = np.append(True, used[1:] > used[:-1])[: len(used)]
+        distinct, codes = used[is_new], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    else:
+        # Imported here: what lists the tables of a recording needs no pandas.
+        import pandas as pd
 
-
-def _number_dense(used: CodeArray, size: int) -> tuple[IndexArray, Int32Array]:
-    """As `number_codes`, for numbers below `size`."""
-    seen = np.zeros(size, np.bool_)
-    # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
-    parts = [slice(start, start + _PART) for start in range(0, len(used), _PART)]
-    for part in parts:
-        seen[used[part]] = True
-    present = np.flatnonzero(seen)
-    first = _first_rows(used[:_PART], size)[present]
-    if (first < 0).any():
-        first = _first_rows(used, size)[present]
-    distinct = present[np.argsort(first)]
-    code = np.empty(size, np.int32)
-    code[distinct] = np.arange(len(distinct), dtype=np.int32)
-    codes = np.empty(len(used), np.int32)
-    for part in parts:
-        codes[part] = code[used[part]]
-    return distinct, codes
-
-
-def _first_rows(used: CodeArray, size: int) -> IndexArray:
-    """Where each number below `size` stands first; -1 for those that are not there."""
-    first = np.full(size, -1, np.intp)
-    # Assigned back to front, so that the earliest row wins.
-    first[used[::-1]] = np.arange(len(used) - 1, -1, -1)
-    return first
-
-
-def _number_sparse(used: CodeArray) -> tuple[CodeArray, Int32Array]:
-    distinct, first, inverse = np.unique(used, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    code = np.empty(len(distinct), np.int32)
-    code[order] = np.arange(len(distinct), dtype=np.int32)
-    return distinct[order], code[inverse]
+        codes, distinct = pd.factorize(used)
+    if len(used) == len(numbers):
+        return distinct, codes.astype(np.int32, copy=False)
+    all_codes = np.full(len(numbers), -1, np.int32)
+    all_codes[valid] = codes
+    return distinct, all_codes
 
 
 def merge_codes(codes: Int32Array, values: Sequence[CellValue]) -> CodedCells:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -46,10 +46,19 @@ class Source:
     """How messages call it, quoted."""
     size: int
     """Bytes, unpacked."""
-    open: Callable[[], AbstractContextManager[BinaryIO]]
-    """Opens it from the beginning. Raises `UnreadableRecording`."""
+    opener: Callable[[], AbstractContextManager[BinaryIO]]
+    """Opens it from the beginning. Raises OSError or `UnreadableRecording`."""
     explicit: bool
     """Whether the user named this very file. What a folder or archive holds besides exports is no error."""
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """It from the beginning. Raises `UnreadableRecording`."""
+        try:
+            with self.opener() as stream:
+                yield stream
+        except OSError as error:
+            raise os_error(self.label, error) from error
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -162,17 +171,7 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
 
 
 def _file_source(path: Path, shown: str, *, explicit: bool) -> Source:
-    label = quote_name(shown)
-
-    @contextmanager
-    def open_file() -> Iterator[BinaryIO]:
-        try:
-            with path.open("rb") as stream:
-                yield stream
-        except OSError as error:
-            raise os_error(label, error) from error
-
-    return Source(path.name, label, path.stat().st_size, open_file, explicit)
+    return Source(path.name, quote_name(shown), path.stat().st_size, lambda: path.open("rb"), explicit)
 
 
 def _spooled_standard_input(held: ExitStack) -> Source:
@@ -195,15 +194,11 @@ def _spooled_standard_input(held: ExitStack) -> Source:
     except OSError as error:
         raise os_error("standard input", error) from error
 
-    @contextmanager
-    def open_spool() -> Iterator[BinaryIO]:
-        try:
-            spool.seek(0)
-            yield spool
-        except OSError as error:
-            raise os_error("standard input", error) from error
+    def rewound() -> AbstractContextManager[BinaryIO]:
+        spool.seek(0)
+        return nullcontext(spool)
 
-    return Source("standard input", "standard input", size, open_spool, explicit=True)
+    return Source("standard input", "standard input", size, rewound, explicit=True)
 
 
 def _add_file(inputs: Inputs, source: Source) -> None:

@@ -104,8 +104,8 @@ def test_source_lines_of_the_program(corpus: Path) -> None:
 
 
 def images_of(corpus: Path, golden: Golden) -> Images:
-    source = open_recording(corpus / f"bundles/{golden.bundle}.trace", run=golden.run)._source
-    return read_images(source.files, source.stores, source.values)
+    recording = open_recording(corpus / f"bundles/{golden.bundle}.trace", run=golden.run)
+    return read_images(recording._files, recording._stores, recording._values)
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")

@@ -8,7 +8,6 @@ kperf-bt    reference of an array of return addresses, the instruction that ran,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -42,27 +41,8 @@ _USER: Final = "cp-user-callstack"
 """The column of stacks where a table has one for the kernel too."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows of a table in order of time."""
-
-    time: IntArray
-    cells: Mapping[str, Cells]
-    references: IntArray
-    """The distinct stacks."""
-    codes: Int32Array
-    """Shape (rows,): which of them a row has; -1 for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _RawFrames:
-    """Addresses of stacks, innermost first. Shape (frames,) each."""
-
-    stack: IntArray
-    process: IntArray
-    """Reference of the process."""
-    address: IntArray
-    """Of instructions and calls, not of what follows them."""
+_RawFrames = tuple[IntArray, IntArray, IntArray]
+"""Stack, reference of the process, and address of frames: of instructions and calls, not of what follows them."""
 
 
 class StackReader:
@@ -82,21 +62,21 @@ class StackReader:
         if column is None:
             raise DamageError("it has no call stacks")
         images = self._all_images
-        rows = self._rows(store, column)
+        time, cells, references, codes = self._rows(store, column)
         # A stack that is seen before and after an image went is two: its addresses may be those of two images.
-        width = max(len(rows.references), 1)
-        epoch = np.searchsorted(images.unmaps_ns, rows.time, "right")
-        pairs = np.where(rows.codes < 0, -1, rows.codes + epoch * width)
+        width = max(len(references), 1)
+        epoch = np.searchsorted(images.unmaps_ns, time, "right")
+        pairs = np.where(codes < 0, -1, codes + epoch * width)
         distinct, first = np.unique(pairs, return_index=True)
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
-        raw = _raw_frames(rows.references[distinct % width], column.type.mnemonic, self._values.arrays)
-        index, addresses = _distinct(raw, rows.time[first], epoch[first])
+        stack, process, address = _raw_frames(references[distinct % width], column.type.mnemonic, self._values.arrays)
+        index, addresses = _distinct(process, address, time[first][stack], epoch[first][stack])
         named = symbolicate(addresses, images, self._symbols)
-        starts, order = _expand_inlines(raw.stack, index, named, len(distinct))
+        starts, order = _expand_inlines(stack, index, named, len(distinct))
         is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
-            rows.time,
-            *sample_columns(rows.cells, len(rows.time), weight_is_time=is_time),
+            time,
+            *sample_columns(cells, len(time), weight_is_time=is_time),
             stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
             starts=starts,
             order=order,
@@ -127,7 +107,8 @@ class StackReader:
             if process.pid is not None and process.pid in saved
         }
 
-    def _rows(self, store: Store, column: StoredColumn) -> _Rows:
+    def _rows(self, store: Store, column: StoredColumn) -> tuple[IntArray, Mapping[str, Cells], IntArray, Int32Array]:
+        """Time and cells of rows in order of time; the distinct stacks, and which of them each row has (-1: none)."""
         columns = [
             each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
         ]
@@ -136,7 +117,7 @@ class StackReader:
         cells = {each.column.mnemonic: cells_of(each, rows[each.field], self._values) for each in columns}
         numbers = rows[column.field]
         references, codes = number_codes(numbers, valid_numbers(column.type, numbers))
-        return _Rows(rows[TIME].astype(np.int64), cells, references.astype(np.int64), codes)
+        return rows[TIME].astype(np.int64), cells, references.astype(np.int64), codes
 
     def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""
@@ -157,7 +138,7 @@ def stack_column(store: Store) -> StoredColumn | None:
 
 
 def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFrames:
-    """Addresses of stacks. Raises `DamageError`."""
+    """Frames of stacks, innermost first. Raises `DamageError`."""
     if kind == "backtrace":
         chunks, lengths = arrays.flat(references, limits.MAX_FRAMES)
         owner = np.repeat(np.arange(len(references)), lengths)
@@ -181,19 +162,19 @@ def _frames_at(stack: IntArray, process: IntArray, addresses: UInt64Array, behin
     which fills up arrays."""
     plain = (addresses & _ADDRESS_BITS).astype(np.int64)
     kept = plain != 0
-    return _RawFrames(stack[kept], process[kept], (plain - behind)[kept])
+    return stack[kept], process[kept], (plain - behind)[kept]
 
 
-def _distinct(raw: _RawFrames, times: IntArray, epochs: IntArray) -> tuple[IntArray, Addresses]:
+def _distinct(process: IntArray, address: IntArray, times: IntArray, epochs: IntArray) -> tuple[IntArray, Addresses]:
     """Distinct addresses by process and part of the run, and which of them each frame has. O(n log n)."""
-    key = raw.address
+    key = address
     # Most runs have one process in one part, and numbers are slow to sort.
-    for other in (raw.process, epochs[raw.stack]):
+    for other in (process, epochs):
         if len(other) and (other != other[0]).any():
             distinct, code = np.unique(key, return_inverse=True)
             key = code + len(distinct) * np.unique(other, return_inverse=True)[1]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return inverse, Addresses(raw.process[first], times[raw.stack[first]], raw.address[first])
+    return inverse, Addresses(process[first], times[first], address[first])
 
 
 def _expand_inlines(stack: IntArray, address: IntArray, named: Symbolicated, count: int) -> tuple[IntArray, Int32Array]:

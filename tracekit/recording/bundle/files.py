@@ -37,8 +37,8 @@ class BundleFiles:
     """Last part of the path that was given."""
     sizes: Mapping[str, int]
     """Size of each file by its path inside the bundle, with forward slashes."""
-    open: Callable[[str], AbstractContextManager[BinaryIO]]
-    """Opens a file. Raises `DamageError`."""
+    opener: Callable[[str], AbstractContextManager[BinaryIO]]
+    """Opens a file. Raises OSError or `UnreadableRecording`."""
     notes: list[str] = field(default_factory=list)
     links: int = 0
     """Symbolic links and special files that were left out."""
@@ -59,6 +59,17 @@ class BundleFiles:
         if path in self.sizes:
             return [path]
         return [file for name in self.children(path) for file in self.below(f"{path}/{name}" if path else name)]
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[BinaryIO]:
+        """A file as it lies in the bundle. Raises `DamageError`."""
+        try:
+            with self.opener(path) as stream:
+                yield stream
+        except UnreadableRecording as error:
+            raise DamageError(str(error).partition("; ")[0]) from error
+        except OSError as error:
+            raise DamageError(f"{_short(path)} cannot be read: {words_of_error(error)}") from error
 
     def read(self, path: str, limit: int, free: int | None = None) -> bytes:
         """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes.
@@ -145,16 +156,7 @@ def _folder(path: Path) -> BundleFiles:
     """A bundle as Instruments writes it. Links are left out, so that nothing outside is read."""
     sizes: dict[str, int] = {}
     links = _scan(path, "", sizes, 0)
-
-    @contextmanager
-    def open_file(name: str) -> Iterator[BinaryIO]:
-        try:
-            with (path / name).open("rb") as stream:
-                yield stream
-        except OSError as error:
-            raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
-
-    files = BundleFiles(path.name or path.resolve().name, sizes, open_file, links=links)
+    files = BundleFiles(path.name or path.resolve().name, sizes, lambda name: (path / name).open("rb"), links=links)
     if links:
         files.notes.append(f"{links} symbolic links inside the bundle were ignored")
     return files
@@ -212,17 +214,7 @@ def _archive(path: Path) -> BundleFiles | None:
         resources.close()
         raise
 
-    @contextmanager
-    def open_member(name: str) -> Iterator[BinaryIO]:
-        try:
-            with members[root + name].open() as member:
-                yield member
-        except UnreadableRecording as error:
-            raise DamageError(str(error).partition("; ")[0]) from error
-        except OSError as error:
-            raise DamageError(f"{_short(name)} cannot be read: {words_of_error(error)}") from error
-
-    files = BundleFiles(path.name, sizes, open_member)
+    files = BundleFiles(path.name, sizes, lambda name: members[root + name].open())
     weakref.finalize(files, resources.close)
     return files
 

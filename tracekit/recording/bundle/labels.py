@@ -58,25 +58,19 @@ class Labels:
 
         Arrays of several parts are labels.
         """
-        result: list[str | int | None] = [""] * len(references)
+        result = np.full(len(references), "", object)
         for positions, part_type, numbers in self._single(references):
-            values: list[str | int | None]
             if part_type.storage is Storage.INTEGER:
-                values = list(numbers.tolist())
-            else:
-                words = self._words(part_type, numbers, 0)
-                values = words.texts[words.codes].tolist()
-                if part_type.storage is not Storage.PACKED:
-                    values = [
-                        None if number == NOTHING else text
-                        for number, text in zip(numbers.tolist(), values, strict=True)
-                    ]
-            for position, value in zip(positions.tolist(), values, strict=True):
-                result[position] = value
+                result[positions] = numbers.tolist()
+                continue
+            words = self._words(part_type, numbers, 0)
+            result[positions] = words.texts[words.codes]
+            if part_type.storage is not Storage.PACKED:
+                result[positions[numbers == NOTHING]] = None
         several = np.flatnonzero(self._arrays.lengths[references] != 2)
-        for position, text in zip(several.tolist(), self._compose(references[several], 0), strict=True):
-            result[position] = text
-        return result
+        result[several] = self._compose(references[several], 0)
+        values: list[str | int | None] = result.tolist()
+        return values
 
     def _single(self, references: IntArray) -> Iterator[tuple[IntArray, EngineeringType, UInt64Array]]:
         """Arrays of one part, those of one type at a time: positions, type and values."""

@@ -58,11 +58,8 @@ def read_requirements(files: BundleFiles) -> Requirements:
         requirements = read_plist(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES), "'open.creq'")
     except DamageError:
         return Requirements(None, frozenset(), {})
-    entries = (
-        {key: value for key, value in requirements.items() if isinstance(key, str)}
-        if isinstance(requirements, dict)
-        else {}
-    )
+    listed = requirements.items() if isinstance(requirements, dict) else ()
+    entries = {key: value for key, value in listed if isinstance(key, str)}
     version = _requirement(entries.get("com.apple.dt.trace"))[0]
     topologies = frozenset(key.removeprefix(_TOPOLOGY_KEY) for key in entries if key.startswith(_TOPOLOGY_KEY))
     mnemonics = {

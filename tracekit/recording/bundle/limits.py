@@ -41,9 +41,6 @@ MAX_ATTRIBUTE_DEPTH = 8
 MAX_ATTRIBUTE_CHARS = 1024**2
 """Characters that the attributes of all tables of one list add up to. 30,000 were seen."""
 
-MAX_INSTRUMENT_MEMBERS = 16
-"""Files in the archive of an instrument. All that were seen have one."""
-
 MAX_ISSUES_BYTES = 16 * 1024**2
 """Size of the database of run issues. 53 kB were seen."""
 

@@ -1,37 +1,47 @@
-"""A recording read from a trace bundle. Tables are read when they are asked for."""
+"""A recording read from a trace bundle: its runs, what is known about them, and their tables, which are read when they
+are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.bundle import DamageError
+from tracekit.recording.bundle import DamageError, run_metadata
+from tracekit.recording.bundle.files import BundleFiles
+from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.layout import (
+    Requirements,
+    core_of,
     find_runs,
     raw_streams,
     read_requirements,
+    read_stores,
     requirement_notes,
     runs_without_tables,
 )
-from tracekit.recording.bundle.rows import decode
-from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
-from tracekit.recording.bundle.run_metadata import RunInformation, read_information
-from tracekit.recording.bundle.runs import BundleRun
-from tracekit.recording.contents import Contents, Run, TableEntry, chosen_run, matches
+from tracekit.recording.bundle.rows import decode, read_names
+from tracekit.recording.bundle.run_metadata import RunInformation
+from tracekit.recording.bundle.stores import Store
+from tracekit.recording.bundle.values import RunValues
+from tracekit.recording.contents import Contents, Device, Run, TableEntry, Target, chosen_run, matches
 from tracekit.recording.progress import Meter, Progress
-from tracekit.recording.table import Table, TableState
+from tracekit.recording.quoting import export_command
+from tracekit.recording.table import Cells, IntegerCells, Process, Table, TableState
 
 if TYPE_CHECKING:
     from tracekit.recording.bundle.call_stacks import StackReader
-    from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.stores import Store
     from tracekit.recording.call_stacks import CallStacks
 
 FORM: Final = "trace bundle"
 """What `Contents.form` says of such a recording."""
+_ROUNDING_NS: Final = 1_000
+"""How far the spans of `form.template` and of the instruments may be apart. The latter are doubles of seconds since
+1970, exact to about 240 ns. They differ by 1 ns at most in real bundles."""
+_CLOCK_NS: Final = 1_000_000
+"""The same for time-info, which begins some microseconds after the instruments."""
 
 
 def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progress], None] | None) -> BundleRecording:
@@ -44,7 +54,7 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     run_number, which_run = chosen_run(numbers, run, files.name)
     notes = [*files.notes, *requirement_notes(requirements)]
     information = _information(files, notes)
-    runs = [BundleRun(files, number, requirements, information.get(number), notes) for number in numbers]
+    runs = [BundleRecording(files, each, requirements, information.get(each), notes, progress) for each in numbers]
     if streams := raw_streams(files):
         notes.append(
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
@@ -55,32 +65,53 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
             "ignored"
         )
-    described = [each.described for each in runs]
-    contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=(*notes, *which_run))
-    index = numbers.index(run_number)
-    meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[index].stores))
-    return BundleRecording(contents, described[index], runs[index], meter)
+    recording = runs[numbers.index(run_number)]
+    described = tuple(each.run for each in runs)
+    recording.contents = Contents(
+        files.name, FORM, has_table_of_contents=True, runs=described, notes=(*notes, *which_run)
+    )
+    return recording
 
 
 def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformation]:
     try:
-        information = read_information(files)
+        information = run_metadata.read_information(files)
     except DamageError as damage:
         notes.append(f"run information is unknown: {damage}")
         return {}
     if not information:
-        notes.append(f"no '{TEMPLATE}' in the bundle: device, Instruments version, arguments, end reason unknown")
+        notes.append(
+            f"no '{run_metadata.PATH}' in the bundle: device, Instruments version, arguments, end reason unknown"
+        )
     return information
 
 
 class BundleRecording:
     """One run of a trace bundle."""
 
-    def __init__(self, contents: Contents, run: Run, source: BundleRun, meter: Meter) -> None:
-        self.contents = contents
-        self._run = run
-        self._source = source
-        self._meter = meter
+    contents: Contents
+
+    def __init__(
+        self,
+        files: BundleFiles,
+        number: int,
+        requirements: Requirements,
+        information: RunInformation | None,
+        notes: list[str],
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        """information: what `form.template` states. notes: takes what the user should know."""
+        self._files = files
+        self._number = number
+        self._stores = read_stores(files, number, requirements)
+        self._information = information or RunInformation(Run(number))
+        self._values = RunValues(
+            files,
+            f"{core_of(number)}/uniquing",
+            lambda: read_names(files, self._stores, self._values, self._information.names),
+        )
+        self._run = self._describe(notes)
+        self._meter = Meter(progress, sum(map(self._stored_bytes, self._stores)))
         self._damaged: dict[str, TableEntry] = {}
 
     @property
@@ -93,11 +124,7 @@ class BundleRecording:
 
         Rows are read now and not kept. A table that cannot be read is `unreadable` and says why.
         """
-        return [
-            self._table(store)
-            for store in self._source.stores
-            if store.spec.schema == schema and matches(store.spec.attributes, attributes)
-        ]
+        return [self._table(store) for store in self._matching(schema, attributes)]
 
     def forget(self, schemas: Collection[str]) -> None:
         """As `Recording.forget`: no rows are kept."""
@@ -105,8 +132,8 @@ class BundleRecording:
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""
         result = []
-        for store in self._source.stores:
-            if store.spec.schema != schema or not matches(store.spec.attributes, attributes) or store.damage:
+        for store in self._matching(schema, attributes):
+            if store.damage:
                 continue
             # Imported here, as below: most recordings have no call stacks, and naming functions takes many modules.
             from tracekit.recording.bundle.call_stacks import stack_column
@@ -116,37 +143,159 @@ class BundleRecording:
             try:
                 result.append(self._stacks.read(store))
             except DamageError as damage:
-                raise UnreadableRecording(self._source.reason(store, str(damage))) from damage
+                raise UnreadableRecording(self._reason(store, str(damage))) from damage
         return result
 
     @cached_property
     def _stacks(self) -> StackReader:
         from tracekit.recording.bundle.call_stacks import StackReader
 
-        source = self._source
-        return StackReader(source.files, source.stores, source.values, source.number)
+        return StackReader(self._files, self._stores, self._values, self._number)
+
+    def _matching(self, schema: str, attributes: Mapping[str, str]) -> Iterator[Store]:
+        for store in self._stores:
+            if store.spec.schema == schema and matches(store.spec.attributes, attributes):
+                yield store
+
+    def _stored_bytes(self, store: Store) -> int:
+        return self._files.sizes.get(f"{store.path}/bulkstore", 0)
 
     def _table(self, store: Store) -> Table:
-        entry = self._source.entry(store)
-        table = Table(
+        entry, columns = self._entry(store), tuple(each.column for each in store.columns)
+        entry = self._damaged.get(entry.source, entry)
+        cells: tuple[Cells, ...] = ()
+        if entry.state is not TableState.UNREADABLE:
+            try:
+                cells = decode(self._files, store, self._values)
+                self._meter.advance(self._stored_bytes(store), self._files.name)
+            except DamageError as damage:
+                reason = self._reason(store, str(damage))
+                entry = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)
+                self._damaged[entry.source] = entry
+        return Table(
             store.spec.schema,
-            self._run.number,
+            self._number,
             entry.state,
-            columns=tuple(each.column for each in store.columns),
-            attributes=store.spec.attributes,
+            () if entry.source in self._damaged else columns,
+            cells,
+            entry.rows or 0,
+            store.spec.attributes,
             source=entry.source,
             reason=entry.reason,
         )
-        if store.damage:
-            return table
-        if (known := self._damaged.get(entry.source)) is not None:
-            return replace(table, state=TableState.UNREADABLE, columns=(), reason=known.reason)
+
+    def _entry(self, store: Store) -> TableEntry:
+        """Line of a table in the list of tables, as far as it is known without reading rows."""
+        state = TableState.ROWS if store.rows else TableState.EMPTY
+        return TableEntry(
+            schema=store.spec.schema,
+            state=TableState.UNREADABLE if store.damage else state,
+            rows=None if store.damage else store.rows,
+            columns=len(store.columns) or None,
+            attributes=store.spec.attributes,
+            source=store.path.rsplit("/", 1)[-1],
+            reason=self._reason(store, what) if (what := store.damage or store.left_out) else "",
+        )
+
+    def _reason(self, store: Store, damage: str) -> str:
+        """Why a table cannot be read or lacks a column, and what to do."""
+        command = export_command(self._number, store.spec.schema)
+        return damage + (command and f"; export it on a Mac with {command}")
+
+    def _describe(self, notes: list[str]) -> Run:
+        recorded = self._information.run
+        instruments = run_metadata.read_instruments(self._files, self._number)
         try:
-            cells = decode(self._source.files, store, self._source.values)
+            configuration = run_metadata.read_configuration(self._files, core_of(self._number))
         except DamageError as damage:
-            reason = self._source.reason(store, str(damage))
-            self._damaged[entry.source] = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)
-            return replace(table, state=TableState.UNREADABLE, columns=(), reason=reason)
-        files = self._source.files
-        self._meter.advance(files.sizes.get(f"{store.path}/bulkstore", 0), files.name)
-        return replace(table, cells=cells, rows=store.rows)
+            notes.append(f"the configuration of run {self._number} is unknown: {damage}")
+            configuration = run_metadata.Configuration()
+        issues: tuple[str, ...] | None = None
+        try:
+            issues = read_issues(self._files, self._number)
+        except DamageError as damage:
+            notes.append(f"issues of run {self._number} are unknown: {damage}")
+        if instruments.damaged:
+            notes.append(f"instruments of run {self._number} whose files cannot be read: {instruments.damaged}")
+        start, duration = self._span(instruments, notes)
+        device = recorded.device
+        if device == Device():
+            device = Device(platform=configuration.platform, os_version=configuration.os_version)
+        target = self._target(configuration, notes)
+        return replace(
+            recorded,
+            device=device,
+            target=target,
+            start_date=run_metadata.iso_date(start),
+            end_date=None if start is None or duration is None else run_metadata.iso_date(start + duration),
+            duration_ns=duration,
+            template=instruments.template if recorded.template is None else recorded.template,
+            issues=issues,
+            raw_stream=next(iter(raw_streams(self._files, self._number)), None),
+            tables=tuple(self._entry(store) for store in self._stores),
+        )
+
+    def _span(self, instruments: run_metadata.Instruments, notes: list[str]) -> tuple[int | None, int | None]:
+        """Start in ns since 1970, and duration in ns.
+
+        `form.template` has no checksum; what the instruments' files state, which have one, overrides it.
+        """
+        start_ns, duration_ns = self._information.start_ns, self._information.run.duration_ns
+        clock = self._wall_clock()
+        if _differ(start_ns, instruments.start_ns, _ROUNDING_NS) or _differ(
+            duration_ns, instruments.duration_ns, _ROUNDING_NS
+        ):
+            notes.append(
+                f"'form.template' and the files of the instruments give different times for run {self._number}, so one "
+                "of them is damaged; those of the instruments are shown"
+            )
+            start_ns, duration_ns = instruments.start_ns, instruments.duration_ns
+        if _differ(clock, instruments.start_ns, _CLOCK_NS):
+            notes.append(
+                f"the table time-info and the files of the instruments give different starts for run {self._number}, "
+                "so one of them is damaged; that of the instruments is shown"
+            )
+            clock = instruments.start_ns
+        start = next((each for each in (clock, start_ns, instruments.start_ns) if each is not None), None)
+        return start, instruments.duration_ns if duration_ns is None else duration_ns
+
+    def _target(self, configuration: run_metadata.Configuration, notes: list[str]) -> Target:
+        """What was recorded. As with the span, the configuration holds against `form.template`."""
+        target, pid = self._information.run.target, configuration.target_pid
+        if target == Target():
+            return Target(process=self._process(pid))
+        if target.process is not None and _differ(target.process.pid, pid, 0):
+            notes.append(
+                f"'form.template' gives the target of run {self._number} the number {target.process.pid}, and the "
+                f"configuration {pid}, so one of them is damaged; that of the configuration is shown"
+            )
+            return replace(target, process=self._process(pid))
+        return target
+
+    def _wall_clock(self) -> int | None:
+        """Start in ns since 1970, from the table that ties the clocks together."""
+        for store in self._stores:
+            if store.spec.schema != "time-info" or not store.rows or store.damage:
+                continue
+            try:
+                cells = decode(self._files, store, self._values)
+            except DamageError:
+                return None
+            for stored, column in zip(store.columns, cells, strict=True):
+                if stored.column.mnemonic == "trace-start-time" and isinstance(column, IntegerCells):
+                    return column.item(0)
+        return None
+
+    def _process(self, pid: int | None) -> Process | None:
+        """Process of a pid, with the latest name that it had."""
+        if pid is None:
+            return None
+        try:
+            return self._values.process_of(pid)
+        except DamageError:
+            return Process(f"pid {pid}", pid)
+
+
+def _differ(first: int | None, second: int | None, tolerance: int) -> bool:
+    """Whether both are known and further apart than the tolerance."""
+    return first is not None and second is not None and abs(first - second) > tolerance

@@ -1,6 +1,12 @@
 """The rows of a table as they lie in a bundle, and their fields as columns: no step of it is taken row by row.
 
 bulkstore   header, then rows in order of insertion, padded with zero rows to a whole block
+
+References of processes and threads lead to shared arrays, which hold numbers, and these tables to names:
+
+process-info, thread-info        recordings with the Core ML template
+developer-thread-name-update     recordings with the Time Profiler template
+form.template                    the target and its threads, where none of these tables is there
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.types import EngineeringType, Storage
-from tracekit.recording.bundle.values import RunValues, since_epoch
+from tracekit.recording.bundle.values import Names, RunValues, since_epoch
 from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
@@ -26,6 +32,8 @@ from tracekit.recording.table import Cells, IntegerCells
 _HEADER: Final = struct.Struct("<8I")
 _MAGIC: Final = 0x12340A0A
 _VERSION: Final = 3
+NO_NAME = 0xFFFF_FFFF_FFFF_FFFF
+"""Name of a thread that has none."""
 
 
 def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> dict[str, UnsignedArray]:
@@ -172,3 +180,39 @@ def _integers(stored: StoredColumn, numbers: UnsignedArray, valid: BoolArray) ->
     if stored.type.storage is Storage.PACKED:
         return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
     return IntegerCells(wide.view(np.int64), valid)
+
+
+def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: Names) -> Names:
+    """All names that a run states. Where it states two, the later one holds: a process may start another program.
+
+    Raises `DamageError` where a table and the shared arrays disagree: then they are not from the same run.
+    """
+    names = Names(dict(target.processes), {}, set(target.main_threads))
+    for store in stores:
+        if store.damage or not store.rows:
+            continue
+        if store.spec.schema == "process-info":
+            references, pids, texts = ordered_columns(files, store, "process", "pid", "process-name")
+            _check_numbers(references, pids, values, "process-info", "a process")
+            names.processes.update(zip(references.tolist(), values.text_of_strings(texts), strict=True))
+        elif store.spec.schema == "thread-info":
+            references, tids, packed, main = ordered_columns(files, store, "thread", "tid", "name", "main-thread")
+            _check_numbers(references, tids, values, "thread-info", "a thread")
+            names.main_threads.update(references[main == 1].tolist())
+            _add_thread_names(names, packed, references, values)
+        elif store.spec.schema == "developer-thread-name-update":
+            (packed,) = ordered_columns(files, store, "thread-name")
+            _add_thread_names(names, packed, packed & np.uint64(0xFFFF_FFFF), values)
+    return names
+
+
+def _check_numbers(references: UInt64Array, numbers: UInt64Array, values: RunValues, schema: str, whose: str) -> None:
+    """Raise `DamageError` where the shared arrays hold other numbers than a table."""
+    if not np.array_equal(values.arrays.prefixes(references.astype(np.int64), 2)[:, 0], numbers):
+        raise DamageError(f"{schema} and the shared arrays give different numbers to {whose}")
+
+
+def _add_thread_names(names: Names, packed: UInt64Array, references: UInt64Array, values: RunValues) -> None:
+    named = packed != NO_NAME
+    texts = values.text_of_strings(packed[named] >> np.uint64(32))
+    names.threads.update((key, text) for key, text in zip(references[named].tolist(), texts, strict=True) if text)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import io
 import struct
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import archives
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, read_archive
 from tracekit.recording.bundle.files import BundleFiles
@@ -43,20 +43,6 @@ _CORE_ML: Final = (
 From Xcode 27 on the template is not inferred: the table of the Neural Engine has another name there, no bundle was
 seen, and its Core AI template also has tables of Core ML and of Metal Application.
 """
-_ENTRY: Final = b"PK\x01\x02"
-"""Begins each entry of an archive's list of members."""
-_FAILURES: Final = (
-    zipfile.BadZipFile,
-    zlib.error,
-    ValueError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    LookupError,
-    struct.error,
-    OSError,
-)
-"""What `zipfile` raises for archives that are broken in one way or another."""
 _LATEST_S: Final = 32_503_680_000.0
 """Year 3000, in seconds since 1970."""
 
@@ -196,11 +182,11 @@ def read_configuration(files: BundleFiles, core: str) -> Configuration:
     root = archive.mapping(archive.top.get("root"))
     modeling = archive.mapping(root["modelingParameters"]) if "modelingParameters" in root else {}
     binding = archive.mapping(root["bindingParameters"]) if "bindingParameters" in root else {}
+    pid = archive.number(modeling.get("target-pid"))
     for key, platform in (("osx-version", "macOS"), ("ios-version", "iOS")):
-        number = archive.number(binding.get(key))
-        if number:
-            return Configuration(archive.number(modeling.get("target-pid")), platform, _version(number))
-    return Configuration(archive.number(modeling.get("target-pid")))
+        if number := archive.number(binding.get(key)):
+            return Configuration(pid, platform, _version(number))
+    return Configuration(pid)
 
 
 def iso_date(since_1970_ns: int | None) -> str | None:
@@ -219,18 +205,13 @@ def _version(number: int) -> str:
 
 def _member(data: bytes) -> bytes:
     """The one member of an instrument's archive."""
-    if data.count(_ENTRY) > limits.MAX_INSTRUMENT_MEMBERS:
-        raise DamageError("the archive of an instrument contains more than one file")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            (info,) = archive.infolist()
-            if info.file_size > limits.MAX_DESCRIPTION_BYTES or info.flag_bits & 0x1:
-                raise DamageError("the file of an instrument is too large or encrypted")
-            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise DamageError("the archive of an instrument is compressed with a method other than deflate")
-            with archive.open(info) as stream:
-                return stream.read(limits.MAX_DESCRIPTION_BYTES)
-    except _FAILURES as error:
+        (member,) = archives.members(io.BytesIO(data), "the archive of an instrument")
+        if member.size > limits.MAX_DESCRIPTION_BYTES:
+            raise DamageError("the file of an instrument is too large")
+        with member.open() as stream:
+            return stream.read(member.size)
+    except (UnreadableRecording, ValueError) as error:
         raise DamageError("the file of an instrument is damaged") from error
 
 

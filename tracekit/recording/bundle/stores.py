@@ -9,7 +9,7 @@ indexed-store-K/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeVar, TypeVarTuple, cast
@@ -108,19 +108,18 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError(f"its folder contains the schema {excerpt(schema.name)}")
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(descriptor, schema.topology)
-        columns = tuple(
-            _stored_column(each, record, mnemonics) for each in schema.columns if not _is_new(each, mnemonics)
-        )
-        fields = {each.field for each in columns} | {_field_of(each, record) for each in schema.columns}
+        new = [each for each in schema.columns if _is_new(each, mnemonics)]
+        columns = tuple(_stored_column(each, record, mnemonics) for each in schema.columns if each not in new)
+        fields = {_field_of(each, record) for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
         if not columns:
             raise DamageError("tracekit does not know the engineering type of any of its columns")
-        if unused := [
-            name for name in record.names or () if name not in fields and name not in _TOPOLOGY_FIELDS.values()
-        ]:
+        if unused := [name for name in record.names or () if name not in fields]:
             raise DamageError(f"the field {excerpt(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
-    return Store(path, spec, columns, record, rows, left_out=_new_columns_note(schema.columns, mnemonics))
+    named = [f"{excerpt(each.column.mnemonic)} of type {excerpt(mnemonics[each.type_id])}" for each in new]
+    note = f"tracekit does not know the engineering type of the column {', '.join(named)} and ignores it"
+    return Store(path, spec, columns, record, rows, left_out=note if new else "")
 
 
 def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedAttributes | None = None) -> TableSpec:
@@ -257,13 +256,3 @@ def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:
     not. A type that is announced nowhere is damage: each bundle announces all that it uses.
     """
     return column.type_id in mnemonics and type_of(column.type_id, mnemonics) is None
-
-
-def _new_columns_note(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) -> str:
-    new = [
-        f"{excerpt(each.column.mnemonic)} of type {excerpt(mnemonics[each.type_id])}"
-        for each in columns
-        if _is_new(each, mnemonics)
-    ]
-    sentence = "tracekit does not know the engineering type of the column {} and ignores it"
-    return sentence.format(", ".join(new)) if new else ""

@@ -164,22 +164,14 @@ class SymbolArchive:
 
     def _functions(self, offsets: IntArray) -> IndexArray:
         """Symbol at each offset; -1 where there is none."""
-        start = self._calls.start[self._order]
-        index = np.searchsorted(start, offsets, "right") - 1
-        if not len(start):
-            return np.full(len(offsets), -1)
-        symbol = self._order[index]
-        return np.where((index >= 0) & (offsets < self._calls.end[symbol]), symbol, -1)
+        return _containing(self._calls.start[self._order], self._calls.end[self._order], offsets, self._order)
 
     def _children(self, parents: IndexArray, offsets: IntArray) -> IndexArray:
         """Inlined call inside each parent that contains the offset; -1 where there is none."""
         order, keys = self._family
-        if not len(order):
-            return np.full(len(offsets), -1)
-        index = np.searchsorted(keys, (parents.astype(np.int64) << 32) + offsets, "right") - 1
-        call = order[index]
-        fits = (index >= 0) & (parents >= 0) & (self._calls.parent[call] == parents)
-        return np.where(fits & (offsets < self._calls.end[call]), call, -1)
+        # The end of a call on the same scale as its key, which is its parent and start.
+        ends = keys - self._calls.start[order] + self._calls.end[order]
+        return _containing(keys, ends, (parents.astype(np.int64) << 32) + offsets, order)
 
     def _source_lines(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """File, line and column of each call of chains, shape (levels, n). The place in the innermost function is that
@@ -203,10 +195,7 @@ class SymbolArchive:
 
     def _line_at(self, offsets: IntArray) -> IndexArray:
         start = self._lines["start"].astype(np.int64)
-        if not len(start):
-            return np.full(len(offsets), -1)
-        line = np.searchsorted(start, offsets, "right") - 1
-        return np.where((line >= 0) & (offsets < start[line] + self._lines["size"][line]), line, -1)
+        return _containing(start, start + self._lines["size"], offsets, np.arange(len(start)))
 
     def _is_source(self, files: IntArray) -> BoolArray:
         """Whether strings are names of files, and not words in angle brackets such as `<compiler-generated>`."""
@@ -296,6 +285,14 @@ def _check_order(records: RecordArray, text_size: int, what: str, *, alike: bool
         beside |= (start[1:] == start[:-1]) & (end[1:] == end[:-1])
     if not beside.all():
         raise DamageError(f"its {what} overlap or are not sorted")
+
+
+def _containing(starts: IntArray, ends: IntArray, points: IntArray, numbers: IndexArray) -> IndexArray:
+    """Number of the record that contains each point; -1 where none does. Records are sorted and do not overlap."""
+    if not len(starts):
+        return np.full(len(points), -1)
+    index = np.searchsorted(starts, points, "right") - 1
+    return np.where((index >= 0) & (points < ends[index]), numbers[index], -1)
 
 
 def _parents(child: IntArray, symbols: int, inlined: int) -> IntArray:

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
-from tracekit.recording.call_stacks import Frames, Function, Image
+from tracekit.recording.call_stacks import FRAME, Frames, Function, Image, frames_of
 from tracekit.recording.function_names import short_name
 
 _FOLDER: Final = "symbols/stores"
@@ -109,7 +109,7 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
         image[rows[~inside]] = -1
         if inside.any():
             parts.add(index, rows[inside], offsets[inside], archive, symbols)
-    parts.add_unknown(np.flatnonzero(image < 0))
+    parts.add_frames(np.flatnonzero(image < 0))
     return parts.concatenate(len(addresses.address))
 
 
@@ -146,12 +146,17 @@ def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexAr
     return np.where(index >= 0, order[index], -1)
 
 
+_OWNED_FRAME: Final = np.dtype([("owner", np.int64), *FRAME.descr])
+"""A frame and the address that it is of."""
+_UNKNOWN: Final = np.array((0, -1, -1, -1, -1, 0, 0, False, False), _OWNED_FRAME)
+
+
 class _Parts:
     """Frames image by image, and their names numbered."""
 
     def __init__(self, images: Images) -> None:
         self._source = images
-        self._rows: list[tuple[IntArray, ...]] = []
+        self._records = [np.empty(0, _OWNED_FRAME)]
         self._images: dict[Image, int] = {}
         self._functions: dict[Function, int] = {}
         self._files: dict[str, int] = {}
@@ -162,54 +167,48 @@ class _Parts:
         """Addresses of one image, at these offsets."""
         image = Image(self._source.name(index), self._source.is_system(index))
         code = self._images.setdefault(image, len(self._images))
-        if archive is None:
-            self._add(rows, code, offsets, certain=self._source.size[index] > 0)
-            return
-        try:
-            self._add_named(rows, code, offsets, archive, image.name)
-        except DamageError as damage:
-            symbols.leave_out(self._source.uuids[index], str(damage))
-            self._add(rows, code, offsets, certain=True)
+        certain = archive is not None or self._source.size[index] > 0
+        if archive is not None:
+            try:
+                named = self._add_named(rows, code, offsets, archive, image.name)
+                rows, offsets = rows[~named], offsets[~named]
+            except DamageError as damage:
+                symbols.leave_out(self._source.uuids[index], str(damage))
+        self.add_frames(rows, image=code, offset=offsets, certain=certain)
 
-    def add_unknown(self, rows: IndexArray) -> None:
-        """Addresses in no image."""
-        self._add(rows, -1, np.full(len(rows), -1), certain=False)
+    def add_frames(self, rows: IndexArray, **known: object) -> None:
+        """Frames of these addresses, of which so much is known."""
+        records: RecordArray = np.full(len(rows), _UNKNOWN)
+        records["owner"] = rows
+        for field_name, values in known.items():
+            records[field_name] = values
+        self._records.append(records)
 
     def concatenate(self, count: int) -> Symbolicated:
         """Everything, in order of the addresses."""
-        empty = (np.zeros(0, np.int64),)
-        columns = [np.concatenate(parts) for parts in zip(*self._rows, strict=True)] if self._rows else list(empty * 9)
+        records = np.concatenate(self._records)
         # The frames of one address stand together, and in order, already.
-        order = np.argsort(columns[0], kind="stable")
-        owner, *values = (column[order] for column in columns)
-        image, function, file, line, column = (values[index].astype(np.int32) for index in (0, 1, 3, 4, 5))
-        inlined, certain = (values[index].astype(np.bool_) for index in (6, 7))
-        frames = Frames(image, function, values[2], file, line, column, inlined, certain)
-        starts = np.searchsorted(owner, np.arange(count + 1))
-        return Symbolicated(frames, starts, tuple(self._images), tuple(self._functions), tuple(self._files))
+        records = records[np.argsort(records["owner"], kind="stable")]
+        starts = np.searchsorted(records["owner"], np.arange(count + 1))
+        return Symbolicated(frames_of(records), starts, tuple(self._images), tuple(self._functions), tuple(self._files))
 
-    def _add(self, rows: IndexArray, image: int, offsets: IntArray, *, certain: bool) -> None:
-        """Addresses without function."""
-        nothing, zeros = np.full(len(rows), -1), np.zeros(len(rows), np.int64)
-        images = np.full(len(rows), image)
-        self._rows.append(
-            (rows, images, nothing, offsets, nothing, zeros, zeros, zeros, np.full(len(rows), int(certain)))
-        )
-
-    def _add_named(self, rows: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str) -> None:
+    def _add_named(
+        self, rows: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str
+    ) -> BoolArray:
+        """Which of the addresses lie in a function."""
         calls = archive.find(offsets)
-        functions = self._functions_of(calls, archive, image, name)
-        files = self._files_of(calls, archive)
-        ones = np.ones(len(calls.owner), np.int64)
-        known = np.zeros(len(rows), np.bool_)
-        known[calls.owner] = True
-        self._rows.append(
-            (
-                rows[calls.owner], image * ones, functions, offsets[calls.owner], files, calls.line, calls.column,
-                (calls.depth > 0).astype(np.int64), ones,
-            )
-        )  # fmt: skip
-        self._add(rows[~known], image, offsets[~known], certain=True)
+        self.add_frames(
+            rows[calls.owner],
+            image=image,
+            function=self._functions_of(calls, archive, image, name),
+            offset=offsets[calls.owner],
+            file=self._files_of(calls, archive),
+            line=calls.line,
+            column=calls.column,
+            inlined=calls.depth > 0,
+            certain=True,
+        )
+        return np.isin(np.arange(len(rows)), calls.owner)
 
     def _functions_of(self, calls: CallsAtOffsets, archive: SymbolArchive, image: int, name: str) -> IntArray:
         distinct, inverse = np.unique(calls.call, return_inverse=True)

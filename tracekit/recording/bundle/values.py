@@ -7,7 +7,7 @@ tables share may cost is counted here.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
@@ -150,19 +150,16 @@ class RunValues:
         if engineering_type.storage is Storage.PACKED:
             return list(self._pair_texts(engineering_type.mnemonic, numbers))
         references = numbers.astype(np.int64)
-        match engineering_type.mnemonic:
-            case "process":
-                return list(self.processes(references))
-            case "thread":
-                return list(self.threads(references))
-            case "backtrace":
-                return list(self._stacks.backtraces(references))
-            case "kperf-bt" | "text-backtrace":
-                return list(self._stacks.samples(references))
-            case "uuid":
-                return [_uuid(high, low) for high, low in self.arrays.prefixes(references, 2).tolist()]
-            case _:
-                return list(self._stacks.words(references))
+        if engineering_type.mnemonic == "uuid":
+            return [_uuid(high, low) for high, low in self.arrays.prefixes(references, 2).tolist()]
+        readers: dict[str, Callable[[IntArray], Sequence[CellValue]]] = {
+            "process": self.processes,
+            "thread": self.threads,
+            "backtrace": self._stacks.backtraces,
+            "kperf-bt": self._stacks.samples,
+            "text-backtrace": self._stacks.samples,
+        }
+        return list(readers.get(engineering_type.mnemonic, self._stacks.words)(references))
 
     def texts(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[str]:
         """The same as text; for parts of labels."""

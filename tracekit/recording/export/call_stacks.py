@@ -18,7 +18,16 @@ import numpy as np
 from lxml.etree import _Element
 
 from tracekit.arrays import Int32Array, IntArray
-from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, sample_columns
+from tracekit.recording.call_stacks import (
+    FRAME,
+    CallStacks,
+    Function,
+    Image,
+    frames_of,
+    is_system_path,
+    sample_columns,
+)
+from tracekit.recording.coding import number_codes
 from tracekit.recording.engineering_types import Kind, kind_of
 from tracekit.recording.export.cells import Element, Part, Values
 from tracekit.recording.export.nodes import Node, NodeReader
@@ -149,18 +158,19 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
     numbers = iter(range(len(with_frames)))
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
-    frames = _Frames()
-    starts, frame_order = frames.add(with_frames)
+    frames, starts, frame_order = _numbered_frames(with_frames)
+    names = _Names()
+    records = np.array([names.record(frame) for frame in frames], FRAME)
     return CallStacks(
         times.values[order],
         *sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
-        frames=frames.concatenate(),
-        images=tuple(frames.images),
-        functions=tuple(frames.functions),
-        files=tuple(frames.files),
+        frames=frames_of(records),
+        images=tuple(names.images),
+        functions=tuple(names.functions),
+        files=tuple(names.files),
     )
 
 
@@ -169,40 +179,30 @@ def _columns(node: Node, kind: Kind) -> list[Cells]:
     return [cells for column, cells in pairs if kind_of(column.engineering_type) is kind]
 
 
-class _Frames:
-    """The distinct frames of a table, and what they name, numbered."""
+def _numbered_frames(stacks: Sequence[Stack]) -> tuple[list[Frame], IntArray, Int32Array]:
+    """The distinct frames of stacks, place of the first frame of each stack, and the frames of all."""
+    lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
+    # Equal frames are one object each: they are distinguished by what is quickest to compare.
+    known: dict[int, Frame] = {}
+    for stack in stacks:
+        known.update(zip(map(id, stack.frames), stack.frames, strict=True))
+    each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
+    identities = np.fromiter(each, np.int64, int(lengths.sum()))
+    # Numbered by appearance, as in `known`: which object lies where in memory differs from run to run.
+    _, order = number_codes(identities, np.ones(len(identities), np.bool_))
+    return list(known.values()), np.concatenate([[0], np.cumsum(lengths)]), order
+
+
+class _Names:
+    """What the frames of a table name, numbered."""
 
     def __init__(self) -> None:
         self.images: dict[Image, int] = {}
         self.functions: dict[Function, int] = {}
         self.files: dict[str, int] = {}
-        self._rows: list[tuple[int, int, int, int, int]] = []
 
-    def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, Int32Array]:
-        """Place of the first frame of each stack, and the frames of all of them."""
-        lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
-        # Equal frames are one object each: they are distinguished by what is quickest to compare.
-        known: dict[int, Frame] = {}
-        for stack in stacks:
-            known.update(zip(map(id, stack.frames), stack.frames, strict=True))
-        keys = np.fromiter(known, np.int64, len(known))
-        by_key = np.argsort(keys)
-        each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
-        identities = np.fromiter(each, np.int64, int(lengths.sum()))
-        # Numbered by appearance: which object lies where in memory differs from run to run.
-        frame_order = by_key[np.searchsorted(keys, identities, sorter=by_key)] if len(keys) else identities
-        self._rows = [self._row(frame) for frame in known.values()]
-        return np.concatenate([[0], np.cumsum(lengths)]), frame_order.astype(np.int32)
-
-    def concatenate(self) -> Frames:
-        """All frames."""
-        columns = np.array(self._rows, np.int64).reshape(len(self._rows), 5)
-        image, function, file, line = (columns[:, field].astype(np.int32) for field in (0, 1, 3, 4))
-        nothing = np.zeros(len(columns), np.int32)
-        return Frames(image, function, columns[:, 2], file, line, nothing, nothing.astype(np.bool_), image >= 0)
-
-    def _row(self, frame: Frame) -> tuple[int, int, int, int, int]:
-        """Image, function, offset, file and line of a frame."""
+    def record(self, frame: Frame) -> tuple[int, int, int, int, int, int, bool, bool]:
+        """A frame as a `FRAME`."""
         binary = frame.binary
         image = -1 if binary is None else self.images.setdefault(_image(binary), len(self.images))
         offset = -1
@@ -210,11 +210,11 @@ class _Frames:
             # One byte behind the instruction, or behind the call.
             offset = max(frame.address - binary.load_address - 1, -1)
         function = self._function(frame, image)
-        source = frame.source
-        if source is None or not source.path or not source.line or source.path.startswith("<"):
-            return image, function, offset, -1, 0
-        name = source.path.rstrip("/").rpartition("/")[2]
-        return image, function, offset, self.files.setdefault(name, len(self.files)), source.line
+        source, file, line = frame.source, -1, 0
+        if source is not None and source.path and source.line and not source.path.startswith("<"):
+            name = source.path.rstrip("/").rpartition("/")[2]
+            file, line = self.files.setdefault(name, len(self.files)), source.line
+        return image, function, offset, file, line, 0, False, image >= 0
 
     def _function(self, frame: Frame, image: int) -> int:
         if not frame.name:

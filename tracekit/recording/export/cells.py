@@ -162,7 +162,7 @@ class Values:
                 payload = (time_ns if kind is Kind.TIME else whole_number)(text, self.tags[code])
         elif kind in PLAIN and len(element) == 0:
             text = element.text
-            payload = self._intern_text(text if text is not None else element.get("fmt") or "")
+            payload = self.intern(_checked_text(text if text is not None else element.get("fmt") or ""))
         else:
             if identity is not None:
                 # Its children come later in document order: an id keeps its place, and a value cannot hold itself.
@@ -236,11 +236,6 @@ class Values:
             self.distinct.append(value)
         return index
 
-    def _intern_text(self, text: str) -> int:
-        if len(text) > limits.MAX_TEXT_CHARS:
-            raise CellError(f"text of {len(text):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
-        return self.intern(text)
-
     def _register(self, identity: str, code: int, payload: int) -> None:
         next_id = len(self.id_codes)
         number = next_id if identity == str(next_id) else _id_number(identity)
@@ -289,9 +284,7 @@ class Values:
         else:
             preferred = (text, shown) if kind in PLAIN else (shown, text)
             result = next((each for each in preferred if each is not None), None) or self._join_texts("", parts)
-        if len(result) > limits.MAX_TEXT_CHARS:
-            raise CellError(f"text of {len(result):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
-        return result
+        return _checked_text(result)
 
     def _parts(self, element: _Element, depth: int) -> list[Part]:
         """Code and payload of each child that holds a value."""
@@ -354,6 +347,12 @@ class Values:
         self.composed += count
         if self.composed > self._allowed:
             raise CellError(f"the texts assembled from parts take more than {self._allowed:,} bytes in total")
+
+
+def _checked_text(text: str) -> str:
+    if len(text) > limits.MAX_TEXT_CHARS:
+        raise CellError(f"text of {len(text):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
+    return text
 
 
 def _strange(element: _Element, tag: str) -> CellError:

@@ -12,19 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
-from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.rows import RowReader, WaitingCells
-from tracekit.recording.export.xml import EXPORT_AGAIN, Names, chunks, events, malformed_xml_error, pull_parser
+from tracekit.recording.export.xml import Names, chunks, events, malformed_xml_error, pull_parser, unusable
 from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, Column
+
+if TYPE_CHECKING:
+    from tracekit.errors import UnreadableRecording
 
 ROOT: Final = "trace-query-result"
 _TAGS = ("node", "schema", "row")
@@ -254,4 +256,4 @@ class NodeReader:
     def _error(self, reason: str) -> UnreadableRecording:
         schema = f", table {excerpt(self._current[0].schema)}" if self._current else ""
         node = f", node {self._nodes}" if self._nodes else ""
-        return UnreadableRecording(f"{self._source.label}{node}{schema}: {reason}; {EXPORT_AGAIN}")
+        return unusable(f"{self._source.label}{node}{schema}: {reason}")

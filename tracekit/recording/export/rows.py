@@ -13,13 +13,12 @@ from functools import partial
 
 from lxml.etree import _Element
 
-from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Undefined, Values, as_tag
 from tracekit.recording.export.columns import ColumnBuilder, Payloads, cells_of
 from tracekit.recording.export.handmade import HandmadeRow, bind_rows
-from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.export.xml import unusable
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Cells, Column
 
@@ -69,9 +68,9 @@ class WaitingCells:
         """At the end of the file no cell may wait. Raises `UnreadableRecording` naming the first one that does."""
         for cells in self._cells.values():
             missing = cells[0].missing
-            raise UnreadableRecording(
-                f"{cells[0].location}: {as_tag(missing.tag, missing.identity)} refers to an id that the file "
-                f"never defines; {EXPORT_AGAIN}"
+            raise unusable(
+                f"{cells[0].location}: {as_tag(missing.tag, missing.identity)} refers to an id that the file never "
+                "defines"
             )
 
     def _keep(self, cell: WaitingCell) -> None:
@@ -96,7 +95,7 @@ class WaitingCells:
                 self._keep(cell)
             self._look(self._values.elements)
         except CellError as error:
-            raise UnreadableRecording(f"{cell.location}: {error}; {EXPORT_AGAIN}") from error
+            raise unusable(f"{cell.location}: {error}") from error
 
 
 class RowReader:
@@ -126,7 +125,7 @@ class RowReader:
             if self._values.arrived:
                 self._waiting.retry()
         except CellError as error:
-            raise UnreadableRecording(f"{self._location}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
+            raise unusable(f"{self._location}, row {self._row}: {error}") from error
 
     def take(self, rows: Payloads) -> None:
         """Take all rows of the table at once."""
@@ -140,7 +139,7 @@ class RowReader:
             columns, rows = self._builder.columns, self._scanned or self._builder.finish()
             return columns, cells_of(columns, rows, self._values)
         except CellError as error:
-            raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
+            raise unusable(f"{self._location}, {error}") from error
 
     def _read_bound(self, row: _Element) -> None:
         """The way of every real row; most cells are references met before, which cost one look-up."""

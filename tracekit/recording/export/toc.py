@@ -20,11 +20,10 @@ from typing import Final
 
 from lxml import etree
 
-from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import as_tag
-from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed_xml_error, pull_parser
+from tracekit.recording.export.xml import chunks, malformed_xml_error, pull_parser, unusable
 from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.sources import Source
@@ -51,24 +50,16 @@ def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     """Read a table of contents. Raises `UnreadableRecording`."""
     root = _parse(source, meter)
     if len(root.findall("run")) > limits.MAX_RUNS:
-        raise UnreadableRecording(f"{source.label} lists more than {limits.MAX_RUNS:,} runs; {EXPORT_AGAIN}")
+        raise unusable(f"{source.label} lists more than {limits.MAX_RUNS:,} runs")
     if len(root.findall("run/data/table")) > limits.MAX_LISTED_TABLES:
-        raise UnreadableRecording(f"{source.label} lists more than {limits.MAX_LISTED_TABLES:,} tables; {EXPORT_AGAIN}")
+        raise unusable(f"{source.label} lists more than {limits.MAX_LISTED_TABLES:,} tables")
     runs = tuple(_run(source.label, index, element) for index, element in enumerate(root.findall("run"), 1))
     if not runs:
-        raise UnreadableRecording(f"{source.label} is a table of contents without any run; {EXPORT_AGAIN}")
+        raise unusable(f"{source.label} is a table of contents without any run")
     numbers = [each.run.number for each in runs]
     if len(set(numbers)) < len(numbers):
-        raise UnreadableRecording(f"{source.label} lists the same run twice; {EXPORT_AGAIN}")
+        raise unusable(f"{source.label} lists the same run twice")
     return runs
-
-
-def empty_run_error(label: str, run: int) -> UnreadableRecording:
-    """The error for a run in which nothing was recorded."""
-    return UnreadableRecording(
-        f"{label}: run {run} is a failed recording, without dates, duration and Instruments version; record it again "
-        "and wait until xctrace or Instruments says that it was saved"
-    )
 
 
 def _parse(source: Source, meter: Meter) -> etree._Element:
@@ -79,10 +70,7 @@ def _parse(source: Source, meter: Meter) -> etree._Element:
             for chunk in chunks(stream):
                 size += len(chunk)
                 if size > limits.MAX_TOC_BYTES:
-                    raise UnreadableRecording(
-                        f"{source.label} is a table of contents of more than {limits.MAX_TOC_BYTES:,} bytes; "
-                        f"{EXPORT_AGAIN}"
-                    )
+                    raise unusable(f"{source.label} is a table of contents of more than {limits.MAX_TOC_BYTES:,} bytes")
                 parser.feed(chunk)
                 meter.advance(len(chunk), source.name)
             return parser.close()
@@ -135,7 +123,7 @@ def _import_source(run: etree._Element) -> str | None:
 def _table(label: str, element: etree._Element) -> tuple[str, Mapping[str, str]]:
     schema = element.get("schema")
     if not schema:
-        raise UnreadableRecording(f"{label} lists a table without schema; {EXPORT_AGAIN}")
+        raise unusable(f"{label} lists a table without schema")
     attributes = {str(key): str(value) for key, value in element.items() if key != "schema"}
     return schema, MappingProxyType(attributes)
 
@@ -144,10 +132,7 @@ def _device(target: etree._Element | None, tag: str) -> Device | None:
     element = None if target is None else target.find(tag)
     if element is None:
         return None
-    get = element.get
-    return Device(
-        _text(get("platform")), _text(get("model")), _text(get("os-version")), _text(get("name")), _text(get("uuid"))
-    )
+    return Device(*(_text(element.get(key)) for key in ("platform", "model", "os-version", "name", "uuid")))
 
 
 def _target(label: str, target: etree._Element | None) -> Target:
@@ -175,9 +160,7 @@ def _plain_text(label: str, element: etree._Element) -> str | None:
     """Text of an element. Raises `UnreadableRecording` where elements stand inside, since it would be read in part."""
     text = _text(element.text)
     if text is not None and len(element):
-        raise UnreadableRecording(
-            f"{label}: {as_tag(str(element.tag))} contains elements inside its text; {EXPORT_AGAIN}"
-        )
+        raise unusable(f"{label}: {as_tag(str(element.tag))} contains elements inside its text")
     return text
 
 
@@ -185,7 +168,7 @@ def _number(label: str, what: str, text: str | None) -> int | None:
     if text is None or not text.strip():
         return None
     if not _WHOLE_NUMBER.fullmatch(text.strip()):
-        raise UnreadableRecording(f"{label}: the {what} is {excerpt(text)}, not a whole number; {EXPORT_AGAIN}")
+        raise unusable(f"{label}: the {what} is {excerpt(text)}, not a whole number")
     return int(text)
 
 
@@ -194,5 +177,5 @@ def _duration_ns(label: str, text: str | None) -> int | None:
     if text is None:
         return None
     if not _SECONDS.fullmatch(text):
-        raise UnreadableRecording(f"{label}: the duration is {excerpt(text)}, not seconds; {EXPORT_AGAIN}")
+        raise unusable(f"{label}: the duration is {excerpt(text)}, not seconds")
     return int(Decimal(text) * 1_000_000_000)

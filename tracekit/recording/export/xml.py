@@ -32,6 +32,11 @@ fast. Nothing shorter than a whole run can match, so none is tried."""
 _ELEMENTS = re.compile(rb"<([^\s/>!?]+)")
 
 
+def unusable(what: str) -> UnreadableRecording:
+    """The error for such a file."""
+    return UnreadableRecording(f"{what}; {EXPORT_AGAIN}")
+
+
 def pull_parser(wanted: Sequence[Literal["start", "end"]], tags: Sequence[str] | None = None) -> etree.XMLPullParser:
     """A parser to feed with chunks. Its built-in limits (text of 10 MB, 256 levels) stay on."""
     return etree.XMLPullParser(
@@ -83,23 +88,18 @@ def root_of(source: Source) -> str:
                 if bytes_read > limits.MAX_PROLOG_BYTES:
                     break
         except etree.XMLSyntaxError as error:
-            if b"<!DOCTYPE" in head:
-                raise _doctype_error(source.label) from error
-            raise malformed_xml_error(source.label, error) from error
+            if b"<!DOCTYPE" not in head:
+                raise malformed_xml_error(source.label, error) from error
     if b"<!DOCTYPE" in head:
         raise _doctype_error(source.label)
     if not head.strip():
-        raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
-    raise UnreadableRecording(
-        f"{source.label} contains no XML element in its first {bytes_read:,} bytes; {EXPORT_AGAIN}"
-    )
+        raise unusable(f"{source.label} is empty")
+    raise unusable(f"{source.label} contains no XML element in its first {bytes_read:,} bytes")
 
 
 def _doctype_error(label: str) -> UnreadableRecording:
-    """The error for a file with a document type or entity declaration."""
-    return UnreadableRecording(
-        f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit does not "
-        f"process; {EXPORT_AGAIN}"
+    return unusable(
+        f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit does not process"
     )
 
 

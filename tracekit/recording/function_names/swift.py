@@ -73,27 +73,33 @@ class _Reader:
         self.at = 0
         self._words: list[str] = []
 
+    def _place(self) -> tuple[int, int]:
+        return self.at, len(self._words)
+
+    def _go_back(self, place: tuple[int, int]) -> None:
+        """Forget what was read since."""
+        self.at, words = place
+        del self._words[words:]
+
     def context(self) -> list[str]:
         """Module and types around the function. What is of Objective-C or Swift itself has no module."""
         path = self._module()
         while True:
-            start, words = self.at, len(self._words)
+            place = self._place()
             name = self.identifier()
             if name is None:
                 break
-            if self._private() or self.text[self.at : self.at + 1] in _TYPE_KINDS:
-                if self.text[self.at : self.at + 1] in _TYPE_KINDS:
-                    self.at += 1
-                    path.append(name)
-                    if extended := _FROM_MODULE.match(self.text, self.at):
-                        self.at = extended.end()
-                    continue
-            elif self.text[self.at : self.at + 1] == "E":
-                # The module that extends a type.
+            is_private = self._private()
+            if self.text[self.at : self.at + 1] in _TYPE_KINDS:
                 self.at += 1
+                path.append(name)
+                if extended := _FROM_MODULE.match(self.text, self.at):
+                    self.at = extended.end()
                 continue
-            self.at = start
-            del self._words[words:]
+            # The module that extends a type.
+            if not is_private and self._take("E"):
+                continue
+            self._go_back(place)
             break
         return path
 
@@ -152,7 +158,7 @@ class _Reader:
 
     def witness(self, module: list[str]) -> list[str]:
         """Protocol and function that a type conforms with; empty where they are unknown."""
-        start, words = self.at, len(self._words)
+        place = self._place()
         protocol: list[str] = []
         after = -1
         while self.at < len(self.text):
@@ -171,23 +177,21 @@ class _Reader:
             # `AA` is the module of the type that conforms.
             protocol = [*protocol, name] if after == begin else [*(module if before == "AA" else []), name]
             after = self.at
-        self.at = start
-        del self._words[words:]
+        self._go_back(place)
         return []
 
     def kind_of_rest(self) -> str | None:
         """`init` or `deinit` where what follows belongs to one: their names are only those of their parameters."""
         if not _ENDING.search(self.text, self.at):
             return None
-        start, words = self.at, len(self._words)
+        place = self._place()
         signs = []
         while self.at < len(self.text):
             if self.text[self.at].isdigit() and self.identifier() is not None:
                 continue
             signs.append(self.text[self.at])
             self.at += 1
-        self.at = start
-        del self._words[words:]
+        self._go_back(place)
         kind = _ENDED.search("".join(signs))
         return _KINDS[kind[1]] if kind else None
 
@@ -209,13 +213,12 @@ class _Reader:
 
     def _private(self) -> bool:
         """Whether the name was private to a file; goes behind the mark of the file."""
-        start, words = self.at, len(self._words)
+        place = self._place()
         mark = self.identifier()
         if mark is not None and _PRIVATE.match(mark) and self.text.startswith("LL", self.at):
             self.at += 2
             return True
-        self.at = start
-        del self._words[words:]
+        self._go_back(place)
         return False
 
     def _remember(self, text: str) -> None:

@@ -1,8 +1,10 @@
-"""Checks what this machine has for recording and analyzing."""
+"""Checks what this machine has for recording and analyzing, and whether Instruments can trace an app: its
+`get-task-allow` entitlement."""
 
 from __future__ import annotations
 
 import platform
+import plistlib
 import shutil
 import sys
 from collections import Counter
@@ -10,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace import tool as xctrace
-from tracekit.recording.xctrace.messages import ADDED, MEMORY
+from tracekit.recording.xctrace.messages import ADDED, MEMORY, ON_DEVICE, ON_MAC, how_to_build
 from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.units import format_count
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
@@ -35,6 +37,8 @@ TEMPLATE: Final = "Core ML"
 _NOUNS: Final = frozenset({"device", "simulator"})
 OLDEST_FAMILY: Final = 14
 """Oldest Xcode whose exports are read."""
+_DEVICE_IDENTIFIER: Final = "application-identifier"
+"""Every app for a device is signed with it; on macOS its name begins with `com.apple.`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,22 +136,18 @@ def _templates(tool: xctrace.Tool) -> Iterator[Check]:
     if TEMPLATE in names:
         yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
     else:
-        fix = "install a current version of Xcode"
-        yield Check("templates", "missing", f"the {TEMPLATE} template is missing", fix)
+        yield Check("templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode")
 
 
 def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
     """Those that `tracekit record` adds to the template, and with `--memory`."""
     names = xctrace.list_names(tool, "instruments")
-    if lacking := [name for name in ADDED if name not in names]:
-        cannot = f"{' and '.join(lacking)} cannot be recorded"
-        yield Check("instruments", "optional", cannot, "record with --only-template")
-    else:
-        yield Check("instruments", "ok", f"{' and '.join(ADDED)} can be added")
-    if lacking := [name for name in MEMORY if name not in names]:
-        yield Check("memory", "optional", f"{' and '.join(lacking)} cannot be recorded", "record without --memory")
-    else:
-        yield Check("memory", "ok", f"record --memory adds {' and '.join(MEMORY)}")
+    for check, wanted, can, without in (
+        ("instruments", ADDED, f"{' and '.join(ADDED)} can be added", "record with --only-template"),
+        ("memory", MEMORY, f"record --memory adds {' and '.join(MEMORY)}", "record without --memory"),
+    ):
+        lacking = " and ".join(name for name in wanted if name not in names)
+        yield Check(check, "optional", f"{lacking} cannot be recorded", without) if lacking else Check(check, "ok", can)
 
 
 def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:
@@ -160,14 +160,12 @@ def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Ite
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
-    can_go_online = (
-        f"to record on one that is offline, {xctrace.GO_ONLINE}" if any(each.is_offline for each in devices) else ""
-    )
-    yield Check("devices", "ok", ", ".join(shown) or "none", can_go_online)
+    offline = any(each.is_offline for each in devices)
+    go_online = f"to record on one that is offline, {xctrace.GO_ONLINE}" if offline else ""
+    yield Check("devices", "ok", ", ".join(shown) or "none", go_online)
     if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
-        yield Check(
-            "simulators", "optional", "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs", xctrace.USE_DEVICE
-        )
+        hangs = "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs"
+        yield Check("simulators", "optional", hangs, xctrace.USE_DEVICE)
 
 
 def _target(target: str) -> Iterator[Check]:
@@ -178,3 +176,55 @@ def _target(target: str) -> Iterator[Check]:
         yield Check("target", "ok", f"{name} has get-task-allow")
     else:
         yield Check("target", "missing", f"{name} lacks get-task-allow", how_to_sign(on_device=signature.on_device))
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What the signature of a program says about tracing it."""
+
+    is_traceable: bool
+    on_device: bool
+    """Whether it is built for iOS or another system than macOS."""
+
+
+def how_to_sign(*, on_device: bool) -> str:
+    """The same for a program that is known. A build for a device is never signed by hand: without its provisioning
+    profile it could not be installed."""
+    if on_device:
+        return f"{how_to_build(on_device=True)}; do not re-sign it by hand, or the device will refuse to install it"
+    return (
+        f"{how_to_build(on_device=False)}, or re-sign a copy, which drops its other entitlements: `plutil -create xml1 "
+        f"debug.plist && plutil -insert '{ON_MAC.replace('.', chr(92) + '.')}' -bool YES debug.plist && codesign "
+        "--force --sign - --entitlements debug.plist COPY` (for a Python script: a copy of its python)"
+    )
+
+
+def read_signature(path: Path) -> Signature:
+    """The signature of an app or program. Raises `TracekitError` where it cannot be read."""
+    if not path.exists():
+        raise TracekitError(f"{path}: no such file or directory")
+    if shutil.which("codesign") is None:
+        raise TracekitError("entitlements can only be checked on a Mac (codesign not found)")
+    entitlements = _entitlements(path)
+    # On a device, apps are laid out flat; those for macOS have a folder `Contents`.
+    flat = (path / "Info.plist").is_file() and not (path / "Contents").exists()
+    on_device = _DEVICE_IDENTIFIER in entitlements or flat
+    # A simulator runs what is built for a device, signed as a program of the Mac.
+    names = (ON_DEVICE, ON_MAC) if on_device else (ON_MAC,)
+    return Signature(any(entitlements.get(name) is True for name in names), on_device)
+
+
+def _entitlements(path: Path) -> dict[str, Any]:
+    """Entitlements of a program; none where it is not signed."""
+    completed = run_command(["codesign", "-d", "--entitlements", "-", "--xml", str(path)], xctrace.PATIENCE_S)
+    if "not signed" in completed.errors:
+        return {}
+    if completed.timed_out or completed.status:
+        raise xctrace.failure("codesign", completed, xctrace.PATIENCE_S)
+    if not completed.output.strip():
+        return {}
+    try:
+        entitlements = plistlib.loads(completed.output.encode())
+    except (plistlib.InvalidFileException, ExpatError, ValueError) as error:
+        raise TracekitError(f"cannot read the entitlements that codesign printed for {path}") from error
+    return entitlements if isinstance(entitlements, dict) else {}

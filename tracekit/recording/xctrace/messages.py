@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from tracekit.recording.xctrace.running import Completed
-from tracekit.recording.xctrace.signing import how_to_build
 from tracekit.recording.xctrace.tool import first_line
 
 RUNNING: Final = "Ctrl-C to stop the recording"
@@ -28,9 +27,11 @@ NOT_FOUND: Final = 19
 _ISSUES: Final = "Run issues were detected"
 _ISSUE: Final = re.compile(r"^(\t?)\* \[(Error|Warning)\] (.*)$")
 _NOT_ALLOWED: Final = ("get-task-allow", "Permission to debug", "Failed to gain authorization", "Failed to attach")
+ON_MAC: Final = "com.apple.security.get-task-allow"
+ON_DEVICE: Final = "get-task-allow"
+"""The name on iOS, iPadOS, tvOS, watchOS and visionOS. macOS ignores it."""
 ADDED: Final = ("Hangs", "Thermal State")
 """Instruments that `main-thread-work` and `thermal-throttling` need, and that the Core ML template does not have."""
-
 MEMORY: Final = ("Activity Monitor",)
 """What is recorded too where memory is asked for."""
 
@@ -78,6 +79,14 @@ def _clause(text: str) -> str:
     """A sentence of xctrace as a part of one of ours; a name at its beginning keeps its capital."""
     starts_plainly = text.startswith(("Permission ", "Failed ", "Recording "))
     return f"{text[:1].lower() if starts_plainly else text[:1]}{text[1:]}".rstrip(".")
+
+
+def how_to_build(*, on_device: bool) -> str:
+    """What to do about an app without the entitlement, whatever it is built for."""
+    return (
+        f"Instruments can only trace apps signed with {ON_DEVICE if on_device else ON_MAC}: build the app with Xcode's "
+        "automatic development signing (Product > Profile does)"
+    )
 
 
 def advice_for(issues: Sequence[RunIssue], *, on_device: bool) -> str | None:

@@ -108,15 +108,13 @@ def _judge_output(
 ) -> tuple[str, ...]:
     """As `judge`. rest: what `xctrace` printed last, which is passed on unless the error says it."""
     try:
-        warnings = judge(tool, request.output, completed, ended_because, on_device=request.on_device)
+        return judge(tool, request.output, completed, ended_because, on_device=request.on_device)
     except TracekitError as error:
-        for line in rest:
-            if line.strip().rstrip(".") not in str(error):
-                listener.pass_on(line)
+        rest = [line for line in rest if line.strip().rstrip(".") not in str(error)]
         raise
-    for line in rest:
-        listener.pass_on(line)
-    return warnings
+    finally:
+        for line in rest:
+            listener.pass_on(line)
 
 
 def judge(

@@ -1,4 +1,4 @@
-"""The verdict as SARIF: what GitHub asks of a file, beyond what its schema does."""
+"""The verdict as JUnit XML, as SARIF (what GitHub asks of a file, beyond what its schema does) and as annotations."""
 
 from __future__ import annotations
 
@@ -6,12 +6,39 @@ import json
 import shutil
 import subprocess
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from support.gates import GATE, hostile
 from tracekit.comparison.gate import gate_of
-from tracekit.comparison.renderers.sarif import MAX_RESULTS, render_sarif
+from tracekit.comparison.renderers.verdicts import MAX_RESULTS, render_junit, render_sarif, workflow_commands
+
+
+def suite_of(gate):
+    return ET.fromstring(render_junit(gate, "run"))  # noqa: S314 - our own text
+
+
+def test_failures_errors_and_what_does_not_count_are_told_apart():
+    suite = suite_of(GATE)
+    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["5", "2", "1", "1"]
+    children = [child.tag for case in suite.iter("testcase") for child in case]
+    assert children == ["failure", "failure", "error", "skipped", "system-out"]
+
+
+def test_figures_are_properties_and_no_test_has_a_time():
+    suite = suite_of(GATE)
+    properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert properties == {"Net p50": "12000000", "Net copies": "2", "Net neural-engine": "0.75"}
+    assert not [element for element in suite.iter() if "time" in element.attrib]
+
+
+def test_any_name_is_held_and_keeps_its_line_breaks():
+    text = 'a\x00\x1b]<&"\n\ud800'
+    case = next(suite_of(hostile(text)).iter("testcase"))
+    assert case.get("classname") == 'a\ufffd\ufffd]<&"\n\ufffd'
+
 
 MULTITOOL = shutil.which("sarif-multitool") or shutil.which("Sarif.Multitool")
 
@@ -83,3 +110,35 @@ def test_the_validator_of_microsoft_has_nothing_to_say(tmp_path):
     assert not [line for line in result.stdout.splitlines() if ": error " in line or ": warning " in line], (
         result.stdout
     )
+
+
+def test_annotations_stand_at_the_line_of_their_setting():
+    lines = workflow_commands(GATE, "app/tracekit.toml", lambda item: len(item.setting)).splitlines()
+    assert lines == [
+        "::error file=app/tracekit.toml,line=3,title=Net p50::12.00 ms, allowed: at most 10.00 ms",
+        "::error file=app/tracekit.toml,line=1,title=Net findings::cold-load:Net is new since the baseline",
+        "::warning file=app/tracekit.toml,line=3,title=Net cold-load::no cold load was recorded",
+    ]
+
+
+def test_without_settings_they_stand_nowhere():
+    assert "file=" not in workflow_commands(GATE, None, lambda _: 1)
+
+
+def test_no_name_ends_a_workflow_command():
+    text = workflow_commands(hostile("a\r\n::error::b,c:d%"), "tracekit.toml", lambda _: 1)
+    assert text.count("\n") == 1
+    assert "%25" in text
+
+
+def test_at_most_ten_annotations_of_a_level_worst_first():
+    many = replace(GATE, items=GATE.items[:1] * 30 + GATE.items[2:3] * 10)
+    lines = workflow_commands(many, None, lambda _: 1).splitlines()
+    errors = [line for line in lines if line.startswith("::error")]
+    assert len(errors) == len(lines) - len(errors) == 10
+    assert errors[-1].endswith("and 21 more items")
+    assert not lines[-1].endswith("more items")
+
+
+def test_a_message_is_shorter_than_what_the_runner_cuts():
+    assert len(workflow_commands(hostile("x" * 100_000), None, lambda _: 1)) < 4_096 + 2_100

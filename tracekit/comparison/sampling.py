@@ -1,4 +1,5 @@
-"""How far a number of a series may be off: a circular block bootstrap, for values that depend on their neighbors.
+"""How far a number of a series may be off: a circular block bootstrap, for values that depend on their neighbors, and
+Student's t for several series.
 
 Latencies in one recording resemble their neighbors. Methods that take them for independent call four to fifteen times
 as many recordings of one build different as they promise. Blocks of neighbors are drawn instead of single values.
@@ -8,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from tracekit.analysis.latency import ranks
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 
 RESAMPLES = 2_000
@@ -22,7 +25,6 @@ MAX_DRAWN = 5_000
 
 BATCHES = 100
 """Batches of such a series. Their spread is then settled to 7% of itself."""
-
 
 MAX_PICKED = 100_000
 """Sums of blocks that are held at once: what a processor has at hand."""
@@ -42,12 +44,8 @@ def block_length(values: FloatArray) -> int:
     count = len(values)
     if count < 4:
         return 1
-    wanted = max(
-        math.ceil(count ** (1 / 3)),
-        _politis_white(ranks(values)),
-        _politis_white(np.sign(values - np.median(values))),
-    )
-    return int(np.clip(wanted, 1, count // 4))
+    dependence = max(map(_politis_white, (ranks(values), np.sign(values - np.median(values)))))
+    return int(np.clip(max(math.ceil(count ** (1 / 3)), dependence), 1, count // 4))
 
 
 def _politis_white(values: FloatArray) -> int:
@@ -121,6 +119,23 @@ def quantile_error(values: FloatArray, block: int, quantile: float) -> float:
     return float(np.std(below + (above - below) * (rank - low), ddof=1))
 
 
+def estimate_of(logs: FloatArray, quantile: float = 0.5) -> tuple[float, float, float]:
+    """A quantile of the logarithms of latencies of one recording in order of time, shape (n,); its standard error, as
+    neighbors depend on each other, and the degrees of freedom of that."""
+    block = block_length(logs)
+    error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
+    (center,) = sample_quantiles(logs, quantile)
+    return center, error, max(len(logs) / block - 1, 1.0)
+
+
+def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:
+    """95% interval of a quantile of latencies in ns of one recording, at least 4 in order of time. It says nothing of
+    how much recordings differ."""
+    center, error, degrees = estimate_of(logs_of(values), quantile)
+    width = half_width((error,), (degrees,))
+    return math.exp(center - width), math.exp(center + width)
+
+
 def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     """Standard errors of the means of several series drawn together, shape (n, parts): shape (parts,). O(n * parts)."""
     count = len(parts)
@@ -163,3 +178,70 @@ def effective_size(values: FloatArray) -> float:
     correlation = float(centered[1:] @ centered[:-1]) / float(centered @ centered)
     correlation = min(max(correlation + (1 + 3 * correlation) / count, 0.0), 0.99)
     return count * (1 - correlation) / (1 + correlation)
+
+
+_FARTHEST = 1e12
+_RELATIVE_ERROR = 1e-14
+
+
+def t_quantile(probability: float, degrees: float) -> float:
+    """The value below which Student's t lies with this probability, by Newton's method.
+
+    `probability` lies between 0.5 and 1, `degrees` is above 0; an absurdly heavy tail gives infinity. Agrees with
+    printed tables to their last digit. O(1).
+    """
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi * degrees)
+    value = 0.0
+    # Right of 0 the distribution function is concave: each step comes nearer from the left and none goes too far.
+    while value < _FARTHEST:
+        density = scale * math.pow(1 + value * value / degrees, -(degrees + 1) / 2)
+        step = (probability - t_distribution(value, degrees)) / density
+        value += step
+        if step <= value * _RELATIVE_ERROR:
+            return value
+    return math.inf
+
+
+def half_width(errors: Sequence[float], degrees: Sequence[float]) -> float:
+    """Half the width of the 95% interval of a difference, from the standard errors of its sides and their degrees of
+    freedom. 0 where both are exact."""
+    error, joint = joint_error(errors, degrees)
+    return t_quantile(0.975, joint) * error if error else 0.0
+
+
+def joint_error(errors: Sequence[float], degrees: Sequence[float]) -> tuple[float, float]:
+    """Standard error of a difference, from those of its sides, and its degrees of freedom (Welch, Biometrika 34, 1947;
+    Satterthwaite, Biometrics Bulletin 2, 1946)."""
+    squares = [error**2 for error in errors]
+    if not any(squares):
+        return 0.0, sum(degrees)
+    joint = sum(squares) ** 2 / sum(square**2 / degree for square, degree in zip(squares, degrees, strict=True))
+    return math.sqrt(sum(squares)), joint
+
+
+def welch(before: FloatArray, after: FloatArray) -> tuple[float, float]:
+    """Difference of the means of two samples, after less before, and half the width of its 95% interval.
+
+    Where one side is a single value, its spread is taken to be the other's: the prediction interval
+    t(k - 1) s sqrt(1 + 1/k). One of the sides must have two values.
+    """
+    samples = [values if len(values) > 1 else other for values, other in ((before, after), (after, before))]
+    errors = [
+        float(sample.std(ddof=1)) / math.sqrt(len(values))
+        for values, sample in zip((before, after), samples, strict=True)
+    ]
+    difference = float(after.mean() - before.mean())
+    if min(len(before), len(after)) == 1:
+        return difference, t_quantile(0.975, len(samples[0]) - 1) * math.hypot(*errors)
+    return difference, half_width(errors, [len(sample) - 1 for sample in samples])
+
+
+def t_distribution(value: float, degrees: float) -> float:
+    """The probability that Student's t is at most `value`, which is not negative; from one degree on to 5 digits."""
+    # The density of the angle atan(t / sqrt(degrees)) is a power of its cosine, and gone after ten standard deviations.
+    half = min(math.atan(value / math.sqrt(degrees)), 10 / math.sqrt(degrees)) / 2
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
+    return 0.5 + scale * half * float(_WEIGHTS @ np.cos(half * (1 + _NODES)) ** (degrees - 1))
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from support.made_histories import commit, latencies, recorded
 from tracekit.comparison.history import history_of
-from tracekit.comparison.renderers.history_csv import render_history_csv
+from tracekit.comparison.renderers.tables import render_history_csv
 
 
 def test_a_line_for_each_build_names_what_changed_with_it():
