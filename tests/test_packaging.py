@@ -39,7 +39,6 @@ TESTING = {
     "export_xml.py",
     "language_models.py",
     "machines.py",
-    "read_rows.py",
     "recorder.py",
     "rng.py",
     "rows.py",
@@ -49,7 +48,6 @@ TESTING = {
     "stacks.py",
     "tables.py",
     "threads.py",
-    "toc_xml.py",
     "units.py",
     "work.py",
 }

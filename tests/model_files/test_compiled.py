@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tracekit.model_files.facts import FeatureKind, Form, Kind, SizeRange, WeightState
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.read import read_model
+from tracekit.model_files.untrusted import UnreadableModel
 from tracekit.model_files.versions import opset_name
 
 HEAD = (

@@ -13,12 +13,12 @@ import pytest
 from support.fuzz_models import models_in, run
 from support.models import needs_coremltools
 from support.performance_reports import wwdc22
-from tracekit.model_files import network, specification
+from tracekit.model_files import operations, specification
 from tracekit.model_files.facts import WeightState
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.performance.read import load_performance_report
 from tracekit.model_files.read import read_model, read_subject
 from tracekit.model_files.specification import message_types
+from tracekit.model_files.untrusted import UnreadableModel
 
 pytestmark = needs_coremltools
 
@@ -205,7 +205,7 @@ def test_many_tiny_messages_are_refused_before_they_take_memory(tmp_path, monkey
 
 
 def test_many_layers_are_refused(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(network, "MAX_OPERATIONS", 1_000)
+    monkeypatch.setattr(operations, "MAX_OPERATIONS", 1_000)
     path = tmp_path / "layers.mlmodel"
     path.write_bytes(VERSION + field(500, b"\x0a\x00" * 1_001))
     assert "more than 1,000 layers" in refusal(path)

@@ -26,8 +26,8 @@ from support.models import build
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed
 from tracekit.documents.model_file import model_file_document
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.read import read_model
+from tracekit.model_files.untrusted import UnreadableModel
 from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import FORMS, render
 from tracekit.report.model_report import model_report

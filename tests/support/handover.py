@@ -26,10 +26,10 @@ from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Inputs, Source
 from tracekit.testing import export_xml
 from tracekit.testing.cells import Label
+from tracekit.testing.contents import toc_document
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack
 from tracekit.testing.tables import TIME_PROFILE
-from tracekit.testing.toc_xml import toc_document
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
 if TYPE_CHECKING:

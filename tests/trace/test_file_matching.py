@@ -13,7 +13,7 @@ from support.models import needs_coremltools
 from support.performance_reports import coremltools_json, xcode_json
 from tracekit.detectors.foreign import copy_of
 from tracekit.errors import UsageError
-from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.untrusted import UnreadableModel
 from tracekit.testing import Model, Process, Scenario
 from tracekit.trace.build import open_trace
 from tracekit.trace.file_matching import check_given, join_files

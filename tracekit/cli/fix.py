@@ -21,9 +21,9 @@ from tracekit.documents.model_fix import model_fix_document, offers_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import Kind
 from tracekit.model_files.fixing import remedies
-from tracekit.model_files.fixing.outputs import compare_outputs
 from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
+from tracekit.model_files.profiling.predictions import compare_outputs
 from tracekit.model_files.read import read_model
 from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import make_folder

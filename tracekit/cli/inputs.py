@@ -155,8 +155,8 @@ def _kind(file: Path) -> str | None:
         if f'"urn:tracekit:{mark}:' in beginning:
             return kind
     # Few files are asked, and most commands need none of this.
-    from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, read_bytes
     from tracekit.model_files.performance.read import report_in
+    from tracekit.model_files.untrusted import MAX_TEXT_BYTES, UnreadableModel, read_bytes
 
     try:
         return None if report_in(read_bytes(file, MAX_TEXT_BYTES), file) is None else _PERFORMANCE

@@ -17,8 +17,8 @@ from tracekit.cli.workers import PROCESS_DIED
 from tracekit.documents.lanes import Drawing
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
 from tracekit.measured import measured_report, measured_trace, told_apart
-from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
 from tracekit.model_files.performance.read import report_in
+from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
 from tracekit.report.choice import matching_any, plain
 from tracekit.request import Request, open_requested
 

@@ -17,8 +17,8 @@ from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from tracekit.model_files.compression import Saving
     from tracekit.model_files.facts import Feature
+    from tracekit.model_files.weights import Saving
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result
 

@@ -1,25 +1,28 @@
-"""Compiled models (`.mlmodelc`) and the compiler's JSON, without coremltools."""
+"""Compiled models (`.mlmodelc`), without coremltools: the JSON of the compiler, and `model.mil`, the text of a program.
+
+The text has one statement a line:
+
+    func main<ios16>(tensor<fp16, [1, 10]> x) {
+            tensor<fp16, [1, 10]> y = mul(x = x, y = y)[name = tensor<string, []>("op_3")];
+        } -> (y);
+
+Only what the facts need is read; a statement of another form is passed over.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tracekit.model_files import facts
-from tracekit.model_files.conversions import precision_conversions
-from tracekit.model_files.core_ai import core_ai_model, is_core_ai
-from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
-from tracekit.model_files.from_specification import MAIN, kind_words, program_function, weights_of_stages
-from tracekit.model_files.json_values import entries, mapping, parse_json, whole_number, words
-from tracekit.model_files.mil_text import functions_of
-from tracekit.model_files.schema_items import items
+from tracekit.model_files.compiler_json import model_of, read_metadata
+from tracekit.model_files.facts import Operation, Stored, Value
+from tracekit.model_files.from_specification import weights_of_stages, with_operations
+from tracekit.model_files.untrusted import MAX_OPERATIONS, MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.versions import opset_name
 from tracekit.model_files.weights import weights_of_all
-from tracekit.model_files.words import snake
 
 METADATA = "metadata.json"
 PROGRAM = "model.mil"
@@ -27,29 +30,49 @@ NETWORK = "model.espresso.net"
 DATA = "coremldata.bin"
 """The compiler writes it into every compiled model, whatever its kind."""
 _STAGE = re.compile(r"model(\d{1,4})")
-_KIND = re.compile(r"MLModelType_(\w+)")
-_WORDS = re.compile(r"\w+")
 _DEEPEST = 4
 """Pipelines in pipelines."""
+TYPES = {
+    "fp16": "Float16",
+    "fp32": "Float32",
+    "fp64": "Double",
+    "bf16": "BFloat16",
+    "bool": "Bool",
+    "string": "String",
+    "fp8e4m3fn": "Float8E4M3FN",
+    "fp8e5m2": "Float8E5M2",
+} | {f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (1, 2, 3, 4, 6, 8, 16, 32, 64)}
+"""Element types as the text writes them."""
+
+_TYPE = re.compile(r"(?:state<)?(?:tensor<(\w+),\s*\[([^\]]*)\]>>?|(\w+))\s+(\w+)")
+_FUNCTION = re.compile(r"\s*func\s+([\w.$-]{1,200})\s*<(\w{1,40})>\s*\((.*)\)\s*\{\s*")
+_END = re.compile(r"\s*\}\s*->\s*\(.*\);?\s*")
+_STATEMENT = re.compile(r"\s*((?:state<)?(?:tensor<|\w).*?)\s=\s*(\w+)\((.*)")
+_ARGUMENT = re.compile(r"(\w+) = (\([^()]*\)|[A-Za-z_][\w.]*(?![\w.<(]))")
+_STORED = re.compile(
+    r"(\w+) = tensor<(\w+), \[([\d, ]*)\]>\((?:BLOBFILE\(path = \w+[^\"]{0,20}\"([^\"]{1,300})\"\), "
+    r"offset = \w+[^(]{0,20}\((\d{1,18})\)\))?"
+)
+_NAME = re.compile(r"name = (?:tensor<string, \[\]>|string)\(\"([^\"]{0,500})\"\)")
+_LONGEST = 1_000_000
+"""Characters of a statement; constants may be written out."""
 
 
 def read_compiled(folder: Path, depth: int = 0) -> facts.ModelFile:
     """Facts of a `.mlmodelc` folder. Raises `UnreadableModel`."""
-    if not (folder / METADATA).is_file() and not (folder / PROGRAM).is_file():
-        network = NETWORK if (folder / NETWORK).is_file() else ""
-        if network:
+    metadata, program = folder / METADATA, folder / PROGRAM
+    if not metadata.is_file() and not program.is_file():
+        if (folder / NETWORK).is_file():
             raise UnreadableModel(
                 f"{quote(folder)} is a compiled neural network without 'metadata.json'; inspect the .mlmodel it was "
                 "compiled from, or the output of `xcrun coremlcompiler metadata`"
             )
         raise UnreadableModel(f"{quote(folder)} has neither 'metadata.json' nor 'model.mil'; it is incomplete")
-    document: Mapping[str, Any] = {}
-    if (folder / METADATA).is_file():
-        document = _first(read_bytes(folder / METADATA, MAX_TEXT_BYTES), folder / METADATA)
+    document = read_metadata(read_bytes(metadata, MAX_TEXT_BYTES), metadata) if metadata.is_file() else {}
     absent = () if (folder / DATA).is_file() else (DATA,)
     model = replace(model_of(document, folder.stem, folder.name, facts.Form.COMPILED), absent=absent)
-    if (folder / PROGRAM).is_file():
-        model = _with_program(model, read_bytes(folder / PROGRAM, MAX_TEXT_BYTES), folder)
+    if program.is_file():
+        model = _with_program(model, program)
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))
     if stages and model.kind == facts.Kind.PIPELINE and depth < _DEEPEST:
         read = tuple(read_compiled(entry, depth + 1) for _, entry in stages if entry.is_dir())
@@ -57,129 +80,107 @@ def read_compiled(folder: Path, depth: int = 0) -> facts.ModelFile:
     return model
 
 
-def read_json(data: bytes, path: Path) -> facts.ModelFile:
-    """Facts from what `xcrun coremlcompiler metadata` or `coreai-build inspect` printed. Raises `UnreadableModel`."""
-    printed = _document(data, path)
-    if printed is not None and is_core_ai(printed):
-        return core_ai_model(printed, path.stem, path.name)
-    document = _first(data, path)
-    name = words(document.get("generatedClassName")) or path.stem
-    return model_of(document, name, path.name, facts.Form.COMPILER_JSON)
-
-
-def _document(data: bytes, path: Path) -> Mapping[str, Any] | None:
-    """The object, or the first one of a list; None where there is none."""
-    document = parse_json(data)
-    if document is None:
-        raise UnreadableModel(f"{quote(path)} is truncated or damaged: it is not complete JSON")
-    if isinstance(document, list) and document:
-        document = document[0]
-    return document if isinstance(document, Mapping) else None
-
-
-def _first(data: bytes, path: Path) -> Mapping[str, Any]:
-    """The one object of the compiler's list."""
-    document = _document(data, path)
-    unknown = f"{quote(path)} is JSON, but neither what `xcrun coremlcompiler metadata` prints nor a performance report"
-    if document is None:
-        raise UnreadableModel(unknown)
-    if not any(key in document for key in ("metadataOutputVersion", "specificationVersion", "inputSchema")):
-        keys = ", ".join(sorted(map(str, document))[:5])
-        raise UnreadableModel(f"{unknown} (keys found: {keys or 'none'})")
-    return document
-
-
-def model_of(document: Mapping[str, Any], name: str, source: str, form: facts.Form) -> facts.ModelFile:
-    """Facts from the compiler's JSON alone."""
-    kind_document = mapping(document.get("modelType"))
-    match = _KIND.fullmatch(words(kind_document.get("name")))
-    stages = tuple(
-        # Of a stage only the kind is known.
-        model_of({"modelType": {"name": entry.get("name")}}, f"stage {number}", source, form)
-        for number, entry in enumerate(entries(kind_document.get("structure")), 1)
-        if isinstance(entry, Mapping)
-    )
-    storage = words(document.get("storagePrecision")) or None
-    return facts.ModelFile(
-        name=name,
-        source=source,
-        form=form,
-        kind=kind_words(
-            match[1] if match else "mlProgram" if "mlProgramOperationTypeHistogram" in document else "unknown"
-        ),
-        specification_version=whole_number(document.get("specificationVersion")),
-        functions=_functions(document),
-        weights=facts.Weights(facts.WeightState.UNKNOWN, None, None, precision=storage),
-        metadata=facts.Metadata(
-            author=words(document.get("author")),
-            description=words(document.get("shortDescription")),
-            license=words(document.get("license")),
-            version=words(document.get("version")),
-            user_defined=dict(_texts(document.get("userDefinedMetadata"))),
-        ),
-        stages=stages,
-        updatable=document.get("isUpdatable") in ("1", 1, True),
-        availability=_texts(document.get("availability")),
-    )
-
-
-def _texts(value: object) -> tuple[tuple[str, str], ...]:
-    """Keys and texts of an object, sorted."""
-    return tuple(sorted((str(key), words(text)) for key, text in mapping(value).items()))
-
-
-def _functions(document: Mapping[str, Any]) -> tuple[facts.Function, ...]:
-    """Functions, the default one first. With several, the default one also stands at the top."""
-    listed = [entry for entry in entries(document.get("functions")) if isinstance(entry, Mapping)]
-    default = words(document.get("defaultFunctionName"))
-    if not listed:
-        return (_function(document, default or MAIN),)
-    named = [
-        _function(entry, words(entry.get("name")) or f"function {index + 1}") for index, entry in enumerate(listed)
-    ]
-    return tuple(sorted(named, key=lambda each: (each.name != default, each.name)))
-
-
-def _function(document: Mapping[str, Any], name: str) -> facts.Function:
-    inputs, outputs = items(document.get("inputSchema")), items(document.get("outputSchema"))
-    counts: Counter[str] = Counter()
-    opsets = []
-    for key, value in mapping(document.get("mlProgramOperationTypeHistogram")).items():
-        opset, _, operation = str(key).rpartition(".")
-        opsets.append(opset)
-        counts[snake(operation)] += max(whole_number(value) or 0, 0)
-    computed = facts.by_count(
-        Counter({key: count for key, count in counts.items() if not key.startswith(facts.COMPRESSED)})
-    )
-    precision = words(document.get("computePrecision"))
-    floats = tuple(word for word in _WORDS.findall(precision) if word in facts.FLOATS) or None
-    return facts.Function(
-        name=name,
-        inputs=inputs,
-        outputs=outputs,
-        states=items(document.get("stateSchema")),
-        opset=max((opset_name(opset) for opset in opsets if opset.startswith("Ios")), default=None),
-        counts=computed,
-        precision=floats,
-        conversions=(*precision_conversions(inputs, "input", floats), *precision_conversions(outputs, "output", floats))
-        if floats
-        else None,
-    )
-
-
-def _with_program(model: facts.ModelFile, data: bytes, folder: Path) -> facts.ModelFile:
+def _with_program(model: facts.ModelFile, path: Path) -> facts.ModelFile:
     """The model with what its text says: operations, weights, conversions."""
     try:
-        source = data.decode("utf-8")
+        text = read_bytes(path, MAX_TEXT_BYTES).decode("utf-8")
     except UnicodeDecodeError:
-        raise UnreadableModel(f"{quote(folder / PROGRAM)} is damaged: it is not text") from None
+        raise UnreadableModel(f"{quote(path)} is damaged: it is not text") from None
     described = {function.name: function for function in model.functions}
-    functions = []
-    for function in functions_of(source):
-        known = described.get(function.name, facts.Function(function.name, (), (), ()))
-        interface = (known.inputs, known.outputs, known.states)
-        opset, operations = opset_name(function.opset or ""), function.operations or ()
-        functions.append(program_function(function.name, interface, opset, function.parameters, operations))
+    functions = [
+        with_operations(
+            described.get(each.name, each), opset_name(each.opset or ""), each.parameters, each.operations or ()
+        )
+        for each in functions_of(text)
+    ]
     functions.sort(key=lambda each: each.name != model.main.name)
-    weights = replace(weights_of_all(functions, folder), precision=model.weights.precision)
+    weights = replace(weights_of_all(functions, path.parent), precision=model.weights.precision)
     return replace(model, kind=facts.Kind.ML_PROGRAM, functions=tuple(functions), weights=weights)
+
+
+def functions_of(text: str) -> tuple[facts.Function, ...]:
+    """The functions of a `model.mil`, whose interfaces it does not state. Raises `UnreadableModel` where there is none.
+    O(characters)."""
+    if not text.lstrip().startswith("program("):
+        raise UnreadableModel("'model.mil' is damaged: it does not begin with a program")
+    functions: list[facts.Function] = []
+    head: re.Match[str] | None = None
+    operations: list[Operation] = []
+    depth = 0
+    for line in text.splitlines():
+        begins = _FUNCTION.fullmatch(line) if len(line) < _LONGEST else None
+        if begins is not None:
+            head, operations, depth = begins, [], 0
+        elif head is None:
+            continue
+        elif _END.fullmatch(line) and depth == 0:
+            functions.append(facts.Function(head[1], (), (), (), head[2], tuple(_values(head[3])), tuple(operations)))
+            head = None
+        else:
+            if line.lstrip().startswith("}"):
+                depth = max(depth - 1, 0)
+            if (operation := _operation(line, depth)) is not None:
+                operations.append(operation)
+                if len(operations) > MAX_OPERATIONS:
+                    raise UnreadableModel(f"'model.mil' has more than {MAX_OPERATIONS:,} operations; it is damaged")
+            if line.rstrip().endswith("{"):
+                depth += 1
+    if not functions or head is not None:
+        raise UnreadableModel("'model.mil' is truncated: no function in it is complete")
+    return tuple(functions)
+
+
+def _operation(line: str, depth: int) -> Operation | None:
+    match = _STATEMENT.match(line[:_LONGEST])
+    if match is None:
+        return None
+    outputs = tuple(_values(match[1]))
+    rest = match[3]
+    end = _closing(rest)
+    inside, attributes = rest[:end], rest[end:]
+    arguments = [(name, tuple(re.findall(r"[A-Za-z_]\w*", value))) for name, value in _ARGUMENT.findall(inside)]
+    name = _NAME.search(attributes)
+    return Operation(
+        type=match[2].rpartition(".")[2],
+        name=name[1] if name else (outputs[0].name if outputs else ""),
+        arguments=tuple(sorted(arguments)),
+        outputs=outputs,
+        stored=tuple(
+            sorted((*_large_constants(inside), *_large_constants(attributes)), key=lambda entry: entry.parameter)
+        ),
+        depth=depth,
+    )
+
+
+def _closing(text: str) -> int:
+    """Where the parenthesis that encloses the beginning of a text closes; its end where none does."""
+    depth, quoted, previous = 1, False, ""
+    for position, char in enumerate(text):
+        if char == '"' and previous != "\\":
+            quoted = not quoted
+        elif not quoted and char in "()":
+            depth += 1 if char == "(" else -1
+            if depth == 0:
+                return position
+        previous = char
+    return len(text)
+
+
+def _values(text: str) -> Iterator[Value]:
+    """Declarations such as `tensor<fp16, [1, 10]> x`, separated by commas."""
+    for element, sizes, scalar, name in _TYPE.findall(text):
+        if element:
+            parts = (part.strip() for part in sizes.split(",") if part.strip())
+            dimensions = tuple(int(part) if part.isdecimal() and len(part) < 19 else None for part in parts)
+            yield Value(name, TYPES.get(element), dimensions)
+        else:
+            yield Value(name, TYPES.get(scalar), () if scalar in TYPES else None)
+
+
+def _large_constants(text: str) -> Iterator[Stored]:
+    for parameter, element, sizes, path, offset in _STORED.findall(text):
+        dimensions = tuple(int(part) for part in sizes.split(",") if part.strip().isdecimal() and len(part) < 19)
+        if parameter == "name" or TYPES.get(element) in (None, "String"):
+            continue
+        location = (int(offset), path) if path else (None, None)
+        yield Stored(parameter, TYPES[element], dimensions, *location)

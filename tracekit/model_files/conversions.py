@@ -64,7 +64,7 @@ def conversions_of(
 
 
 def precision_conversions(
-    features: Sequence[facts.Feature], direction: str, precision: Sequence[str]
+    inputs: Sequence[facts.Feature], outputs: Sequence[facts.Feature], precision: Sequence[str]
 ) -> tuple[facts.Conversion, ...]:
     """Conversions that follow from the interface and the one float type that the model computes with, where the file
     does not hold the operations."""
@@ -75,6 +75,7 @@ def precision_conversions(
         facts.Conversion(
             feature.name, direction, feature.element or "", inside[0], feature.kind is facts.FeatureKind.IMAGE, None
         )
+        for direction, features in (("input", inputs), ("output", outputs))
         for feature in features
         if _is_convertible(feature) and feature.element != inside[0]
     )

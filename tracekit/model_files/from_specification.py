@@ -9,10 +9,9 @@ from typing import Any
 
 from tracekit.model_files import facts
 from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
-from tracekit.model_files.network import layers_of
-from tracekit.model_files.program import data_type, function_parts
+from tracekit.model_files.operations import data_type, function_parts, layers_of
 from tracekit.model_files.weights import inner_weights, weights_of_all
-from tracekit.model_files.words import words_of_identifier
+from tracekit.model_files.words import kind_words
 
 _NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
 _PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
@@ -69,13 +68,6 @@ def _elsewhere(kind: str) -> str:
     return f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
 
 
-def kind_words(kind: str) -> str:
-    """Kind of a model: `treeEnsembleClassifier` as `tree ensemble classifier`."""
-    if kind == "mlProgram":
-        return facts.Kind.ML_PROGRAM
-    return words_of_identifier(kind)
-
-
 def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
     """Functions, the default one first."""
     description = message.description
@@ -88,32 +80,28 @@ def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
     functions = []
     for name in sorted(described, key=lambda each: (each != default, each)):
         entry = described[name]
-        inputs = tuple(feature_of(each) for each in entry.input)
-        outputs = tuple(feature_of(each) for each in entry.output)
-        states = tuple(feature_of(each, state=True) for each in entry.state)
-        program = programs.get(name)
-        if program is None:
-            functions.append(facts.Function(name, inputs, outputs, states))
-            continue
-        parameters, operations = function_parts(program)
-        functions.append(program_function(name, (inputs, outputs, states), program.opset, parameters, operations))
+        function = facts.Function(
+            name,
+            tuple(map(_feature, entry.input)),
+            tuple(map(_feature, entry.output)),
+            tuple(_feature(each, state=True) for each in entry.state),
+        )
+        if program := programs.get(name):
+            function = with_operations(function, program.opset, *function_parts(program))
+        functions.append(function)
     return tuple(functions)
 
 
-def program_function(
-    name: str,
-    interface: tuple[Any, Any, Any],
-    opset: str | None,
-    parameters: Any,
+def with_operations(
+    function: facts.Function,
+    opset: str,
+    parameters: tuple[facts.Value, ...],
     operations: tuple[facts.Operation, ...],
 ) -> facts.Function:
-    """A function whose operations are known. `interface`: inputs, outputs and states."""
-    inputs, outputs, states = interface
-    return facts.Function(
-        name=name,
-        inputs=inputs,
-        outputs=outputs,
-        states=states,
+    """The function with its operations, and with what follows from them."""
+    inputs, outputs = function.inputs, function.outputs
+    return replace(
+        function,
         opset=opset,
         parameters=parameters,
         operations=operations,
@@ -126,16 +114,13 @@ def program_function(
 def weights_of_stages(parts: Sequence[facts.Weights]) -> facts.Weights:
     """Weights of all stages of a pipeline; what is wrong with one is wrong with all. Stages of which they cannot be
     counted are left out, unless there is no other."""
-    parts_with_weights = [part for part in parts if part.state is not facts.WeightState.NONE]
-    parts_with_weights = [
-        part for part in parts_with_weights if not part.reason or part.state is not facts.WeightState.UNKNOWN
-    ] or parts_with_weights
-    if not parts_with_weights:
+    present = [part for part in parts if part.state is not facts.WeightState.NONE]
+    present = [part for part in present if not part.reason or part.state is not facts.WeightState.UNKNOWN] or present
+    if not present:
         return facts.Weights(facts.WeightState.NONE, 0, ())
     usual = (facts.WeightState.FILE, facts.WeightState.INSIDE)
-    worst = next((part for part in parts_with_weights if part.state not in usual), parts_with_weights[0])
-    sizes = [part.bytes for part in parts_with_weights]
-    lists = [part.tensors for part in parts_with_weights]
+    worst = next((part for part in present if part.state not in usual), present[0])
+    sizes, lists = [part.bytes for part in present], [part.tensors for part in present]
     return facts.Weights(
         worst.state,
         None if None in sizes else sum(size for size in sizes if size is not None),
@@ -157,6 +142,18 @@ def _metadata(message: Any) -> facts.Metadata:
 COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
 """`ImageFeatureType.ColorSpace`, in the words of the compiler."""
 
+_KINDS = {
+    "imageType": facts.FeatureKind.IMAGE,
+    "multiArrayType": facts.FeatureKind.ARRAY,
+    "stateType": facts.FeatureKind.STATE,
+    "int64Type": facts.FeatureKind.NUMBER,
+    "doubleType": facts.FeatureKind.NUMBER,
+    "stringType": facts.FeatureKind.STRING,
+    "dictionaryType": facts.FeatureKind.DICTIONARY,
+    "sequenceType": facts.FeatureKind.SEQUENCE,
+}
+_HELD = {"dictionaryType": "KeyType", "sequenceType": "Type"}
+"""What states the type of the keys or elements of a feature."""
 _ELEMENTS = {
     "int64Type": "Int64",
     "int64KeyType": "Int64",
@@ -166,62 +163,39 @@ _ELEMENTS = {
 }
 
 
-def feature_of(message: Any, *, state: bool = False) -> facts.Feature:
+def _feature(message: Any, *, state: bool = False) -> facts.Feature:
     """A `FeatureDescription` message as a fact."""
     kind = message.type.WhichOneof("Type")
-    common = {
-        "name": message.name,
-        "optional": bool(message.type.isOptional),
-        "description": message.shortDescription,
-    }
+    element: str | None
+    color = shape = None
     if kind == "imageType":
-        return _image(message.type.imageType, common)
-    if kind == "multiArrayType":
-        return _array(message.type.multiArrayType, facts.FeatureKind.ARRAY, common)
-    if kind == "stateType":
-        return _array(message.type.stateType.arrayType, facts.FeatureKind.STATE, common)
-    held, element = facts.FeatureKind.STATE if state else facts.FeatureKind.UNKNOWN, None
-    if kind in ("int64Type", "doubleType"):
-        held, element = facts.FeatureKind.NUMBER, kind
-    elif kind == "stringType":
-        held, element = facts.FeatureKind.STRING, kind
-    elif kind == "dictionaryType":
-        held, element = facts.FeatureKind.DICTIONARY, message.type.dictionaryType.WhichOneof("KeyType")
-    elif kind == "sequenceType":
-        held, element = facts.FeatureKind.SEQUENCE, message.type.sequenceType.WhichOneof("Type")
-    return facts.Feature(kind=held, element=_ELEMENTS.get(element or ""), shape=None, **common)
-
-
-def _array(message: Any, kind: facts.FeatureKind, common: dict[str, Any]) -> facts.Feature:
-    sizes = tuple(int(size) for size in message.shape)
-    flexibility = message.WhichOneof("ShapeFlexibility")
-    choices: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[facts.SizeRange, ...] = ()
-    if flexibility == "enumeratedShapes":
-        choices = tuple(tuple(int(size) for size in shape.shape) for shape in message.enumeratedShapes.shapes)
-    elif flexibility == "shapeRange":
-        ranges = tuple(_range(entry) for entry in message.shapeRange.sizeRanges)
-    shape = facts.Shape.of_array(sizes, choices, ranges)
-    return facts.Feature(kind=kind, element=data_type(message), shape=shape, **common)
-
-
-def _image(message: Any, common: dict[str, Any]) -> facts.Feature:
-    color = COLOR_SPACES.get(message.colorSpace)
-    flexibility = message.WhichOneof("SizeFlexibility")
-    choices: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[facts.SizeRange, ...] = ()
-    if flexibility == "enumeratedSizes":
-        choices = tuple((int(size.height), int(size.width)) for size in message.enumeratedSizes.sizes)
-    elif flexibility == "imageSizeRange":
-        ranges = (_range(message.imageSizeRange.heightRange), _range(message.imageSizeRange.widthRange))
+        image = message.type.imageType
+        color, shape = COLOR_SPACES.get(image.colorSpace), _image_shape(image)
+        element = "Float16" if color == "Grayscale16Half" else "UInt8"
+    elif kind in ("multiArrayType", "stateType"):
+        array = message.type.multiArrayType if kind == "multiArrayType" else message.type.stateType.arrayType
+        element, shape = data_type(array), _array_shape(array)
+    else:
+        held = getattr(message.type, kind).WhichOneof(_HELD[kind]) if kind in _HELD else kind
+        element = _ELEMENTS.get(held)
+    unknown = facts.FeatureKind.STATE if state else facts.FeatureKind.UNKNOWN
+    optional = bool(message.type.isOptional)
     return facts.Feature(
-        kind=facts.FeatureKind.IMAGE,
-        element="Float16" if color == "Grayscale16Half" else "UInt8",
-        shape=facts.Shape((int(message.height), int(message.width)), choices, ranges, facts.IMAGE_AXES),
-        color_space=color,
-        **common,
+        message.name, _KINDS.get(kind, unknown), element, shape, color, optional, message.shortDescription
     )
 
 
+def _array_shape(message: Any) -> facts.Shape | None:
+    choices = tuple(tuple(shape.shape) for shape in message.enumeratedShapes.shapes)
+    return facts.Shape.of_array(tuple(message.shape), choices, tuple(map(_range, message.shapeRange.sizeRanges)))
+
+
+def _image_shape(message: Any) -> facts.Shape:
+    choices = tuple((size.height, size.width) for size in message.enumeratedSizes.sizes)
+    limits = message.imageSizeRange
+    ranges = (_range(limits.heightRange), _range(limits.widthRange)) if message.HasField("imageSizeRange") else ()
+    return facts.Shape((message.height, message.width), choices, ranges, facts.IMAGE_AXES)
+
+
 def _range(message: Any) -> facts.SizeRange:
-    return facts.SizeRange.of(int(message.lowerBound), int(message.upperBound))
+    return facts.SizeRange.of(message.lowerBound, message.upperBound)

@@ -10,9 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracekit.errors import suggest_path
-from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled, read_json
+from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled
+from tracekit.model_files.compiler_json import read_json
 from tracekit.model_files.facts import Form, ModelFile
-from tracekit.model_files.failures import (
+from tracekit.model_files.from_specification import model_of
+from tracekit.model_files.specification import parse_specification
+from tracekit.model_files.untrusted import (
     MAX_FILES,
     MAX_SPECIFICATION_BYTES,
     MAX_TEXT_BYTES,
@@ -21,8 +24,6 @@ from tracekit.model_files.failures import (
     quote,
     read_bytes,
 )
-from tracekit.model_files.from_specification import model_of
-from tracekit.model_files.specification import parse_specification
 
 if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import PerformanceReport
@@ -71,14 +72,8 @@ def _read_folder(folder: Path) -> ModelFile:
     if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
         size = _checked_size(folder)
         path = specification_in(folder)
-        model = model_of(
-            parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path),
-            folder.stem,
-            folder.name,
-            Form.PACKAGE,
-            path.parent,
-        )
-        return replace(model, bytes=size)
+        message = parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path)
+        return replace(model_of(message, folder.stem, folder.name, Form.PACKAGE, path.parent), bytes=size)
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
         size = _checked_size(folder)
         return replace(read_compiled(folder), bytes=size)

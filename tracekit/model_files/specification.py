@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracekit.model_files.failures import UnreadableModel, quote
+from tracekit.model_files.untrusted import UnreadableModel, quote
 
 SMALL_BYTES = 1024 * 1024
 """Specifications up to this size are not asked what they would become: they cannot harm."""

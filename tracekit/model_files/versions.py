@@ -6,7 +6,6 @@ Sources: `mlmodel/format/Model.proto` of coremltools 9.0 (table of versions); th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tracekit.errors import UsageError
@@ -135,25 +134,18 @@ class Need:
 
 def needs_of(model: ModelFile) -> tuple[Need, ...]:
     """What the interface, the form and the weights need, the newest first."""
-    return tuple(sorted(_needs(model), key=lambda need: -need.version))
-
-
-def _needs(model: ModelFile) -> Iterator[Need]:
     features = [feature for function in model.functions for feature in function.features]
-    if any(part.kind == Kind.ML_PROGRAM for part in model.parts):
-        yield Need("the ML program format", 6)
-    if any(feature.element == "Float16" and feature.kind is not FeatureKind.STATE for feature in features):
-        yield Need("Float16 inputs or outputs", 7)
-    if any(feature.element == "Int8" for feature in features):
-        yield Need("Int8 inputs or outputs", 10)
-    if any(feature.kind is FeatureKind.STATE for feature in features):
-        yield Need("states", 9)
-    if len(model.functions) > 1:
-        yield Need("several functions", 9)
+    passed = {feature.element for feature in features if feature.kind is not FeatureKind.STATE}
     tensors = model.weights.tensors or ()
     compressed = [weight for weight in tensors if weight.technique and model.kind == Kind.ML_PROGRAM]
     newer = [weight for weight in compressed if len(weight.technique) > 1 or weight.granularity in _GRANULAR]
-    if newer:
-        yield Need("weights compressed per block, per group or in two ways", 9)
-    if len(newer) < len(compressed):
-        yield Need("compressed weights", 7)
+    needs = {
+        Need("the ML program format", 6): any(part.kind == Kind.ML_PROGRAM for part in model.parts),
+        Need("Float16 inputs or outputs", 7): "Float16" in passed,
+        Need("Int8 inputs or outputs", 10): any(feature.element == "Int8" for feature in features),
+        Need("states", 9): any(feature.kind is FeatureKind.STATE for feature in features),
+        Need("several functions", 9): len(model.functions) > 1,
+        Need("weights compressed per block, per group or in two ways", 9): bool(newer),
+        Need("compressed weights", 7): len(newer) < len(compressed),
+    }
+    return tuple(sorted((need for need, has in needs.items() if has), key=lambda need: -need.version))

@@ -1,4 +1,4 @@
-"""Weights of an ML program: what is stored, in which type, compressed how.
+"""Weights of an ML program: what is stored, in which type, compressed how, and what compressing more would save.
 
 Compression is a chain of operations whose names begin with `constexpr_`; the values that they take are their own
 constants (iOS 16) or those of `const` operations (iOS 18). Source: `mil/ops/defs/iOS16/constexpr_ops.py` and
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tracekit.model_files.facts import (
     BITS,
     COMPRESSED,
     CONSTANTS,
+    FLOATS,
     Function,
     Operation,
     Stored,
@@ -25,9 +27,9 @@ from tracekit.model_files.facts import (
     WeightState,
     is_constant,
 )
-from tracekit.model_files.failures import POINTER, check_inside, quote
+from tracekit.model_files.untrusted import POINTER, check_inside, quote
 
-TECHNIQUES = {
+_TECHNIQUES_BY_OPERATION = {
     "constexpr_lut_to_dense": ("palettized",),
     "constexpr_affine_dequantize": ("quantized",),
     "constexpr_blockwise_shift_scale": ("quantized",),
@@ -110,7 +112,8 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
     # Two constants may refer to the same place.
     sizes = {number if part.offset is None else (part.offset,): part.bytes for number, part in enumerate(parts)}
     main = next((named[name] for name in _MAIN if name in named), None)
-    techniques = [name for entry in chain for name in TECHNIQUES.get(entry.type, ())]
+    palette = named.get("lut")
+    techniques = [name for entry in chain for name in _TECHNIQUES_BY_OPERATION.get(entry.type, ())]
     return Weight(
         name=value.name,
         element=value.element,
@@ -118,9 +121,10 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
         count=math.prod(size or 0 for size in value.dimensions or ()),
         bytes=sum(sizes.values()),
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
-        bits=_bits(named, main),
+        bits=_bits(palette, main),
         granularity=_granularity(chain, named, value),
-        vector=_vector(named),
+        # Of iOS 18, the last size of a palette.
+        vector=max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1,
         offset=main.offset if main else None,
     )
 
@@ -160,9 +164,8 @@ def _constants_by_parameter(operation: Operation, makers: Mapping[str, Operation
     return named
 
 
-def _bits(named: Mapping[str, Stored], main: Stored | None) -> int | None:
+def _bits(palette: Stored | None, main: Stored | None) -> int | None:
     """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette gives their bits."""
-    palette = named.get("lut")
     if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
         return max((palette.count - 1).bit_length(), 1)
     return BITS.get(main.element or "") if main else None
@@ -189,17 +192,9 @@ def _sharing_scope(sizes: Sequence[int], value: Value, several: str) -> str:
     return "per channel" if divided == [True] else several
 
 
-def _vector(named: Mapping[str, Stored]) -> int:
-    """Elements that one index stands for: the last size of a palette of iOS 18."""
-    palette = named.get("lut")
-    return max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1
-
-
 def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tuple[WeightState, str]:
     """What became of a weight file, and what is wrong with it."""
     path = None if folder is None else _place(name, folder)
-    if path is not None and folder is not None:
-        check_inside(path, folder)
     if path is None or not path.is_file():
         return WeightState.MISSING, f"{quote(PurePosixPath(name))} is missing; the specification refers to it"
     problem = _problem(path, needed)
@@ -210,9 +205,12 @@ def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tup
 
 def _place(name: str, folder: Path) -> Path | None:
     """Where a weight file lies: `@model_path/weights/weight.bin` is relative to the folder of the specification. None
-    for a path that leads out of it."""
+    for a path that leads out of it; raises `UnreadableModel` for a link that does."""
     parts = [part for part in PurePosixPath(name.removeprefix("@model_path")).parts if part != "/"]
-    return folder.joinpath(*parts) if parts and ".." not in parts and "\0" not in name else None
+    if not parts or ".." in parts or "\0" in name:
+        return None
+    check_inside(folder.joinpath(*parts), folder)
+    return folder.joinpath(*parts)
 
 
 def _problem(path: Path, needed: Iterable[Stored]) -> str:
@@ -244,3 +242,67 @@ def _problem(path: Path, needed: Iterable[Stored]) -> str:
     except OSError as error:
         return f"{quote(path)} cannot be read: {error.strerror or error}"
     return ""
+
+
+THRESHOLD = 2048
+"""Elements from which on coremltools compresses a tensor (`weight_threshold`, its default)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Technique:
+    """A way to compress weights."""
+
+    name: str
+    version: int
+    """Specification version that it needs in an ML program."""
+    network_version: int | None
+    """The same in an old network; None where these cannot do it."""
+    size: Callable[[int, int], int]
+    """Bytes of a tensor with it, from its number of elements and bits of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What one technique would save."""
+
+    technique: str
+    saved_bytes: int
+    """Estimate; scales of quantization, one in some hundred bytes, are left out."""
+    bytes: int
+    """Of all weights with it."""
+    needs: int
+    """Specification version."""
+
+
+def _palettized(count: int, width: int) -> int:
+    """Indices of `width` bits, and a palette of Float16."""
+    return (count * width + 7) // 8 + 2 * (1 << width)
+
+
+HALF = Technique("Float16 storage", 6, 2, lambda count, bits: count * min(bits, 16) // 8)
+QUANTIZED = Technique("8-bit quantization", 7, 3, lambda count, _: count)
+PALETTES_6 = Technique("6-bit palettes", 7, 3, lambda count, _: _palettized(count, 6))
+PALETTES_4 = Technique("4-bit palettes", 7, 3, lambda count, _: _palettized(count, 4))
+# With the mask of what is kept.
+PRUNED = Technique("pruning of half", 7, None, lambda count, bits: count // 2 * bits // 8 + count // 8)
+TECHNIQUES = (HALF, QUANTIZED, PALETTES_6, PALETTES_4, PRUNED)
+
+
+def compressible(weights: Sequence[Weight]) -> tuple[Weight, ...]:
+    """Tensors of floats without compression that coremltools would compress."""
+    return tuple(
+        weight for weight in weights if not weight.technique and weight.stored in FLOATS and weight.count >= THRESHOLD
+    )
+
+
+def savings_of(weights: Sequence[Weight], *, network: bool = False) -> tuple[Saving, ...]:
+    """What each technique would still save, those that save nothing left out. `network`: in an old network."""
+    open_ = compressible(weights)
+    total = sum(weight.bytes for weight in weights)
+    savings = []
+    for technique in TECHNIQUES:
+        needs = technique.network_version if network else technique.version
+        saved = sum(each.bytes - technique.size(each.count, BITS[each.stored or "Float32"]) for each in open_)
+        if saved > 0 and needs is not None:
+            savings.append(Saving(technique.name, saved, total - saved, needs))
+    return tuple(savings)

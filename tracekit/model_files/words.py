@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tracekit.model_files.facts import Shape, SizeRange
+from tracekit.model_files.facts import Kind, Shape, SizeRange
 
 _EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -17,9 +15,9 @@ def snake(name: str) -> str:
     return _EDGE.sub("_", name).lower()
 
 
-def words_of_identifier(name: str) -> str:
-    """`treeEnsembleClassifier` as `tree ensemble classifier`."""
-    return _EDGE.sub(" ", name).lower()
+def kind_words(kind: str) -> str:
+    """Kind of a model: `treeEnsembleClassifier` as `tree ensemble classifier`."""
+    return Kind.ML_PROGRAM if kind == "mlProgram" else _EDGE.sub(" ", kind).lower()
 
 
 LISTED_SHAPES = 4

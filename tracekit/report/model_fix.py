@@ -15,7 +15,6 @@ from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.pages import rule
 from tracekit.errors import TracekitError
 from tracekit.model_files.fixing import programs, remedies
-from tracekit.model_files.fixing.kept import changes_beside
 from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import release_of
 from tracekit.report.formatting import word_list
@@ -115,7 +114,7 @@ def apply(
     if not problem:
         programs.write_fixed(finding, model, path, target, wanted, tools)
         after = replace(read_model(target), source=model.source)
-        beside = changes_beside(model, after, remedies.REMEDIES[finding].may_change)
+        beside = remedies.changes_beside(model, after, remedies.REMEDIES[finding].may_change)
         problem = f"coremltools would change {word_list(beside)} too" if beside else _moved(finding, model, after)
     changed = () if problem else tuple(_changed(model, after))
     if problem or not changed:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.characters import map_strings
-from tracekit.model_files.compression import Saving, savings_of
 from tracekit.model_files.facts import Conversion, Feature, Function, Kind, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.versions import NEWEST, Target, release_of
+from tracekit.model_files.weights import Saving, savings_of
 from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import Result, Rule, ToolInfo, rules_of

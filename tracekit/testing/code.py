@@ -59,19 +59,18 @@ class Code:
 
     def runs(self, start_ns: int, duration_ns: int, *frames: Frame) -> None:
         """The thread runs in these functions, called by `caller`, for so long."""
-        process = self.scenario.target
-        main = main_thread(process)
+        thread = main_thread(self.scenario.target)
         if self.on_main:
-            thread, root = main, (*(stacks.INTERFACE if self.interface else ()), stacks.MAIN, stacks.START)
+            root = (*(stacks.INTERFACE if self.interface else ()), stacks.MAIN, stacks.START)
         else:
-            thread, root = Thread(main.tid + self.thread, process), (stacks.WORKER,)
-        stack = Stack((*frames, *self.caller, *root))
-        times = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS)
-        self.scenario.samples += [SampleRow(time, thread, stack) for time in times]
+            thread, root = Thread(thread.tid + self.thread, thread.process), (stacks.WORKER,)
+        self._sample(start_ns, duration_ns, thread, (*frames, *self.caller, *root))
 
     def draws_interface(self, start_ns: int, duration_ns: int) -> None:
         """The main thread draws."""
-        process = self.scenario.target
-        stack = Stack((stacks.DRAW, *stacks.INTERFACE, stacks.MAIN, stacks.START))
-        times = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS)
-        self.scenario.samples += [SampleRow(time, main_thread(process), stack) for time in times]
+        frames = (stacks.DRAW, *stacks.INTERFACE, stacks.MAIN, stacks.START)
+        self._sample(start_ns, duration_ns, main_thread(self.scenario.target), frames)
+
+    def _sample(self, start_ns: int, duration_ns: int, thread: Thread, frames: tuple[Frame, ...]) -> None:
+        times, stack = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS), Stack(frames)
+        self.scenario.samples += [SampleRow(time, thread, stack) for time in times]

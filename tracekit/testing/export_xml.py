@@ -12,22 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from xml.sax import saxutils
 
 from tracekit.testing.cells import Cell, Column, Label, TableContent
+from tracekit.testing.contents import escape, toc_document
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
-from tracekit.testing.toc_xml import toc_document
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""
 
 _UNITS = ((60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
-_EXCLUSIVE_SIGNPOST = 0xEEEEB0B5B2B2EEEE
+_NAMED_SIGNPOSTS = {0xEEEEB0B5B2B2EEEE: "OS_SIGNPOST_ID_EXCLUSIVE"}
 
 
 def integer_text(kind: str, value: int) -> str:
@@ -52,10 +51,6 @@ def duration_text(duration_ns: int) -> str:
     return f"{duration_ns} ns"
 
 
-def _identifier(value: int) -> str:
-    return "OS_SIGNPOST_ID_EXCLUSIVE" if value == _EXCLUSIVE_SIGNPOST else f"0x{value:x}"
-
-
 _SHOW: dict[str, Callable[[int], str]] = {
     "start-time": time_text,
     "event-time": time_text,
@@ -70,7 +65,7 @@ _SHOW: dict[str, Callable[[int], str]] = {
     "uint64-hex-lowercase": "{:x}".format,
     "metal-command-buffer-id": "0x{:x}".format,
     "metal-encoder-id": "0x{:x}".format,
-    "os-signpost-identifier": _identifier,
+    "os-signpost-identifier": lambda value: _NAMED_SIGNPOSTS.get(value, f"0x{value:x}"),
     "tid": "0x{:x}".format,
 }
 
@@ -195,11 +190,6 @@ def write_single_export(scenario: Scenario | Sequence[Scenario], path: Path | st
     """
     runs = _runs(scenario)
     Path(path).write_text(_document(runs, _tables_by_position(runs), restart_ids), encoding="utf-8", newline="\n")
-
-
-def escape(text: str) -> str:
-    """Text with the characters replaced that XML keeps for itself."""
-    return saxutils.escape(text, {'"': "&quot;"})
 
 
 def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:

@@ -126,9 +126,9 @@ class Session:
     def _add(self, schema: str, *cells: int | str | None) -> None:
         self.scenario.language_models.setdefault(schema, []).append(cells)
 
-    def loads(self, start_ns: int, duration_ns: int, asset: str = "", *, to: str = "loaded", since: str = "") -> int:
+    def loads(self, start_ns: int, duration_ns: int, asset: str = "", *, to: str = "loaded") -> int:
         """An asset changes its state. Returns the end in ns."""
-        before = since or ("unloaded" if to == "loaded" else "loaded")
+        before = "unloaded" if to == "loaded" else "loaded"
         asset = asset or "com.apple.fm.language.instruct_3b.base?variant=a"
         color = "Blue" if to == "loaded" else "Brown"
         self._add("ModelLoadingTable", start_ns, duration_ns, None, asset, before, to, f"{before} → {to}", color)
@@ -159,18 +159,22 @@ class Session:
         self._count += 1
         request = f"request-{self.index}-{self._count}"
         self._transcript = [*(self._transcript if appends else ()), {"role": "user", "contents": prompt}]
+        counts = (consumed, generated, cached)
+        said = self._said(prompt, counts)
+        failed = int(error not in ("", "N/A"))
+        errors = (str(failed), error)
         now, first = start_ns, 0
         for number in range(len(tools) + 1):
             run = f"inference-{self.index}-{self._count}-{number}"
-            counts = [None if count is None else count for count in (consumed, generated, cached)]
+            head = (run, str(self._count), self.index, self._plot)
             first = first or now + prompt_ns
             self._event(now, "REQ", run, request, event="request_start")
             self._event(now, "PMT", run, request, entries=self._transcript, version="1.1")
-            self._inference(now, prompt_ns, "NPrompt", "Yellow", run, counts, prompt, error)
+            self._add("ModelInferenceTable", now, prompt_ns, *head, *said, "NPrompt", *errors, "Yellow")
             now += prompt_ns
             if generation_ns:
                 self._event(now, "RSP", run, request, event="response_start")
-                self._inference(now, generation_ns, "NResolve", "Orange", run, counts, prompt, error)
+                self._add("ModelInferenceTable", now, generation_ns, *head, *said, "NResolve", *errors, "Orange")
                 now += generation_ns
                 names = ("consumedTokenCount", "generatedTokenCount", "cachedTokenCount")
                 data = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
@@ -180,10 +184,9 @@ class Session:
                 cells = (f"tool-{run}", name, arguments, '{"private": 1}', "N/A", self.index, self._plot, run)
                 self._add("ToolTable", now, length, *cells)
                 now += length
-        errors = int(error not in ("", "N/A"))
         runs = len(tools) + 1
         named = (prompt, request, f"session-{self.index}", f"Request {self._count}", self.index, self._plot)
-        self._add("RequestTable", start_ns, now - start_ns, *named, 1, runs, 5 * runs, (consumed or 0) * runs, errors)
+        self._add("RequestTable", start_ns, now - start_ns, *named, 1, runs, 5 * runs, (consumed or 0) * runs, failed)
         generation = runs * generation_ns
         tool_ns = sum(length for _, _, length in tools)
         return Truth(start_ns, now, first - start_ns, runs * prompt_ns, generation, tool_ns=tool_ns)
@@ -193,24 +196,11 @@ class Session:
         cells = ("What?", f"session-{self.index}", f"Session {self.index}", self.index, self._plot)
         self._add("SessionTable", start_ns, duration_ns, *cells, self._count, self._count, 1, 0, 0)
 
-    def _inference(
-        self,
-        start_ns: int,
-        duration_ns: int,
-        resolve: str,
-        color: str,
-        run: str,
-        counts: Sequence[int | None],
-        prompt: str,
-        error: str,
-    ) -> None:
-        consumed, generated, cached = ("" if count is None else str(count) for count in counts)
-        total = str(sum(count or 0 for count in counts[:2]))
+    def _said(self, prompt: str, counts: Sequence[int | None]) -> tuple[str, ...]:
+        """Texts and counts of tokens of a run of the model, as its table has them."""
         texts = ("Agent", prompt, "An answer.", self.instructions, self.instructions, "", "SystemLanguageModel", "")
-        tokens = (total, consumed, generated, cached)
-        errors = ("0" if error in ("", "N/A") else "1", error, color)
-        head = (run, str(self._count), self.index, self._plot)
-        self._add("ModelInferenceTable", start_ns, duration_ns, *head, *texts, *tokens, resolve, *errors)
+        total = str(sum(count or 0 for count in counts[:2]))
+        return (*texts, total, *("" if count is None else str(count) for count in counts))
 
     def _event(self, time_ns: int, tag: str, run: str, request: str, **said: object) -> None:
         if self.events:

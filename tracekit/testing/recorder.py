@@ -192,7 +192,9 @@ class App:
             self._sample_memory()
         if self.noise:
             self._draw_screen()
-            self._repeat_rows()
+            # Identical rows of the Neural Engine do occur twice.
+            if self.draws.chance(400):
+                scenario.neural_engine += [row for row in scenario.neural_engine if self.draws.chance(25)]
         return scenario
 
     def add_model(self, model: Model) -> None:
@@ -238,12 +240,6 @@ class App:
             frame += 1
         if draws.chance(300):
             scenario.gpu_work(35_000_000, 88_250, None, channel="Compute", label="")
-
-    def _repeat_rows(self) -> None:
-        """Identical rows of the Neural Engine do occur twice."""
-        rows = self.scenario.neural_engine
-        if self.draws.chance(400):
-            rows.extend([row for row in rows if self.draws.chance(25)])
 
 
 MACHINES: tuple[tuple[str, Machine, Machine | None], ...] = (

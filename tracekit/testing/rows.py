@@ -24,22 +24,13 @@ ENGINE_PREDICTION = "Neural Engine Prediction"
 ENGINE_LOAD = "Neural Engine Load"
 ENGINE_PREPARE = "Neural Engine Load: prepare and cache"
 
-EVENT_LANES: dict[str, str] = {
-    LOAD: ACTIVITY,
-    LOAD_CACHED: ACTIVITY,
-    LOAD_COLD: ACTIVITY,
-    COMPILE: ACTIVITY,
-    PREDICTION: ACTIVITY,
-    "Input Validation": DATA,
-    "Input Copy": DATA,
-    "Data Cast": DATA,
-    "Output Transformation": DATA,
-    "Neural Engine - Data Copy": DATA,
-    "CPU": COMPUTE,
-    "Prepare GPU Request": COMPUTE,
-    "GPU Request": COMPUTE,
-    "Neural Engine Request": COMPUTE,
-}
+EVENT_LANES = (
+    dict.fromkeys((LOAD, LOAD_CACHED, LOAD_COLD, COMPILE, PREDICTION), ACTIVITY)
+    | dict.fromkeys(
+        ("Input Validation", "Input Copy", "Data Cast", "Output Transformation", "Neural Engine - Data Copy"), DATA
+    )
+    | dict.fromkeys(("CPU", "Prepare GPU Request", "GPU Request", "Neural Engine Request"), COMPUTE)
+)
 """Lane of each event of the Core ML instrument."""
 
 

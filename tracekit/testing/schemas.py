@@ -17,217 +17,113 @@ def columns_of(schema: str, family: int) -> tuple[Column, ...]:
 
 
 def columns_from(listing: str) -> tuple[Column, ...]:
-    """Columns from lines of `mnemonic | title | type`."""
-    lines = (line.split("|") for line in listing.strip().splitlines())
-    return tuple(Column(mnemonic.strip(), name.strip(), kind.strip()) for mnemonic, name, kind in lines)
+    """Columns from `mnemonic: type | Title`, separated by `;`. A type that is the mnemonic, and a title that is the
+    mnemonic in words, are left out."""
+    columns = []
+    for entry in " ".join(listing.split()).split(";"):
+        named, _, title = entry.partition("|")
+        mnemonic, _, kind = (part.strip() for part in named.partition(":"))
+        columns.append(Column(mnemonic, title.strip() or mnemonic.replace("-", " ").title(), kind or mnemonic))
+    return tuple(columns)
 
 
 _HARDWARE = """
-    start | Creation | start-time
-    duration | Duration | duration
-    channel-name | Channel Name | {channel}
-    frame-number | Frame | gpu-frame-number
-    start-latency | CPU to GPU Latency | duration
-    event-depth | Depth | metal-nesting-level
-    event-label | Label | formatted-label
-    state | State | gpu-state
-    connection-UUID | Connection UUID | connection-uuid64
-    color | Color | render-buffer-depth
-    process | Process | process
-    gpu | Metal Device | metal-device-name
-    channel-subtitle | Channel Subtitle | metal-object-label
+    start: start-time | Creation; duration; channel-name: {channel}; frame-number: gpu-frame-number | Frame;
+    start-latency: duration | CPU to GPU Latency; event-depth: metal-nesting-level | Depth;
+    event-label: formatted-label | Label; state: gpu-state; connection-UUID: connection-uuid64 | Connection UUID;
+    color: render-buffer-depth; process; gpu: metal-device-name | Metal Device; channel-subtitle: metal-object-label
 """
 
-_NEURAL_ENGINE = columns_from("""
-    start | Creation | start-time
-    duration | Duration | duration
-    channel-name | Channel Name | ane-event-name
-    event-depth | Depth | metal-nesting-level
-    event-label | Label | formatted-label
-    state | State | gpu-state
-    color | Color | render-buffer-depth
-""")
+_NEURAL_ENGINE = """
+    start: start-time | Creation; duration; channel-name: ane-event-name; event-depth: metal-nesting-level | Depth;
+    event-label: formatted-label | Label; state: gpu-state; color: render-buffer-depth
+"""
+_SIGNPOST_INTERVALS = """
+    start: start-time; duration; layout-qualifier: layout-id | Layout ID; name: {name}; category; subsystem;
+    identifier: os-signpost-identifier; process | Start Process; end-process: process; start-thread: thread;
+    end-thread: thread; start-message: os-log-metadata; end-message: os-log-metadata; start-backtrace: text-backtrace;
+    end-backtrace: text-backtrace; start-emit-location: return-location; end-emit-location: return-location;
+    signature: os-log-metadata
+"""
 
-_DISPLAY_NAME = "Model name to display in the model specific track disclosed view"
-
-_COLUMNS: dict[str, tuple[Column, ...]] = {
-    "coreml-os-signpost": columns_from(
-        f"""
-        start | Creation | start-time
-        duration | Duration | duration
-        full-layout-id | Full events view Layout ID | layout-id
-        event-label | Event | coreml-model-event
-        model-name | Model name | coreml-model-name
-        model-specific-track-model-name | {_DISPLAY_NAME} | formatted-label
-        fully-qualified-model | Model | formatted-label
-        parent-model-name | Parent model name | coreml-model-name
-        model-level | Model Level: top or sub | coreml-model-level
-        event-type | Type of event | string
-        color | Status Color | event-concept
-        graph-event-label | Graph event label | formatted-label
-    """
-    ),
+_LISTINGS = {
+    "coreml-os-signpost": """
+        start: start-time | Creation; duration; full-layout-id: layout-id | Full events view Layout ID;
+        event-label: coreml-model-event | Event; model-name: coreml-model-name | Model name;
+        model-specific-track-model-name: formatted-label | Model name to display in the model specific track
+        disclosed view;
+        fully-qualified-model: formatted-label | Model; parent-model-name: coreml-model-name | Parent model name;
+        model-level: coreml-model-level | Model Level: top or sub; event-type: string | Type of event;
+        color: event-concept | Status Color; graph-event-label: formatted-label | Graph event label
+    """,
     "ane-hw-intervals": _NEURAL_ENGINE,
     "ane-hw-intervals-internal": _NEURAL_ENGINE,
-    "mps-hw-intervals": columns_from(_HARDWARE.format(channel="mps-event-name")),
-    "metal-gpu-intervals": columns_from(
-        _HARDWARE.format(channel="gpu-channel-name")
-        + """
-        iosurface-accesses | IOSurface Accesses | formatted-label
-        bytes | Bytes | size-in-bytes
-        cmdbuffer-id | Commmand Buffer Id | metal-command-buffer-id
-        encoder-id | Encoder Id | metal-command-buffer-id
-        gpu-submission-id | GPU Submission Id | uint64
-    """.lstrip()
-    ),
-    "metal-gpu-state-intervals": columns_from("""
-        start | Creation | start-time
-        duration | Duration | duration
-        state | State | gpu-state
-        label | Label | formatted-label
-        color | Color | render-buffer-depth
-        num-events | # Events | uint32
-        gpu | Metal Device | metal-device-name
-    """),
-    "gpu-performance-state-intervals": columns_from("""
-        start | Start | start-time
-        duration | Duration | duration
-        gpu-performance-state | GPU Performance State | gpu-performance-state
-        track-label | Track | string
-        is-induced | Is Induced | boolean
-        narrative | Narrative | narrative
-        event-type | Event Type | gpu-event-name
-    """),
-    "device-thermal-state-intervals": columns_from("""
-        start | Start | start-time
-        duration | Duration | duration
-        end | End | start-time
-        thermal-state | Thermal State | thermal-state
-        track-label | Track | string
-        is-induced | Is Induced | boolean
-        narrative | Narrative | narrative
-    """),
-    "potential-hangs": columns_from("""
-        start | Start | start-time
-        duration | Duration | duration
-        hang-type | Hang Type | hang-type
-        thread | Thread | thread
-        process | Process | process
-    """),
-    "hang-risks": columns_from("""
-        time | Timestamp | event-time
-        process | Process | process
-        message | Message | narrative
-        severity | Severity | short-string
-        event-type | Event Type | event-type
-        backtrace | Backtrace | text-backtrace
-        thread | Thread | thread
-    """),
-    "os-signpost": columns_from("""
-        time | Timestamp | event-time
-        thread | Thread | thread
-        process | Process | process
-        event-type | Event Type | event-type
-        scope | Scope | string
-        identifier | Signpost identifier | os-signpost-identifier
-        name | Name | signpost-name
-        format-string | Format String | format-string
-        backtrace | Backtrace | text-backtrace
-        subsystem | Subsystem | subsystem
-        category | Category | category
-        message | Message | os-log-metadata
-    """),
-    "PointsOfInterestEvents": columns_from("""
-        time | Time | event-time
-        process | Process | process
-        thread | Thread | thread
-        subsystem | Subsystem | subsystem
-        name | Name | signpost-name
-        message | Message | os-log-metadata
-        emit-location | Emit Location | return-location
-        backtrace | Backtrace | text-backtrace
-    """),
+    "mps-hw-intervals": _HARDWARE.format(channel="mps-event-name"),
+    "metal-gpu-intervals": _HARDWARE.format(channel="gpu-channel-name")
+    + """;
+        iosurface-accesses: formatted-label | IOSurface Accesses; bytes: size-in-bytes;
+        cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id; encoder-id: metal-command-buffer-id;
+        gpu-submission-id: uint64 | GPU Submission Id
+    """,
+    "metal-gpu-state-intervals": """
+        start: start-time | Creation; duration; state: gpu-state; label: formatted-label; color: render-buffer-depth;
+        num-events: uint32 | # Events; gpu: metal-device-name | Metal Device
+    """,
+    "gpu-performance-state-intervals": """
+        start: start-time; duration; gpu-performance-state | GPU Performance State; track-label: string | Track;
+        is-induced: boolean; narrative; event-type: gpu-event-name
+    """,
+    "device-thermal-state-intervals": """
+        start: start-time; duration; end: start-time; thermal-state; track-label: string | Track; is-induced: boolean;
+        narrative
+    """,
+    "potential-hangs": "start: start-time; duration; hang-type; thread; process",
+    "hang-risks": """
+        time: event-time | Timestamp; process; message: narrative; severity: short-string; event-type;
+        backtrace: text-backtrace; thread
+    """,
+    "os-signpost": """
+        time: event-time | Timestamp; thread; process; event-type; scope: string;
+        identifier: os-signpost-identifier | Signpost identifier; name: signpost-name; format-string;
+        backtrace: text-backtrace; subsystem; category; message: os-log-metadata
+    """,
+    "PointsOfInterestEvents": """
+        time: event-time; process; thread; subsystem; name: signpost-name; message: os-log-metadata;
+        emit-location: return-location; backtrace: text-backtrace
+    """,
     # Mnemonics and types of these as public scripts read them; titles, and further columns, were not seen.
-    "sysmon-process": columns_from("""
-        time | Time | start-time
-        process | Process | process
-        pid | Process ID | pid
-        memory-physical-footprint | Memory | size-in-bytes
-        memory-resident-size | Resident Size | size-in-bytes
-    """),
-    "activity-monitor-process-live": columns_from("""
-        start | Start | start-time
-        process | Process | process
-        responsible-process | Responsible Process | process
-        duration | Duration | duration
-        pid | Process ID | pid
-        memory-physical-footprint | Memory | size-in-bytes
-        memory-real | Real Memory | size-in-bytes
-    """),
+    "sysmon-process": """
+        time: start-time; process; pid | Process ID; memory-physical-footprint: size-in-bytes | Memory;
+        memory-resident-size: size-in-bytes | Resident Size
+    """,
+    "activity-monitor-process-live": """
+        start: start-time; process; responsible-process: process; duration; pid | Process ID;
+        memory-physical-footprint: size-in-bytes | Memory; memory-real: size-in-bytes | Real Memory
+    """,
     # Fourth and fifth column as public scripts read them; the names of all and the first three were not seen.
-    "metal-current-allocated-size": columns_from("""
-        timestamp | Timestamp | event-time
-        thread | Thread | thread
-        device | Metal Device | metal-device-name
-        process | Process | process
-        allocated-size | Allocated Size | size-in-bytes
-    """),
-    "life-cycle-period": columns_from("""
-        start | Start | start-time
-        group | Group | string
-        lane | Layout ID | layout-id
-        duration | Duration | duration
-        process | process | process
-        period | Lifecycle Period | app-period
-        narrative | Narrative | narrative
-    """),
-    "process-info": columns_from("""
-        time | Timestamp | event-time
-        pid | Process ID | pid
-        unique-id | Unique Process ID | uint64
-        process | Process | process
-        process-name | Process Name | string
-    """),
-    "time-profile": columns_from("""
-        time | Sample Time | sample-time
-        thread | Thread | thread
-        process | Process | process
-        core | Core | core
-        thread-state | State | thread-state
-        weight | Weight | weight
-        stack | Backtrace | backtrace
-    """),
-    "time-info": columns_from("""
-        update-time | Update Time | sample-time
-        mabs-epoch | Run Epoch | mach-absolute-time
-        mct-epoch | Continuous Epoch | mach-continuous-time
-        timebase-info | Timebase | mach-timebase-info
-        trace-start-time | Trace Start Time | time-since-epoch
-    """),
+    "metal-current-allocated-size": """
+        timestamp: event-time; thread; device: metal-device-name | Metal Device; process; allocated-size: size-in-bytes
+    """,
+    "life-cycle-period": """
+        start: start-time; group: string; lane: layout-id | Layout ID; duration; process | process;
+        period: app-period | Lifecycle Period; narrative
+    """,
+    "process-info": """
+        time: event-time | Timestamp; pid | Process ID; unique-id: uint64 | Unique Process ID; process;
+        process-name: string
+    """,
+    "time-profile": """
+        time: sample-time | Sample Time; thread; process; core; thread-state | State; weight;
+        stack: backtrace | Backtrace
+    """,
+    "os-signpost-interval": _SIGNPOST_INTERVALS.format(name="string"),
+    "OSSignpostIntervals": _SIGNPOST_INTERVALS.format(name="signpost-name"),
+    "time-info": """
+        update-time: sample-time; mabs-epoch: mach-absolute-time | Run Epoch;
+        mct-epoch: mach-continuous-time | Continuous Epoch; timebase-info: mach-timebase-info | Timebase;
+        trace-start-time: time-since-epoch
+    """,
 }
-
-_SIGNPOST_INTERVALS = """
-    start | Start | start-time
-    duration | Duration | duration
-    layout-qualifier | Layout ID | layout-id
-    name | Name | {name}
-    category | Category | category
-    subsystem | Subsystem | subsystem
-    identifier | Identifier | os-signpost-identifier
-    process | Start Process | process
-    end-process | End Process | process
-    start-thread | Start Thread | thread
-    end-thread | End Thread | thread
-    start-message | Start Message | os-log-metadata
-    end-message | End Message | os-log-metadata
-    start-backtrace | Start Backtrace | text-backtrace
-    end-backtrace | End Backtrace | text-backtrace
-    start-emit-location | Start Emit Location | return-location
-    end-emit-location | End Emit Location | return-location
-    signature | Signature | os-log-metadata
-"""
-_COLUMNS["os-signpost-interval"] = columns_from(_SIGNPOST_INTERVALS.format(name="string"))
-_COLUMNS["OSSignpostIntervals"] = columns_from(_SIGNPOST_INTERVALS.format(name="signpost-name"))
 
 _INFERENCE = "agent-name prompt response instruction instructions tokens model-information content total-tokens"
 LANGUAGE_MODELS: dict[str, str] = {
@@ -250,6 +146,7 @@ LANGUAGE_MODELS: dict[str, str] = {
 """Tables of Foundation Models, with the types of exports of Xcode 27.0 (texts where none is given), and of Core AI, of
 which names of columns are reported and order and types are not."""
 _COLUMN_TYPES = {"start": "start-time", "duration": "duration"}
+_COLUMNS = {schema: columns_from(listing) for schema, listing in _LISTINGS.items()}
 for _schema, _names in LANGUAGE_MODELS.items():
     _parts = (name.partition(":") for name in _names.split())
     _COLUMNS[_schema] = tuple(

@@ -15,12 +15,8 @@ Rows = Iterable[tuple[Cell, ...]]
 
 _MIN_TID = 0x1200
 """Thread numbers of a scenario start here, so that they differ from process numbers."""
-
-
 _CORE_ML_LOG = "com.apple.coreml"
 """Subsystem of Core ML's own signposts. Of the tables that the template lists, those of others are listed only."""
-
-
 TIME_PROFILE = "time-profile"
 """Schema of samples with call stacks."""
 
@@ -37,31 +33,25 @@ def written_order(rows: Sequence[CoreMLRow | NeuralEngineRow | GpuRow]) -> list[
 
 def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
     """Tables whose rows a scenario knows, each with its 1-based position in the table of contents."""
-    documented = scenario.xcode.documented
     others = {table.schema: table for table in scenario.other_tables}
-    return [
-        (
-            position,
-            TableContent(
-                schema=schema,
-                attributes=attributes,
-                columns=others[schema].columns if schema in others else columns_of(schema, scenario.xcode.family),
-                rows=_part(scenario, schema, tuple(_rows(scenario, schema, attributes)), position),
-                documentation=DOCUMENTATION.get(schema, "") if documented else "",
-            ),
-        )
-        for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
-        if schema in _ROWS.keys() | others.keys() | set(LANGUAGE_MODELS)
-        and (schema != TIME_PROFILE or scenario.samples)
-        and (schema != "os-signpost" or _log_of(attributes)[0] in _written_logs(scenario))
-    ]
-
-
-def _part(
-    scenario: Scenario, schema: str, rows: tuple[tuple[Cell, ...], ...], position: int
-) -> tuple[tuple[Cell, ...], ...]:
-    """Rows of one of the tables of a schema. Several tables of samples hold the same ones."""
-    return rows if schema == TIME_PROFILE else rows[(position - 1) % scenario.parts :: scenario.parts]
+    # The empty one stands for points of interest.
+    subsystems = {"", _CORE_ML_LOG, *(row.subsystem for row in scenario.logged)}
+    tables = []
+    for position, (schema, attributes) in enumerate(table_list(scenario), start=1):
+        if schema == "os-signpost" and _log_of(attributes)[0] not in subsystems:
+            continue
+        if schema not in _ROWS.keys() | others.keys() | set(LANGUAGE_MODELS):
+            continue
+        if schema == TIME_PROFILE and not scenario.samples:
+            continue
+        columns = others[schema].columns if schema in others else columns_of(schema, scenario.xcode.family)
+        rows = tuple(_rows(scenario, schema, attributes))
+        if schema != TIME_PROFILE:
+            # Several tables of samples hold the same ones.
+            rows = rows[(position - 1) % scenario.parts :: scenario.parts]
+        documentation = DOCUMENTATION.get(schema, "") if scenario.xcode.documented else ""
+        tables.append((position, TableContent(schema, attributes, columns, rows, documentation)))
+    return tables
 
 
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
@@ -88,24 +78,21 @@ def _log_of(attributes: Attributes) -> tuple[str, str]:
     return texts.get("subsystem", ""), texts.get("category", "")
 
 
-def _written_logs(scenario: Scenario) -> set[str]:
-    """Subsystems whose signposts are written; the empty one stands for points of interest."""
-    return {"", _CORE_ML_LOG, *(row.subsystem for row in scenario.logged)}
-
-
 def _core_ml(scenario: Scenario) -> Rows:
     lanes_until: list[int] = []
     for index in written_order(scenario.coreml):
         row = scenario.coreml[index]
+        base, parent = row.model.base, row.model.parent
+        qualified = f"{parent.base}/{base}" if base and parent else base
         yield (
             row.start_ns,
             row.duration_ns,
             _free_lane(lanes_until, row.start_ns, row.end_ns),
             row.label,
             row.model.recorded_name or None,
-            text_label(row.model.base) if row.model.base else None,
-            text_label(_qualified_name(row)) if row.model.base else None,
-            row.model.parent.recorded_name if row.model.parent else None,
+            _text(base),
+            _text(qualified),
+            parent.recorded_name if parent else None,
             row.model.level,
             row.lane if scenario.event_types else None,
             None,
@@ -113,10 +100,9 @@ def _core_ml(scenario: Scenario) -> Rows:
         )
 
 
-def _qualified_name(row: CoreMLRow) -> str:
-    """Names of the pipeline and of its stage, or of the model alone."""
-    parent = row.model.parent
-    return row.model.base if parent is None else f"{parent.base}/{row.model.base}"
+def _text(text: str) -> Label | None:
+    """A label; no value for an empty text."""
+    return text_label(text) if text else None
 
 
 def _free_lane(lanes_until: list[int], start_ns: int, end_ns: int) -> int:
@@ -236,9 +222,8 @@ def _signpost_events(scenario: Scenario) -> Rows:
     target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
     for row in scenario.points:
-        message = text_label(row.message) if row.message else None
         head = (row.time_ns, thread, target, "Event", "Process", 1, row.name, None, None)
-        yield (*head, row.subsystem, "PointsOfInterest", message, *location)
+        yield (*head, row.subsystem, "PointsOfInterest", _text(row.message), *location)
 
 
 def _logged(scenario: Scenario, subsystem: str, category: str) -> Rows:
@@ -251,14 +236,13 @@ def _logged(scenario: Scenario, subsystem: str, category: str) -> Rows:
         begin = (row.start_ns, "Event" if form == "event" else "Begin", row.message)
         for time_ns, kind, text in (begin, *([(row.end_ns, "End", end_message)] if form == "interval" else ())):
             head = (time_ns, thread, thread.process, kind, "Process", number, row.name, None, None)
-            yield (*head, row.subsystem, category, text_label(text) if text else None, *location)
+            yield (*head, row.subsystem, category, _text(text), *location)
 
 
 def _points(scenario: Scenario) -> Rows:
     target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     for row in scenario.points:
-        message = text_label(row.message) if row.message else None
-        yield row.time_ns, target, thread, row.subsystem, row.name, message, None, None
+        yield row.time_ns, target, thread, row.subsystem, row.name, _text(row.message), None, None
 
 
 def _signpost_intervals(scenario: Scenario) -> Rows:
@@ -266,10 +250,9 @@ def _signpost_intervals(scenario: Scenario) -> Rows:
     lanes_until: dict[str, list[int]] = {}
     for number, row in enumerate(sorted(scenario.signposts, key=lambda row: row.start_ns), start=1):
         lane = _free_lane(lanes_until.setdefault(row.name, []), row.start_ns, row.end_ns)
-        message = text_label(row.message) if row.message else None
         signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
         names = (row.name, row.category, row.subsystem, number)
-        ends = (target, target, thread, thread, message, None)
+        ends = (target, target, thread, thread, _text(row.message), None)
         yield row.start_ns, row.duration_ns, lane, *names, *ends, None, None, None, None, signature
 
 
@@ -295,10 +278,6 @@ def _samples(scenario: Scenario) -> Rows:
         yield row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack
 
 
-def _nothing(scenario: Scenario) -> Rows:  # noqa: ARG001  every maker of rows has this signature
-    return ()
-
-
 _LAUNCH = (
     ("Initializing - Process Creation", 1_250_000),
     ("Initializing - System Interface Initialization", 25_250_000),
@@ -315,7 +294,7 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "gpu-performance-state-intervals": _gpu_performance,
     "device-thermal-state-intervals": _thermal,
     "potential-hangs": _hangs,
-    "hang-risks": _nothing,
+    "hang-risks": lambda _: (),
     "sysmon-process": _footprints,
     "activity-monitor-process-live": _live_footprints,
     "metal-current-allocated-size": _gpu_memory,

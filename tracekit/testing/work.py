@@ -153,7 +153,8 @@ class Work:
         self._hand_over(plan, inputs, copy_ns, casts)
         yield from self._compute(plan, steps)
         plan.at += host_ns
-        self._hand_back(plan)
+        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
+        plan.at = on_clock(plan.at + 2_500)
 
     def _hand_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
         """Checks and copies of inputs."""
@@ -163,10 +164,6 @@ class Work:
             plan.event("Input Copy", around(copy_ns, 2 * self.jitter), before=1_000)
         if casts:
             plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
-
-    def _hand_back(self, plan: Plan) -> None:
-        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
-        plan.at = on_clock(plan.at + 2_500)
 
     def _compute(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
         """The steps one after the other, each on its unit."""
@@ -180,7 +177,9 @@ class Work:
             elif step.unit == "gpu":
                 yield from self._gpu_step(plan, step, operation=2 * number)
             else:
-                yield from self._cpu_step(plan, step)
+                plan.at = on_clock(plan.at + 2_000)
+                length = yield from self._use_unit(plan, step, 0)
+                plan.event_at("CPU", plan.at - length, length)
 
     def _stage(self, plan: Plan, stage: Stage) -> Planning:
         """A prediction of a stage, with rows of its own."""
@@ -213,12 +212,6 @@ class Work:
         plan.event_at("Prepare GPU Request", requested_at, prepare)
         plan.event_at("GPU Request", requested_at + prepare // 3, plan.at - requested_at - prepare // 3)
         plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
-
-    def _cpu_step(self, plan: Plan, step: Step) -> Planning:
-        """Work on the CPU, which its event states."""
-        plan.at = on_clock(plan.at + 2_000)
-        length = yield from self._use_unit(plan, step, 0)
-        plan.event_at("CPU", plan.at - length, length)
 
     def _use_unit(self, plan: Plan, step: Step, lead_ns: int) -> Generator[Request, Span, int]:
         """Move the plan to the end of a step that waits for its unit; returns how long the unit works."""

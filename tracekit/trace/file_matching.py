@@ -205,8 +205,8 @@ def _joined_reports(
 
 def _found_report(name: str, path: Path) -> list[Joined[PerformanceReport]]:
     """A report beside the recording. Other JSON of that name, which nobody called a report, is none."""
-    from tracekit.model_files.failures import MAX_TEXT_BYTES, read_bytes
     from tracekit.model_files.performance.read import report_in
+    from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
 
     try:
         report = report_in(read_bytes(path, MAX_TEXT_BYTES), path) if path.is_file() else None

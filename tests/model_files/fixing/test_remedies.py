@@ -1,4 +1,4 @@
-"""Which findings can be fixed in which model, and how that is typed."""
+"""Which findings can be fixed in which model, how that is typed, and what changed beside what was asked for."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tracekit.model_files.fixing.remedies import (
     RECORDED,
     REMEDIES,
     UNFIXABLE,
+    changes_beside,
     check_fixable,
     check_shapes,
     fix_command,
@@ -79,3 +80,33 @@ def test_shapes_are_those_that_the_model_takes(inspected, shapes: dict, words: s
     with pytest.raises(UsageError, match=words):
         check_shapes(inspected("ranged"), shapes)
     check_shapes(inspected("ranged"), {"x": [(1, 4), (16, 4)]})
+
+
+def test_nothing_and_what_was_asked_for_are_no_change(inspected) -> None:
+    model = inspected("target_iOS16")
+    wide = replace(model.main, inputs=tuple(replace(each, element="Float16") for each in model.main.inputs))
+    assert changes_beside(model, model, ()) == []
+    assert changes_beside(model, replace(model, functions=(wide,)), ("element",)) == []
+    assert changes_beside(model, replace(model, functions=(wide,)), ("shape",)) == ["inputs of main"]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ({"counts": (("conv", 1),)}, "operations of main"),
+        ({"name": "other"}, "functions"),
+        ({"outputs": ()}, "outputs of main"),
+        # The description has the output, and the program no longer does.
+        ({"operations": ()}, "outputs of main"),
+    ],
+)
+def test_changed_functions_are_named(inspected, function: dict, words: str) -> None:
+    model = inspected("target_iOS16")
+    changed = replace(model, functions=(replace(model.main, **function),))
+    assert words in changes_beside(model, changed, ("element",))
+
+
+def test_changed_metadata_and_states_are_named(inspected) -> None:
+    model = inspected("stateful")
+    without = replace(model, functions=(replace(model.main, states=()),), metadata=replace(model.metadata, author="x"))
+    assert changes_beside(model, without, ()) == ["metadata", "states of main"]

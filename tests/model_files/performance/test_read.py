@@ -21,9 +21,9 @@ from support.performance_reports import (
     wwdc22,
     xcode_json,
 )
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.performance.facts import ComputeUnit, Mark, ReportForm, Transition
 from tracekit.model_files.performance.read import load_performance_report, report_of
+from tracekit.model_files.untrusted import UnreadableModel
 
 CPU, GPU, ANE = ComputeUnit.CPU, ComputeUnit.GPU, ComputeUnit.NEURAL_ENGINE
 MS = 1e6

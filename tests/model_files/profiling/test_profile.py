@@ -14,12 +14,12 @@ from standin.core_ml import COMPILING, DEVICES, MS, PLANS, STATES, StandIn, oper
 from support.models import needs_coremltools
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Feature, FeatureKind, Shape
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.performance.facts import ComputeUnit, ReportForm, Transition
 from tracekit.model_files.profiling import core_ml
-from tracekit.model_files.profiling.inputs import inputs_for
 from tracekit.model_files.profiling.measure import profile
+from tracekit.model_files.profiling.predictions import inputs_for
 from tracekit.model_files.read import read_model
+from tracekit.model_files.untrusted import UnreadableModel
 
 CPU, GPU, ANE = ComputeUnit.CPU, ComputeUnit.GPU, ComputeUnit.NEURAL_ENGINE
 

@@ -30,7 +30,7 @@ ARCHIVES = {
     APP: Written(
         APP,
         [
-            Symbol(0x100, 0x100, "_main", "main", [Call(0x140, 0x10, "_$s3App4LoadyyF", ("/a/a.swift", 8, 2))]),
+            Symbol(0x100, 0x100, "_main", "main", [Call(0x140, 0x10, "_$s3App4LoadyyF", at=("/a/a.swift", 8, 2))]),
             Symbol(0x200, 0x40, "0x100000200", "0x100000200"),
         ],
         [Line(0x140, 8, "/Users/someone/load.swift", 31, 4), Line(0x100, 0x10, "/Users/someone/a.swift", 5, 1)][::-1],

@@ -28,8 +28,8 @@ def chain(archive: SymbolArchive, offset: int) -> list[Place]:
 
 
 def sample() -> Written:
-    inner = Call(0x120, 0x20, "inner", ("b.swift", 7, 3))
-    outer = Call(0x110, 0x50, "outer", ("/home/a.swift", 12, 9), calls=[inner])
+    inner = Call(0x120, 0x20, "inner", at=("b.swift", 7, 3))
+    outer = Call(0x110, 0x50, "outer", at=("/home/a.swift", 12, 9), calls=[inner])
     return Written(
         IDENTITY,
         [Symbol(0x100, 0x100, "_main", "main", [outer]), Symbol(0x200, 0x10, "_other", "other")],
@@ -159,7 +159,9 @@ def calls(start: int, size: int, depth: int) -> st.SearchStrategy[list[Call]]:
             if begin + length > start + size:
                 break
             offset = (draw(st.sampled_from(["b.c", "<x>"])), draw(st.integers(0, 4)), 0)
-            result.append(Call(begin, length, f"i{depth}{number}", offset, calls=draw(calls(begin, length, depth + 1))))
+            result.append(
+                Call(begin, length, f"i{depth}{number}", at=offset, calls=draw(calls(begin, length, depth + 1)))
+            )
             at = begin + length
         return result
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import name_list, no_weights
-from tracekit.model_files.compression import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 from tracekit.model_files.facts import Kind
+from tracekit.model_files.weights import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
-"""Which findings coremltools can mend in the model file itself: the one table for `fix`, `inspect` and `analyze`."""
+"""Which findings coremltools can mend in the model file itself, the one table for `fix`, `inspect` and `analyze`, and
+what a remedy must leave as it was."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Function, Kind, ModelFile, Shape, WeightState
@@ -195,3 +197,32 @@ def _shapes(model: ModelFile) -> Iterator[str]:
         largest = tuple(size.lower if size.upper is None else size.upper for size in shape.ranges)
         for sizes in dict.fromkeys((tuple(shape.dimensions), largest)):
             yield f"{name}={'x'.join(map(str, sizes))}"
+
+
+def changes_beside(before: ModelFile, after: ModelFile, may_change: Collection[str]) -> list[str]:
+    """Names of what changed though nobody asked for it; `may_change` are fields of `Feature`. O(operations)."""
+    old, new = (_facts(model, may_change) for model in (before, after))
+    return [name for name in old if old[name] != new.get(name)]
+
+
+def _facts(model: ModelFile, may_change: Collection[str]) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "metadata": model.metadata,
+        "custom layers": model.custom_layers,
+        "training on the device": model.updatable,
+        "functions": [function.name for function in model.functions],
+    }
+    without: dict[str, Any] = dict.fromkeys(may_change)
+    for function in model.functions:
+        values = {value.name for operation in function.operations or () for value in operation.outputs}
+        values |= {value.name for value in function.parameters}
+        for role in ("inputs", "outputs", "states"):
+            described = getattr(function, role)
+            # An app asks by the name in the description, which the program must have too.
+            known = [each.name in values for each in described]
+            facts[f"{role} of {function.name}"] = [known, *(replace(each, **without) for each in described)]
+        facts[f"compute units that {function.name} asks for"] = {each.backend for each in function.operations or ()}
+        # Conversions may go, and where a shape becomes fixed, operations that worked sizes out.
+        computing = {name: count for name, count in function.counts if name not in ("cast", "identity")}
+        facts[f"operations of {function.name}"] = None if "shape" in may_change else computing
+    return facts

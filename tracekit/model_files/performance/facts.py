@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from operator import itemgetter
 
 
 class ComputeUnit(StrEnum):
@@ -156,12 +157,9 @@ class PerformanceReport:
 
     def costliest(self, count: int) -> tuple[PlannedOperation, ...]:
         """The operations of the largest estimated cost, the largest first; those without one are left out."""
-        known = [(value, entry) for entry in self.operations or () if (value := _weight(entry)) is not None]
-        return tuple(entry for _, entry in sorted(known, key=lambda pair: (-pair[0], pair[1].number))[:count])
-
-
-def _weight(operation: PlannedOperation) -> float | None:
-    return operation.cost if operation.cost is not None else operation.estimated_ns
+        costs = ((entry.estimated_ns if entry.cost is None else entry.cost, entry) for entry in self.operations or ())
+        known = [(-cost, entry.number, entry) for cost, entry in costs if cost is not None]
+        return tuple(entry for _, _, entry in sorted(known, key=itemgetter(0, 1))[:count])
 
 
 def timing_of(samples: Sequence[float], first: Sequence[float] = ()) -> Timing | None:

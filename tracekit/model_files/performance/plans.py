@@ -1,55 +1,63 @@
-"""Compute plans without times of their own: those of CoreMLProfiler and of coremltools, the latter also as the object
-that coremltools gives. That is read by the names of its attributes, so nothing is imported."""
+"""Compute plans without times of their own: those of CoreMLProfiler, of coremltools, and those that apps dump.
+
+The object that coremltools gives is read by the names of its attributes, so nothing is imported.
+
+What apps and scripts dump themselves, an entry of JSON for each operation of an `MLComputePlan`, has no common form.
+The keys are those of eight public tools in Swift and Python, read in their source, as no dump itself was seen; that
+others spell theirs alike is a guess. `preferredDevice`, `preferred_compute_device` and `preferred` mean the same, and
+so on. A key with another meaning under one of these names would be misread.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tracekit.model_files.json_values import entries, mapping, words
-from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import DEEPEST, amount, check_count, is_constant, planned_operation
+from tracekit.model_files.performance.facts import ALL_UNITS, PerformanceReport, PlannedOperation, ReportForm, Timing
+from tracekit.model_files.performance.values import (
+    CHOICES,
+    DEEPEST,
+    amount,
+    check_count,
+    is_constant,
+    planned_operation,
+    units_of,
+    with_times,
+)
+from tracekit.model_files.untrusted import UnreadableModel, entries, mapping, words
 
 _MS = 1e6
 _WORKED_OUT = "The median prediction is worked out from the estimated time and cost of an operation."
 _NOT_NAMED = "The file does not name the model, the device, the system or the compute units that were asked for."
 
 
-def is_profiler(document: object) -> bool:
-    """Whether the JSON is CoreMLProfiler's `compute_plan.json` or `compute_plan_operation_table.json`."""
+def profiler_plan(document: object, path: Path) -> PerformanceReport | None:
+    """CoreMLProfiler's `compute_plan.json` or `compute_plan_operation_table.json`; None for other JSON. Raises
+    `UnreadableModel`. O(operations)."""
     if isinstance(document, list):
-        entry = mapping(document[0] if document else None)
-        return {"operatorName", "preferred_device"} <= set(entry) and isinstance(entry.get("supported_devices"), str)
-    return any("operations" in mapping(mapping(value).get("block")) for value in mapping(document).values())
-
-
-def profiler_plan(document: object, stem: str, source: str) -> PerformanceReport:
-    """CoreMLProfiler's plan. Raises `UnreadableModel`. O(operations)."""
-    if isinstance(document, list):
+        first = mapping(document[0] if document else None)
+        if not ({"operatorName", "preferred_device"} <= set(first) and isinstance(first.get("supported_devices"), str)):
+            return None
         calls = [("main", entry) for entry in document]
     else:
-        calls = [
-            (function, entry)
-            for function, value in mapping(document).items()
-            for entry in _all_operations(mapping(mapping(value).get("block")))
-        ]
+        blocks = {function: mapping(mapping(value).get("block")) for function, value in mapping(document).items()}
+        if not any("operations" in block for block in blocks.values()):
+            return None
+        calls = [(function, entry) for function, block in blocks.items() for entry in _all_operations(block)]
     check_count(len(calls))
     operations = tuple(
         _profile_operation(mapping(entry), function, number) for number, (function, entry) in enumerate(calls)
     )
-    timed = max(
-        (entry for entry in operations if entry.cost and entry.estimated_ns),
-        key=lambda entry: entry.cost or 0,
-        default=None,
-    )
-    prediction, notes = None, [_NOT_NAMED]
-    if timed and timed.cost and timed.estimated_ns:
-        prediction = Timing(None, timed.estimated_ns / timed.cost)
-        notes.append(_WORKED_OUT)
-    return PerformanceReport(
-        stem, source, ReportForm.PROFILER, prediction=prediction, operations=operations, notes=tuple(notes)
-    )
+    timed = [(entry.cost, entry.estimated_ns) for entry in operations if entry.cost and entry.estimated_ns]
+    report = PerformanceReport(path.stem, path.name, ReportForm.PROFILER, operations=operations, notes=(_NOT_NAMED,))
+    if not timed:
+        return report
+    cost, time_ns = max(timed, key=itemgetter(0))
+    return replace(report, prediction=Timing(None, time_ns / cost), notes=(_NOT_NAMED, _WORKED_OUT))
 
 
 def _all_operations(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
@@ -77,22 +85,17 @@ def _profile_operation(entry: Mapping[str, Any], function: str, number: int) -> 
     )
 
 
-def is_coremltools(document: object) -> bool:
-    """Whether the JSON is a plan that coremltools got from a device: `infos`, or the list in it."""
-    infos = mapping(document).get("infos", document)
-    if isinstance(infos, Mapping):
-        infos = list(infos.values())
-    return isinstance(infos, list) and bool(infos) and {"deviceUsage", "path"} <= set(mapping(infos[0]))
-
-
-def coremltools_plan(document: object, stem: str, source: str) -> PerformanceReport:
-    """The plan. Its entries name operations by their output, and no types. Raises `UnreadableModel`. O(operations)."""
+def coremltools_plan(document: object, path: Path) -> PerformanceReport | None:
+    """A plan that coremltools got from a device, `infos` or the list in it; None for other JSON. Its entries name
+    operations by their output, and no types. Raises `UnreadableModel`. O(operations)."""
     infos = mapping(document).get("infos", document)
     listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
+    if not listed or not {"deviceUsage", "path"} <= set(mapping(listed[0])):
+        return None
     check_count(len(listed))
     operations = (_plan_operation(mapping(entry), number) for number, entry in enumerate(listed))
     planned = tuple(entry for entry in operations if not is_constant(entry.type))
-    return PerformanceReport(stem, source, ReportForm.COREMLTOOLS, operations=planned, notes=(_NOT_NAMED,))
+    return PerformanceReport(path.stem, path.name, ReportForm.COREMLTOOLS, operations=planned, notes=(_NOT_NAMED,))
 
 
 def _plan_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
@@ -113,9 +116,8 @@ def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation,
     operations: list[PlannedOperation] = []
     for operation in _structure(plan, plan.model_structure, "main", 0):
         check_count(len(operations))
-        time = None if median_ns is None or operation.cost is None else operation.cost * median_ns
-        operations.append(replace(operation, number=len(operations), estimated_ns=time))
-    return tuple(operations)
+        operations.append(replace(operation, number=len(operations)))
+    return with_times(operations, median_ns)
 
 
 def _structure(plan: Any, structure: Any, name: str, depth: int) -> Iterator[PlannedOperation]:
@@ -151,3 +153,108 @@ def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> Pl
     return planned_operation(
         0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function
     )
+
+
+_LISTS = ("operations", "ops", "rows", "layers")
+_AROUND = ("mlcomputeplan", "computeplan", "plan", "structure")
+_OPERATOR = ("operator", "operatorname", "operatortype", "op", "optype", "operation", "type")
+_NAME = ("outputs", "outputnames", "output", "outputname", "name", "identity")
+_FUNCTION = ("function", "functionname", "scope")
+_PREFERRED = ("preferred", "preferreddevice", "preferredcomputedevice", "preferredunit", "preferredcomputeunit")
+_PLACED = (*_PREFERRED, "device")
+"""Beside the supported units, or in a list of operations that have preferred ones."""
+_SUPPORTED = ("supported", "supporteddevices", "supportedcomputedevices", "supportedunits", "supportedcomputeunits")
+_COST = ("cost", "costweight", "weight", "estimatedcost", "estimatedcostweight")
+_MODEL = ("modelname", "model")
+_ASKED = ("computeunits",)
+"""Keys without capitals, `_` and `-`."""
+
+_CHOICES = {name.lower(): units for name, units in CHOICES.items()} | {"cpuandne": CHOICES["cpuAndNeuralEngine"]}
+_SUFFIXES = (".mlpackage", ".mlmodelc", ".mlmodel")
+_SEPARATORS = re.compile(r"[,|]")
+_EXPECTED = f"expected {', '.join(ALL_UNITS[:-1])} or {ALL_UNITS[-1]}"
+_FORM = "Compute plans that are dumped from an app have no common form: this one was read by the names of its keys."
+
+
+def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
+    """A plan that an app dumped, a list with operators and the compute units that are preferred for them; None for
+    other JSON. Raises `UnreadableModel`, also where no operation has a compute unit that is known. O(operations)."""
+    listed, around = _find_operations(document)
+    plain = list(map(_plain, listed))
+    if not any(_value(entry, _OPERATOR) and _value(entry, _PREFERRED + _SUPPORTED) is not None for entry in plain):
+        return None
+    check_count(len(plain))
+    named = [entry for entry in plain if not is_constant(words(_value(entry, _OPERATOR)))]
+    operations = tuple(_dumped_operation(entry, number) for number, entry in enumerate(named))
+    if not any(operation.unit for operation in operations):
+        raise UnreadableModel(f"the compute plan names no compute unit that is known{_unknown(named)}; {_EXPECTED}")
+    # It may be a path, which may be private.
+    file = PurePosixPath(words(_first(around, _MODEL)))
+    model = file.stem if file.suffix in _SUFFIXES else file.name
+    asked = _CHOICES.get(_squeeze(words(_first(around, _ASKED))))
+    absent = [*([] if model else ["the model"]), "the device", "the system"]
+    absent += [] if asked else ["the compute units that were asked for"]
+    return PerformanceReport(
+        name=model or path.stem,
+        source=path.name,
+        form=ReportForm.DUMP,
+        asked=asked,
+        operations=operations,
+        notes=(f"The file does not name {', '.join(absent[:-1])} or {absent[-1]}.", _FORM),
+    )
+
+
+def _unknown(operations: list[Mapping[str, Any]]) -> str:
+    """What stands in their place, as words in brackets."""
+    texts = dict.fromkeys(filter(None, (words(_value(entry, _PLACED)) for entry in operations)))
+    return f" ({', '.join(repr(text[:20]) for text in list(texts)[:3])})" if texts else ""
+
+
+def _dumped_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
+    supported, cost, name = _value(entry, _SUPPORTED), _value(entry, _COST), _value(entry, _NAME)
+    if isinstance(name, list):
+        name = words(name[0]) or mapping(name[0]).get("name") if name else None
+    if isinstance(supported, str):
+        supported = _SEPARATORS.split(supported)
+    return planned_operation(
+        number,
+        words(name),
+        words(_value(entry, _OPERATOR)),
+        _value(entry, _PLACED),
+        # An operation without a plan has an empty list.
+        supported if units_of(supported) else None,
+        cost.get("weight") if isinstance(cost, Mapping) else cost,
+        # A path to it, such as `model/functions/main`, in one of the tools.
+        function=words(_value(entry, _FUNCTION)).rpartition("/")[2] or "main",
+    )
+
+
+def _find_operations(document: object) -> tuple[list[Any], list[Mapping[str, Any]]]:
+    """The list of operations, and the objects around it, the innermost first; their keys are squeezed."""
+    around: list[Mapping[str, Any]] = []
+    for _ in range(1 + len(_AROUND)):
+        if isinstance(document, list):
+            return document, around
+        held = _plain(document)
+        around.insert(0, held)
+        around += [_plain(held["configuration"])] if "configuration" in held else []
+        document = _value(held, _LISTS) or _value(held, _AROUND)
+    return [], []
+
+
+def _first(objects: list[Mapping[str, Any]], keys: tuple[str, ...]) -> object:
+    return next((value for each in objects if (value := _value(each, keys)) is not None), None)
+
+
+def _value(entry: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """The value of the first of these keys that has one."""
+    return next((entry[key] for key in keys if entry.get(key) is not None), None)
+
+
+def _plain(value: object) -> Mapping[str, Any]:
+    """An object with squeezed keys."""
+    return {_squeeze(str(key)): held for key, held in mapping(value).items()}
+
+
+def _squeeze(text: str) -> str:
+    return text.replace("_", "").replace("-", "").lower()

@@ -7,13 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tracekit.model_files.failures import MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
-from tracekit.model_files.json_values import entries, mapping, parse_json, words
-from tracekit.model_files.performance.dumps import dumped_plan, is_dump
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.plans import coremltools_plan, is_coremltools, is_profiler, profiler_plan
+from tracekit.model_files.performance.plans import coremltools_plan, dumped_plan, profiler_plan
 from tracekit.model_files.performance.values import amount, check_count, planned_operation, samples, unit_of, units_of
-from tracekit.model_files.performance.xcode import is_xcode, xcode_report
+from tracekit.model_files.performance.xcode import xcode_report
+from tracekit.model_files.untrusted import (
+    MAX_TEXT_BYTES,
+    UnreadableModel,
+    entries,
+    mapping,
+    parse_json,
+    quote,
+    read_bytes,
+    words,
+)
 
 EXPECTED = (
     "JSON that Xcode exports of a performance report, a compute plan of CoreMLProfiler, coremltools or an app, or JSON "
@@ -51,12 +58,10 @@ def report_of(document: object, path: Path) -> PerformanceReport | None:
     """The report in the JSON of a file; None where it is something else. Raises `UnreadableModel` where it is damaged.
     O(size of the document)."""
     try:
-        for is_of_form, read in _FORMS:
-            if is_of_form(document):
-                return read(document, path.stem, path.name)
+        reports = (read(document, path) for read in _FORMS)
+        return next((report for report in reports if report is not None), None)
     except UnreadableModel as error:
         raise UnreadableModel(f"{quote(path)}: {error}") from None
-    return None
 
 
 SCHEMA_VERSION = 1
@@ -65,15 +70,11 @@ SCHEMA_VERSION = 1
 KEY = "performance"
 
 
-def is_own(document: object) -> bool:
-    """Whether the JSON is tracekit's."""
+def own_report(document: object, path: Path) -> PerformanceReport | None:
+    """The report that tracekit wrote; None for other JSON. Raises `UnreadableModel`. O(operations)."""
     keys = mapping(document)
-    return isinstance(keys.get(KEY), dict) and "schema_version" in keys
-
-
-def own_report(document: object, stem: str, source: str) -> PerformanceReport:
-    """The report. Raises `UnreadableModel`. O(operations)."""
-    keys = mapping(document)
+    if not isinstance(keys.get(KEY), dict) or "schema_version" not in keys:
+        return None
     version = keys["schema_version"]
     if version != SCHEMA_VERSION:
         raise UnreadableModel(
@@ -86,8 +87,8 @@ def own_report(document: object, stem: str, source: str) -> PerformanceReport:
     listed = report.get("operations")
     check_count(len(entries(listed)))
     return PerformanceReport(
-        name=words(report.get("name")) or stem,
-        source=source,
+        name=words(report.get("name")) or path.stem,
+        source=path.name,
         form=ReportForm(form),
         asked=units_of(report.get("asked")),
         device=words(report.get("device")) or None,
@@ -130,11 +131,5 @@ def _operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     )
 
 
-_FORMS = (
-    (is_xcode, xcode_report),
-    (is_own, own_report),
-    (is_coremltools, coremltools_plan),
-    (is_profiler, profiler_plan),
-    (is_dump, dumped_plan),
-)
-"""Whether JSON is of a form, and what reads it; the first one that is counts."""
+_FORMS = (xcode_report, own_report, coremltools_plan, profiler_plan, dumped_plan)
+"""Readers of JSON, which give None for what is not of their form; the first that gives a report counts."""

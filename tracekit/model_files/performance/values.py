@@ -4,13 +4,13 @@ as damage."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tracekit.model_files.facts import COMPRESSED, CONSTANTS
-from tracekit.model_files.failures import MAX_OPERATIONS, UnreadableModel
-from tracekit.model_files.json_values import entries, words
 from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PlannedOperation
+from tracekit.model_files.untrusted import MAX_OPERATIONS, UnreadableModel, entries, words
 
 UNIT_SPELLINGS = {
     "cpu": ComputeUnit.CPU,
@@ -50,13 +50,6 @@ def amount(value: object, what: str, greatest: float = GREATEST_NS) -> float | N
     return float(value)
 
 
-def share(value: object) -> float | None:
-    """The estimated cost of an operation, from 0 to 1; None where there is none. Raises `UnreadableModel` for any other
-    number."""
-    # Sums of rounded parts may exceed 1 in the last digits.
-    return amount(value, "the cost of an operation", 1.001)
-
-
 def samples(value: object, what: str, unit_ns: float) -> list[float]:
     """Durations in ns of a list of numbers in a unit. Raises `UnreadableModel` for anything but durations."""
     amounts = [amount(entry, what, GREATEST_NS / unit_ns) for entry in entries(value)]
@@ -81,14 +74,14 @@ def units_of(values: object) -> tuple[ComputeUnit, ...] | None:
     return tuple(unit for unit in ALL_UNITS if unit in units)
 
 
-def bare(operator: str) -> str:
+def _bare(operator: str) -> str:
     """`ios18.conv` as `conv`."""
     return operator.rpartition(".")[2]
 
 
 def is_constant(operator: str) -> bool:
     """Whether the operation is a constant or compressed weights, which run nowhere."""
-    name = bare(operator)
+    name = _bare(operator)
     return name == CONSTANTS or name.startswith(COMPRESSED)
 
 
@@ -99,7 +92,17 @@ def planned_operation(
     Raises `UnreadableModel` for an impossible cost."""
     # Where it does run, it can run.
     units = units_of([*supported, preferred] if isinstance(supported, list) else None)
-    return PlannedOperation(number, name, bare(operator), unit_of(preferred), units, share(cost), **more)
+    # Sums of rounded parts may exceed 1 in the last digits.
+    share = amount(cost, "the cost of an operation", 1.001)
+    return PlannedOperation(number, name, _bare(operator), unit_of(preferred), units, share, **more)
+
+
+def with_times(operations: Iterable[PlannedOperation], median_ns: float | None) -> tuple[PlannedOperation, ...]:
+    """The operations with their estimated times: cost × median prediction."""
+    return tuple(
+        entry if entry.cost is None or median_ns is None else replace(entry, estimated_ns=entry.cost * median_ns)
+        for entry in operations
+    )
 
 
 def check_count(count: int) -> None:

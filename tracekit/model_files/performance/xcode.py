@@ -8,11 +8,9 @@ Serial number, name and id of the device and the path of the model are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from tracekit.model_files.failures import UnreadableModel
-from tracekit.model_files.json_values import entries, mapping, words
 from tracekit.model_files.performance.facts import (
     ComputeUnit,
     PerformanceReport,
@@ -29,7 +27,9 @@ from tracekit.model_files.performance.values import (
     planned_operation,
     samples,
     unit_of,
+    with_times,
 )
+from tracekit.model_files.untrusted import UnreadableModel, entries, mapping, words
 
 _SECOND = 1e9
 _CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
@@ -37,29 +37,23 @@ _CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
 _COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
-def is_xcode(document: object) -> bool:
-    """Whether the JSON is such a report."""
-    return "deviceResults" in mapping(document)
-
-
-def xcode_report(document: object, stem: str, source: str) -> PerformanceReport:
-    """The report. Raises `UnreadableModel`. O(operations + samples)."""
+def xcode_report(document: object, path: Path) -> PerformanceReport | None:
+    """The report; None for other JSON. Raises `UnreadableModel`. O(operations + samples)."""
     keys = mapping(document)
+    if "deviceResults" not in keys:
+        return None
     results = mapping(keys["deviceResults"])
     if not any(key in results for key in ("predict", "load", "compile", "modelStructure")):
         raise UnreadableModel("the report holds no results: neither 'predict', 'load', 'compile' nor 'modelStructure'")
     run = mapping(results.get("perfRunConfig"))
     device = mapping(keys.get("deviceInfo"))
     prediction = _timing(results, "predict", run.get("predictionCount"))
-    operations = tuple(_operations(results["modelStructure"])) if "modelStructure" in results else None
-    median = prediction.median_ns if prediction else None
-    if operations and median is not None:
-        operations = tuple(
-            replace(entry, estimated_ns=None if entry.cost is None else entry.cost * median) for entry in operations
-        )
+    operations = None
+    if "modelStructure" in results:
+        operations = with_times(_operations(results["modelStructure"]), prediction.median_ns if prediction else None)
     return PerformanceReport(
-        name=words(mapping(keys.get("modelMetadata")).get("fileName")) or stem,
-        source=source,
+        name=words(mapping(keys.get("modelMetadata")).get("fileName")) or path.stem,
+        source=path.name,
         form=ReportForm.XCODE,
         asked=_units_of_choice(keys.get("computeUnit")),
         device=words(device.get("modelName")) or None,
@@ -96,11 +90,10 @@ def _operations(structure: object) -> Iterator[PlannedOperation]:
     number = 0
     for function, entry in _entries(structure, "main", 0):
         operator = words(entry.get("operatorName")) or words(entry.get("type"))
-        if is_constant(operator):
-            continue
-        check_count(number)
-        yield _operation(entry, operator, function, number)
-        number += 1
+        if not is_constant(operator):
+            check_count(number)
+            yield _operation(entry, operator, function, number)
+            number += 1
 
 
 def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Form, ModelFile
-from tracekit.model_files.failures import UnreadableModel, quote
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing, timing_of
 from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
-from tracekit.model_files.profiling.inputs import inputs_for
+from tracekit.model_files.profiling.predictions import inputs_for
 from tracekit.model_files.read import read_model
+from tracekit.model_files.untrusted import UnreadableModel, quote
 
 if TYPE_CHECKING:
     from tracekit.model_files.profiling.core_ml import CoreML, Loaded
@@ -83,7 +83,9 @@ class _Run:
         """Times and plan. Raises `TracekitError` where compiling, loading or predicting fails."""
         compiled, compile_timing = self._compile()
         loaded, load = self._load(compiled)
-        prediction = self._predict(loaded, inputs, predictions)
+        state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
+        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
+        prediction = timing_of(times[1:], times[:1])
         operations, notes = self._plan(compiled, prediction)
         functions = len(self.model.functions)
         remarks = [f"Of {functions} functions only the default one was run."] if functions > 1 else []
@@ -116,11 +118,6 @@ class _Run:
             # Nobody knows whether the system had it in its cache.
             return loaded, timing_of([first, *rest])
         return loaded, timing_of(rest, [first])
-
-    def _predict(self, loaded: Loaded, inputs: dict[str, Any], predictions: int) -> Timing | None:
-        state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
-        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
-        return timing_of(times[1:], times[:1])
 
     def _plan(
         self, compiled: Path, prediction: Timing | None

@@ -103,7 +103,11 @@ class _Writer:
         """Fields of an instance as the archive holds them."""
         match value:
             case Coded(name, fields):
-                return {key: self._field(item) for key, item in fields.items()} | self._class((name, "NSObject"))
+                stored = {
+                    key: item if isinstance(item, bool | int | float) else self.reference(item)
+                    for key, item in fields.items()
+                }
+                return stored | self._class((name, "NSObject"))
             case MutableText(text):
                 return {"NS.string": text} | self._class(_STRING)
             case bytes():
@@ -117,9 +121,6 @@ class _Writer:
             case frozenset():
                 return {"NS.objects": [self.reference(item) for item in sorted(value)]} | self._class(_SET)
         raise TypeError(f"no way to archive {type(value).__name__}")
-
-    def _field(self, value: object) -> object:
-        return value if isinstance(value, bool | int | float) else self.reference(value)
 
     def _pairs(self, items: Mapping[object, object]) -> dict[str, object]:
         return {

@@ -232,10 +232,5 @@ def _run_information(run: Scenario) -> Coded:
 
 def _machine(side: str, machine: Machine | None) -> dict[str, object]:
     """Fields of a device; empty texts where there is none."""
-    return {
-        f"{side}Platform": machine.platform if machine else "",
-        f"{side}Model": machine.model if machine else "",
-        f"{side}OperatingSystem": machine.os_version if machine else "",
-        f"{side}Name": machine.name if machine else "",
-        f"{side}UUID": machine.uuid if machine else "",
-    }
+    fields = {"Platform": "platform", "Model": "model", "OperatingSystem": "os_version", "Name": "name", "UUID": "uuid"}
+    return {f"{side}{key}": getattr(machine, field) if machine else "" for key, field in fields.items()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered_dictionary
 from tracekit.testing.bundle.values import TYPES, Values
-from tracekit.testing.cells import Cell, Column, TableContent
+from tracekit.testing.cells import Cell, TableContent
 
 ROWS_PER_BLOCK = 65_536
 """The rows file is padded to a multiple of this; what Instruments writes."""
@@ -82,20 +82,19 @@ def _topology_fields(table: TableContent) -> dict[str, str]:
 
 def _schema(table: TableContent, topology: dict[str, str]) -> str:
     """The schema file: one element per column, in order."""
-    columns = "".join(_schema_column(column, topology.get(column.mnemonic)) for column in table.columns)
+    columns = ""
+    for column in table.columns:
+        field = topology.get(column.mnemonic)
+        pairs = {
+            "mnemonic": column.mnemonic,
+            "engineeringName": column.name,
+            "engineeringType": TYPES[column.type].id,
+            **({"topologyField": field} if field else {}),
+        }
+        columns += f"<column {' '.join(f'{key}={quoteattr(text)}' for key, text in pairs.items())}/>"
     kind = "XRTD64_CC32_R_TypeID" if _DURATION in topology.values() else "XRT64_CC32_R_TypeID"
     head = f'<schema name={quoteattr(table.schema)} topology="{kind}">'
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{head}{columns}</schema>\n\n'
-
-
-def _schema_column(column: Column, field: str | None) -> str:
-    pairs = {
-        "mnemonic": column.mnemonic,
-        "engineeringName": column.name,
-        "engineeringType": TYPES[column.type].id,
-        **({"topologyField": field} if field else {}),
-    }
-    return f"<column {' '.join(f'{key}={quoteattr(text)}' for key, text in pairs.items())}/>"
 
 
 def _record(table: TableContent, fields: dict[str, str]) -> np.dtype[np.void]:

@@ -21,21 +21,12 @@ _DYLD = (0x1F, 5)
 """Class and subclass of the loader's events."""
 _FIRST_PATH_ID = 0x40
 _KDEBUG = columns_from("""
-    time | Timestamp | event-time
-    thread | Thread | thread
-    class | Class | kdebug-class
-    subclass | Subclass | kdebug-subclass
-    code | Code | kdebug-code
-    function | Function | kdebug-func
-    arg1 | Argument 1 | kdebug-arg
-    arg2 | Argument 2 | kdebug-arg
-    arg3 | Argument 3 | kdebug-arg
-    arg4 | Argument 4 | kdebug-arg
+    time: event-time | Timestamp; thread; class: kdebug-class; subclass: kdebug-subclass; code: kdebug-code;
+    function: kdebug-func; arg1: kdebug-arg | Argument 1; arg2: kdebug-arg | Argument 2; arg3: kdebug-arg | Argument 3;
+    arg4: kdebug-arg | Argument 4
 """)
 _STRINGS = columns_from("""
-    time | Timestamp | event-time
-    raw-string | String | raw-string
-    raw-string-id | String ID | kdebug-string
+    time: event-time | Timestamp; raw-string | String; raw-string-id: kdebug-string | String ID
 """)
 
 
@@ -75,38 +66,19 @@ def symbol_files(samples: Iterable[SampleRow], images: dict[str, Placed]) -> dic
 
 
 def _archive(image: Placed, frames: list[Frame]) -> Written:
-    symbols = {
-        image.starts[frame.name, frame.symbol]: Symbol(
-            image.starts[frame.name, frame.symbol], FUNCTION_BYTES, frame.symbol, _display(frame)
-        )
-        for frame in frames
-    }
-    lines = {
-        image.offset(frame): Line(image.offset(frame), LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
-        for frame in frames
-        if frame.line
-    }
+    symbols, lines = {}, {}
+    for frame in frames:
+        start = image.starts[frame.name, frame.symbol]
+        # Names of C and Objective-C are displayed; mangled ones have no such name.
+        shown = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
+        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, shown)
+        if frame.line:
+            at = image.offset(frame)
+            lines[at] = Line(at, LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
     return Written(image.identity, [symbols[at] for at in sorted(symbols)], [lines[at] for at in sorted(lines)])
 
 
-def _display(frame: Frame) -> str:
-    """Names of C and Objective-C are displayed; mangled ones have no such name."""
-    return "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
-
-
 NOTHING = -1
-
-
-@dataclass
-class Call:
-    """An inlined call; `at` is where it was called: file, line, column."""
-
-    start: int
-    size: int
-    name: str
-    at: tuple[str, int, int] = ("", 0, 0)
-    display: str = ""
-    calls: list[Call] = field(default_factory=list)
 
 
 @dataclass
@@ -118,6 +90,14 @@ class Symbol:
     name: str
     display: str = ""
     calls: list[Call] = field(default_factory=list)
+
+
+@dataclass
+class Call(Symbol):
+    """An inlined call."""
+
+    at: tuple[str, int, int] = ("", 0, 0)
+    """Where it was called: file, line, column."""
 
 
 @dataclass
@@ -165,7 +145,7 @@ class Written:
         return header + struct.pack("<3I", len(strings.data), 4 * len(displayed), 0) + body + bytes(strings.data)
 
     @staticmethod
-    def _call(each: Symbol | Call, child: int, strings: _Strings) -> bytes:
+    def _call(each: Symbol, child: int, strings: _Strings) -> bytes:
         return struct.pack("<5Ii", each.start, each.size, 0, strings.add(each.display), strings.add(each.name), child)
 
 
@@ -188,15 +168,12 @@ def _number_records(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], li
     """Records with the first of their children, level by level: children ascend in the order of their parents."""
     inlined: list[Call] = []
     first: dict[int, int] = {}
-    level: list[Symbol | Call] = list(symbols)
-    while level:
-        after: list[Symbol | Call] = []
-        for parent in level:
-            if parent.calls:
-                first[id(parent)] = len(inlined)
-                inlined += parent.calls
-                after += parent.calls
-        level = after
+    parents = list(symbols)
+    for parent in parents:
+        if parent.calls:
+            first[id(parent)] = len(inlined)
+            inlined += parent.calls
+            parents += parent.calls
     return (
         [(each, first.get(id(each), NOTHING)) for each in symbols],
         [(each, first.get(id(each), NOTHING)) for each in inlined],

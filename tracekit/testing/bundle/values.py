@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import chain
 
 from tracekit.testing.cells import Cell, Label, Part
 from tracekit.testing.machines import Process, Thread
@@ -44,12 +45,11 @@ class NativeType:
 
 _ONES_4, _ONES_8 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
 
-_GROUPS: tuple[tuple[Kind, int, int | None, str], ...] = (
-    (
-        Kind.STRING,
-        4,
-        _ONES_4,
-        """
+_Width = tuple[Kind, int, int | None]
+"""What the types of a group have in common: kind, bytes, and what stands for "no value"."""
+
+_GROUPS: dict[_Width, str] = {
+    (Kind.STRING, 4, _ONES_4): """
         PrototypeString string; PrototypeShortString short-string; OSLogSubsystem subsystem; OSLogCategory category;
         OSLogEvent event-type; OSLogFormatString format-string; SignpostName signpost-name; ThermalState thermal-state;
         ApplicationPeriod app-period; EventConcept event-concept; CoreMLModelEvent coreml-model-event;
@@ -57,76 +57,49 @@ _GROUPS: tuple[tuple[Kind, int, int | None, str], ...] = (
         MPSEventName mps-event-name; GPUChannelName gpu-channel-name; GPUState gpu-state;
         GPUPerformanceState gpu-performance-state; GPUEventName gpu-event-name; MetalDeviceName metal-device-name;
         MetalObjectLabel metal-object-label; HangType hang-type; NarrativeText narrative-text
-        """,
-    ),
-    (Kind.ARRAY, 4, _ONES_4, "Process process; Thread thread; TextBacktrace text-backtrace"),
-    (
-        Kind.LABEL,
-        4,
-        _ONES_4,
-        "FormattedLabel formatted-label; NarrativeEntry narrative; OSLogMetadata os-log-metadata",
-    ),
-    (
-        Kind.NUMBER,
-        4,
-        _ONES_4,
-        """
+    """,
+    (Kind.ARRAY, 4, _ONES_4): "Process process; Thread thread; TextBacktrace text-backtrace",
+    (Kind.LABEL, 4, _ONES_4): """
+        FormattedLabel formatted-label; NarrativeEntry narrative; OSLogMetadata os-log-metadata
+    """,
+    (Kind.NUMBER, 4, _ONES_4): """
         Boolean boolean; ProcessID pid; GPUFrameNumber gpu-frame-number; RenderingBufferDepth render-buffer-depth
-        """,
-    ),
-    (Kind.NUMBER, 4, None, "GenericUInt32 uint32; MetalEncodingNestingLevel metal-nesting-level; LayoutID layout-id"),
-    (
-        Kind.NUMBER,
-        8,
-        _ONES_8,
-        """
+    """,
+    (Kind.NUMBER, 4, None): """
+        GenericUInt32 uint32; MetalEncodingNestingLevel metal-nesting-level; LayoutID layout-id
+    """,
+    (Kind.NUMBER, 8, _ONES_8): """
         StartTime start-time; RecordedEventTimestamp event-time; SampleTimestamp sample-time; SizeInBytes size-in-bytes;
         ThreadID tid
-        """,
-    ),
-    (Kind.NUMBER, 8, 0, "Duration duration; OSSignpostIdentifier os-signpost-identifier"),
-    (
-        Kind.NUMBER,
-        8,
-        None,
-        """
+    """,
+    (Kind.NUMBER, 8, 0): "Duration duration; OSSignpostIdentifier os-signpost-identifier",
+    (Kind.NUMBER, 8, None): """
         PrototypeValue uint64; MetalCommandBufferID metal-command-buffer-id; VisualConnectionUUID64 connection-uuid64;
         MachAbsoluteTime mach-absolute-time; MachContinuousTime mach-continuous-time; MetalEncoderID metal-encoder-id;
         UnsignedIntegerHexLowercase uint64-hex-lowercase
-        """,
-    ),
-    (
-        Kind.PACKED,
-        8,
-        _ONES_8,
-        """
+    """,
+    (Kind.PACKED, 8, _ONES_8): """
         ThreadName thread-name; ReturnLocation return-location; MachTimebaseInfo mach-timebase-info;
         TimeSinceEpoch time-since-epoch
-        """,
-    ),
-)
+    """,
+}
 
-_STACK_GROUPS: tuple[tuple[Kind, int, int | None, str], ...] = (
-    (Kind.STRING, 4, _ONES_4, "ThreadState thread-state; RawString raw-string"),
-    (Kind.ARRAY, 4, _ONES_4, "Backtrace backtrace"),
-    (Kind.NUMBER, 4, _ONES_4, "CPUCore core"),
-    (
-        Kind.NUMBER,
-        4,
-        None,
-        """
+_STACK_GROUPS: dict[_Width, str] = {
+    (Kind.STRING, 4, _ONES_4): "ThreadState thread-state; RawString raw-string",
+    (Kind.ARRAY, 4, _ONES_4): "Backtrace backtrace",
+    (Kind.NUMBER, 4, _ONES_4): "CPUCore core",
+    (Kind.NUMBER, 4, None): """
         KDebugClass kdebug-class; KDebugSubclass kdebug-subclass; KDebugCode kdebug-code; KDebugFunction kdebug-func
-        """,
-    ),
-    (Kind.NUMBER, 8, _ONES_8, "TimeSampleWeight weight"),
-    (Kind.NUMBER, 8, None, "KDebugArgument kdebug-arg; KDebugStringID kdebug-string"),
-)
+    """,
+    (Kind.NUMBER, 8, _ONES_8): "TimeSampleWeight weight",
+    (Kind.NUMBER, 8, None): "KDebugArgument kdebug-arg; KDebugStringID kdebug-string",
+}
 
 
-def _types(groups: tuple[tuple[Kind, int, int | None, str], ...]) -> dict[str, NativeType]:
+def _types(groups: dict[_Width, str]) -> dict[str, NativeType]:
     return {
-        mnemonic: NativeType(f"XR{name}TypeID", kind, width, nothing)
-        for kind, width, nothing, listing in groups
+        mnemonic: NativeType(f"XR{name}TypeID", *width)
+        for width, listing in groups.items()
         for name, mnemonic in (pair.split() for pair in listing.split(";"))
     }
 
@@ -197,7 +170,9 @@ class Values:
     def number(self, native: NativeType, cell: Cell) -> int:
         """What a field holds for a cell. Raises TypeError for a cell that its column cannot hold."""
         if cell is None:
-            return self._nothing(native)
+            if native.nothing is None:
+                raise TypeError(f"{native.id} has no way to say that there is no value")
+            return native.nothing
         match native.kind, cell:
             case Kind.STRING, str():
                 return self.string(cell)
@@ -244,13 +219,5 @@ class Values:
     def _label(self, label: Label) -> int:
         # Real bundles hold no array without numbers: an empty label is one empty text.
         parts = label.parts or (Part("string", ""),)
-        return self.labels.reference(tuple(number for part in parts for number in self._part(part)))
-
-    def _part(self, part: Part) -> tuple[int, int]:
-        return TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)
-
-    @staticmethod
-    def _nothing(native: NativeType) -> int:
-        if native.nothing is None:
-            raise TypeError(f"{native.id} has no way to say that there is no value")
-        return native.nothing
+        numbers = ((TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)) for part in parts)
+        return self.labels.reference(tuple(chain.from_iterable(numbers)))

@@ -29,13 +29,8 @@ from tracekit.testing.stacks import placed_images
 from tracekit.testing.tables import main_thread, tables_of
 
 _THREAD_INFO = columns_from("""
-    time | Timestamp | event-time
-    pid | Process ID | pid
-    tid | Thread ID | tid
-    process | Process | process
-    thread | Thread | thread
-    name | Name | thread-name
-    main-thread | Main Thread | boolean
+    time: event-time | Timestamp; pid | Process ID; tid | Thread ID; process; thread; name: thread-name;
+    main-thread: boolean
 """)
 
 _DOCUMENT_VERSION = 5

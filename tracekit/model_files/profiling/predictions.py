@@ -1,18 +1,25 @@
-"""Inputs that a model takes, made up: their values do not change how long most models take."""
+"""Inputs that a model takes, made up, since their values do not change how long most models take; and how far the
+outputs of two models for them lie apart."""
 
 from __future__ import annotations
 
 import math
+import platform
+import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tracekit.arrays import AnyArray
-from tracekit.model_files.facts import Feature, FeatureKind
-from tracekit.model_files.failures import UnreadableModel
+from tracekit.model_files.facts import Feature, FeatureKind, ModelFile
+from tracekit.model_files.profiling import core_ml
+from tracekit.model_files.untrusted import UnreadableModel
 
 MakeImage = Callable[[AnyArray, str], object]
+Side = tuple[ModelFile, Path]
 
 MAX_ELEMENTS = 2**28
 """Of one input: 1 GB as Float32."""
@@ -81,3 +88,27 @@ def _shape(feature: Feature) -> tuple[int, ...]:
     if count > MAX_ELEMENTS:
         raise UnreadableModel(f"input '{feature.name}' has {count:,} elements; at most {MAX_ELEMENTS:,} are made up")
     return shape
+
+
+def compare_outputs(before: Side, after: Side) -> tuple[dict[str, float], str]:
+    """The largest absolute difference of each output that is an array, on the same seeded inputs, with all compute
+    units; else why they were not compared."""
+    if platform.system() != "Darwin":
+        return {}, "needs a Mac"
+    try:
+        # A shape that is fixed now is one that both take.
+        shapes = {feature.name: feature.shape for feature in after[0].main.inputs}
+        old, new = (_predict(model, path, shapes) for model, path in (before, after))
+        pairs = {name: (value, new[name]) for name, value in old.items() if isinstance(value, np.ndarray)}
+        return {name: float(np.abs(np.subtract(*pair, dtype=np.float64)).max()) for name, pair in pairs.items()}, ""
+    except Exception as error:  # coremltools raises bare exceptions, and the model is written whether it runs or not
+        return {}, " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _predict(model: ModelFile, path: Path, shapes: dict[str, Any]) -> dict[str, Any]:
+    runtime = core_ml.runtime()
+    inputs = inputs_for([replace(each, shape=shapes.get(each.name)) for each in model.main.inputs], runtime.image)
+    with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
+        loaded = runtime.load(runtime.compile(path, Path(folder, f"{model.name}.mlmodelc")), "all")
+        outputs: Any = loaded.predict(inputs, loaded.make_state() if model.main.states else None)
+        return dict(outputs)

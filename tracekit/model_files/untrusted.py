@@ -1,9 +1,12 @@
-"""What can be wrong with a model file, and how much of one is read."""
+"""Content that others wrote: how much of it is read, what can be wrong with it, and values of JSON."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path, PurePath
+from typing import Any
 
 from tracekit.errors import TracekitError
 
@@ -61,3 +64,35 @@ def read_bytes(path: Path, limit: int) -> bytes:
             f"{quote(path)} is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository"
         )
     return data
+
+
+def parse_json(text: str | bytes) -> object:
+    """What JSON holds; None for what is not complete JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """A JSON object; an empty one for anything else: values of the wrong type count as absent."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def entries(value: object) -> list[Any]:
+    """A JSON list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def words(value: object) -> str:
+    """A text; empty for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def whole_number(value: object) -> int | None:
+    """A whole number, also one written as text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else None
+    return int(value) if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isdecimal() else None

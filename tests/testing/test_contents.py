@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from tracekit.testing.contents import table_list
+from tracekit.testing.contents import table_list, toc_document
 from tracekit.testing.machines import WINDOW_SERVER, Process
 from tracekit.testing.rows import PointRow
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.tables import tables_of
-from tracekit.testing.toc_xml import toc_document
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import pytest
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import NotApplicable
 from tracekit.model_files.facts import FeatureKind, Form, Kind, WeightState
-from tracekit.model_files.failures import UnreadableModel
 from tracekit.model_files.read import read_model
+from tracekit.model_files.untrusted import UnreadableModel
 
 FUNCTION = {
     "name": "main",
