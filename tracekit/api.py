@@ -223,7 +223,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
         counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
-    return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
+    return why_report(trace, found, facts, functions=request.functions, nothing=nothing)
 
 
 def _results_about(

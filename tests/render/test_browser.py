@@ -379,13 +379,16 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
 
 def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("A report", "utf-8")
-    medians = np.linspace(8e6, 12e6, 41).round()
-    recordings = [recorded(at, {"Net": {"p50_ns": ns}}, report="report.html") for at, ns in enumerate(medians.tolist())]
+    medians, long_name = np.linspace(8e6, 12e6, 41).round(), "NetOfAVeryLongNameThatFillsThePhone"
+    recordings = [
+        recorded(at, {long_name: {"p50_ns": ns}}, report="report.html") for at, ns in enumerate(medians.tolist())
+    ]
     page = tmp_path / "history.html"
     page.write_text(html_of(history_document(history_of(recordings), "html")), "utf-8")
     command = ["node", str(WEB / "test/history.mjs"), str(CHROMIUM), str(page), "0.5"]
     seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
     assert (seen["complaints"], seen["before"], seen["visible"], seen["left"]) == ([], False, True, False)
+    assert seen["overflow"] == 0
     named = {at: f"{FIRST + timedelta(days=at):%Y-%m-%d} {commit(at)[:12]}" for at in (20, 39, 40)}
     assert seen["pointed"] == f"{named[20]}: 10.00 ms"
     assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.00 ms", f"{named[39]}: 11.90 ms")

@@ -223,7 +223,8 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
     if new := statuses[FindingStatus.NEW]:
         worst = ", ".join(filter(None, (f"{new[0].id}{of_models(new[0])}", finding_details(new[0]))))
-        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({new[0].severity}): {worst}"
+        severity = f"{'worst: ' if counts[FindingStatus.NEW] > 1 else ''}{new[0].severity}"
+        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({severity}): {worst}"
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
         if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
             yield f"{wanted}: {format_names(names, CHANGES)}"

@@ -15,7 +15,7 @@ from tracekit.characters import visible
 from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
 from tracekit.documents.pictures import BINS, Scale, axis_time, calls_of, drawing, figure, group_class, legend
-from tracekit.documents.why import caller, sentence, why_facts
+from tracekit.documents.why import UNSAMPLED, caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
@@ -69,7 +69,7 @@ def lanes(
 
 
 def _words(why: Why, *, sampled: bool) -> Words:
-    code = caller(why) if sampled else ("not recorded (Time Profiler)",)
+    code = caller(why) if sampled else (UNSAMPLED,)
     return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
 
 

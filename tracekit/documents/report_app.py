@@ -169,10 +169,10 @@ def _level(level: MemoryLevel) -> str:
 
 
 def _sure(load: LoadMemory) -> str:
-    """What the step rests on: `clear (samples 1.00 s apart)`."""
+    """What the step rests on: `clear (1.00 s apart)`."""
     if load.apart_ns is None or load.sure == Sureness.UNSAMPLED:
         return load.sure
-    return f"{load.sure} (samples {format_time(load.apart_ns)} apart)"
+    return f"{load.sure} ({format_time(load.apart_ns)} apart)"
 
 
 def _picture(lane: DrawnLane) -> blocks.Figure | None:

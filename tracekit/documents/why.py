@@ -42,6 +42,7 @@ CAUSES = {
     Cause.NOT_VISIBLE: "not visible in the recording",
 }
 UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
+UNSAMPLED = "not recorded (Time Profiler)"
 LAYERS = {**UNITS, "data": "copies and conversions", "specializing": "specialization", "rest": "rest"}
 
 
@@ -63,7 +64,7 @@ def why_document(report: WhyReport, path: str = "") -> Document:
         verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
         blocks=present(
-            *(block for model in report.models for block in _blocks(model, several=len(explained) > 1)),
+            *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
             Paragraph(Span(replayed, Role.CODE), lead="savings") if finding in FIXES else None,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
@@ -87,7 +88,7 @@ def _verdict(report: WhyReport, count: int) -> str:
     )
 
 
-def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
+def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block | None]:
     """The predictions of one model, each below its sentence unless the verdict is that; its tail; each fix."""
     fix = None
     for why, findings in zip(model.predictions, model.findings, strict=True):
@@ -100,7 +101,7 @@ def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
         about = present(
             table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
-            Paragraph(join(_about(why), "; "), Role.DIM),
+            Paragraph(join(_about(why, sampled), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
@@ -247,8 +248,9 @@ def _small(why: Why, large: Sequence[Part]) -> str:
     return f"other parts together {_sign(ns)}{format_time(abs(ns), why.resolution_ns)} ({names})"
 
 
-def _about(why: Why) -> Iterator[Line]:
-    yield from caller(why)
+def _about(why: Why, sampled: bool) -> Iterator[Line]:
+    """Who called, what was in flight, and where it is recorded."""
+    yield from caller(why) if sampled else (f"called from: {UNSAMPLED}",)
     yield f"{why.in_flight} in flight"
     if why.resolution_ns:
         yield f"inferred from call stacks, {format_error(why.resolution_ns)}"

@@ -50,7 +50,7 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         for paragraph in document.context
         if not (paragraph.lead and blocks.plain(paragraph.line) in sides)
     ]
-    top = tag("header", tag("h1", visible(document.title)), verdict, *map(_html, context), class_="top")
+    top = tag("header", tag("h1", _broken(visible(document.title))), verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
     if len(named) >= LINKED:
@@ -203,6 +203,11 @@ def _section(block: blocks.Section) -> Html | None:
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
+def _broken(name: str) -> Html:
+    """A name that goes on in another line after `_` and before `.`, where one is not enough."""
+    return join(re.split(r"(?<=_)|(?=\.)", name), Html("<wbr>"))
+
+
 def grid(block: blocks.Table[Any]) -> Html:
     """A table that can be read without scripts, and sorted and searched with them. On a phone its rows become
     paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place. One
@@ -212,7 +217,7 @@ def grid(block: blocks.Table[Any]) -> Html:
     wide = len(shown) > WIDE
     kinds = _kinds(shown, wide=wide)
     titles = [visible(column.title.replace("\n", " ")) for column in shown]
-    named = [join(re.split(r"(?<=[_.])", title), Html("<wbr>")) if group else title for title in titles]
+    named = [_broken(title) if group else title for title in titles]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
     rows, last = list[Html](), ""
     for row in block.rows[:ROWS]:
