@@ -49,6 +49,16 @@ def test_what_was_not_recorded_is_said_in_every_form(tracekit, path):
         assert "thermal: Thermal State was not recorded" in result.err
 
 
+def test_json_holds_what_json_has_no_form_of(tracekit, path):
+    query = "select 1 / 0 as a, ['nan'::double, 2] as b, map {date '2026-11-27': 1.5::decimal(3, 1)} as c, 3 as d"
+
+    def refuse_constant(name):
+        raise AssertionError(name)
+
+    document = json.loads(tracekit("sql", path, query, "--json").out, parse_constant=refuse_constant)
+    assert document["rows"] == [[None, [None, 2], {"2026-11-27": 1.5}, 3]]
+
+
 def test_options_may_stand_between_recording_and_query(tracekit, path):
     said = tracekit("sql", path, "--format", "csv", COUNT)
     assert (said.status, said.out) == (0, tracekit("sql", path, COUNT, "--format", "csv").out)
@@ -58,7 +68,7 @@ def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
     (tmp_path / "ask.sql").write_text(COUNT)
     assert "276" in tracekit("sql", path, "-f", tmp_path / "ask.sql").out
     for arguments, sentence in (
-        (("-f", tmp_path / "none.sql"), "cannot read"),
+        (("-f", tmp_path / "none.sql"), "none.sql: No such file or directory\n"),
         ((COUNT, "-f", tmp_path / "ask.sql"), "give QUERY or --file, not both"),
         (("from nobody",), "unknown view 'nobody'"),
     ):

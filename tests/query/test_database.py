@@ -89,6 +89,12 @@ def test_texts_sort_and_compare_as_texts(known):
         ("from trace", "unknown view"),
         ("select getenv('HOME')", "getenv"),
         ("from query('drop table gpu')", "."),
+        ("from query('from thermal')", r"not query\(\)"),
+        ("from duckdb_settings()", r"not duckdb_settings\(\)"),
+        ("from Pragma_Table_Info('gpu')", r"not pragma_table_info\(\)"),
+        ("show tables", "--list has the views"),
+        ("describe", "--list has the views"),
+        ("select * from (" * 500 + "select 1" + ")" * 500, "nested too deep"),
     ],
 )
 def test_what_is_no_question_about_the_recording_is_refused(known, query, sentence):
@@ -98,6 +104,20 @@ def test_what_is_no_question_about_the_recording_is_refused(known, query, senten
     assert "\n" not in str(refused.value)
     assert trace
     assert known.answer("select count(*) from gpu").rows == [(1,)]
+
+
+def test_names_of_views_are_those_of_sql_in_any_case(known):
+    query = "with Known as (from Predictions) select count(*) from known, (select count(*) from BY_MODEL('GPU'))"
+    answer = known.answer(query)
+    assert (answer.rows, {each.view for each in answer.coverage}) == ([(20,)], {"predictions", "gpu"})
+
+
+def test_files_in_the_folder_of_temporary_files_are_not_reached(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".tmp").mkdir()
+    (tmp_path / ".tmp" / "words.txt").write_text("secret words")
+    with pytest.raises(UsageError, match="file system operations are disabled"):
+        database(trace_of(scenario())).answer(f"from read_text('{tmp_path}/.tmp/words.txt')")
 
 
 def test_a_query_that_takes_too_long_ends_and_the_next_one_is_answered():

@@ -84,7 +84,8 @@ def _query_of(arguments: Namespace) -> str | None:
             return Path(arguments.file).read_text("utf-8")
         query = "" if stream is None else stream.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {arguments.file or 'standard input'}: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read {arguments.file or 'standard input'}: {reason}") from error
     if not query.strip():
         raise UsageError("missing QUERY; give one, on standard input too, or --file with it")
     return query

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from tracekit.documents import columns
@@ -62,7 +63,20 @@ def answer_json(answer: Answer) -> str:
         "rows": answer.rows,
         "coverage": [coverage_json(each) for each in answer.coverage],
     }
-    return f"{json.dumps(document, default=_plain, ensure_ascii=False)}\n"
+    try:
+        text = json.dumps(document, default=_plain, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        text = json.dumps(_in_json(document), default=_plain, ensure_ascii=False)
+    return f"{text}\n"
+
+
+def _in_json(value: Any) -> Any:
+    """The same without what JSON has no form of: a number that is none is null, and names of a map are texts."""
+    if isinstance(value, dict):
+        return {str(name): _in_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_json(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def answer_parquet(rows: Any, coverage: Sequence[ViewCoverage]) -> bytes:

@@ -35,6 +35,8 @@ _LOCKED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "max_temp_directory_size": "0GB",
+    # Files in that folder could be read.
+    "temp_directory": "",
     "memory_limit": MEMORY,
 }
 """Nor is another Python object, or more memory, reached from a query."""
@@ -179,6 +181,8 @@ class Database:
                 watch.join()
         except duckdb.InterruptException as error:
             raise UsageError(_TOO_LONG.format(self.seconds)) from error
+        except RecursionError:
+            raise UsageError("the query is nested too deep; name its parts: with part as (…)") from None
         except duckdb.OutOfMemoryException as error:
             raise UsageError(_TOO_LARGE) from error
         except duckdb.Error as error:

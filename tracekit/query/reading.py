@@ -43,7 +43,7 @@ def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collect
             tree["error_message"] if reads else "only queries that read are answered: select, from, describe"
         )
     nodes = list(_parts(tree, dict))
-    own = {entry["key"] for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
+    own = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
     read = dict.fromkeys(name for node in nodes for name in _named(node, views))
     for name in read:
         if not (name in views or name.startswith(f"{RAW}.") or name in own):
@@ -56,12 +56,18 @@ def _named(node: dict[str, Any], views: Collection[str]) -> Iterator[str]:
     match node.get("type"):
         case "BASE_TABLE":
             schema, name = node["schema_name"], node["table_name"]
-            yield f"{RAW}.{name}" if schema == RAW else name
+            yield f"{RAW}.{name}" if schema.lower() == RAW else name.lower()
+        case "SHOW_REF" if node["table_name"]:
+            # The views that are made so far would look like all there are.
+            raise UsageError("only views are read, not lists of tables; --list has the views")
         case "TABLE_FUNCTION":
             # Macros take names of views as texts or as they are.
-            function = node["function"]
-            yield from (text for text in _parts(function, str) if text in views)
-            if function["function_name"] == "with_prediction":
+            function, called = node["function"], node["function"]["function_name"].lower()
+            # What they tell is of the database itself, or of views that no coverage comes with.
+            if called == "query" or called.startswith(("duckdb_", "pragma_")):
+                raise UsageError(f"only views are read, not {called}(); --list has the views")
+            yield from (text.lower() for text in _parts(function, str) if text.lower() in views)
+            if called == "with_prediction":
                 yield "predictions"
 
 
