@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +20,7 @@ from types import ModuleType
 import pytest
 
 from tracekit.cli.main import main
+from tracekit.errors import TracekitError
 from tracekit.testing import Model, Process, Scenario, write_bundle
 from tracekit.testing.machines import IPHONE, NEW_IPHONE
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
@@ -137,11 +141,71 @@ def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, r
         assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
 
+def test_what_was_skipped_can_be_read_until_it_is_added(tracekit, fleet, tmp_path):
+    lake, folder = tmp_path / "lake", tmp_path / "project"
+    folder.mkdir()
+    for number in (0, 1, 2):
+        fleet.write(number, folder=folder, broken=2)
+    skipped = "select source, reason from skipped order by all"
+    for _ in range(2):
+        assert tracekit("lake", "add", lake, folder, "--jobs", 2).status == 2
+        (first, reason), (second, _) = asked(tracekit, lake, skipped)
+        assert (first, second) == ("0.trace", "1.trace")
+        assert "is cut off" in reason
+        assert "project" not in reason
+    shutil.rmtree(folder / "0.trace")
+    fleet.write(0, folder=folder, broken=0)
+    assert tracekit("lake", "add", lake, folder / "0.trace").status == 0
+    assert [name for name, _ in asked(tracekit, lake, skipped)] == ["1.trace"]
+    assert re.search("^skipped +1 ", tracekit("sql", lake, "--list").out, re.MULTILINE)
+    assert asked(tracekit, lake, "select count(*) from runs") == [[2]]
+
+
 def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, fleet, runs, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     filled = fleet.add(tmp_path / "lake", runs, workers=2, after=1)
     assert len(filled.killed) == 1
     fleet.check(filled.status, filled.said, NUMBERS, BROKEN, partial(asked, tracekit, tmp_path / "lake"))
+
+
+def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        there = ("--dask", cluster.scheduler_address)
+        for more in (
+            ("from thermal", "--json"),
+            ("--list",),
+            ("select count(*) from range(100000000) a, range(100000000) b where a < -b", "--query-timeout", 1),
+        ):
+            here = tracekit("sql", lake, *more)
+            assert tracekit("sql", lake, *more, *there) == here
+            # What is no answer, and does not run at all, is the same as well.
+            assert (here.out != "") == (here.status != 2)
+        assert tracekit("sql", lake, "from loads", "-o", tmp_path / "out.parquet", *there).status == 0
+        [[loads]] = asked(tracekit, lake, "select count(*) from loads")
+        assert parquet.read_table(tmp_path / "out.parquet").num_rows == loads
+        # A worker that dies with a question: another one answers it.
+        command = [sys.executable, "-m", "tracekit", "sql", str(lake), "--json", *there]
+        command += ["select count(*) from predictions p, range(4000000) r where r.range <> p.duration_ns"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            while not (busy := [each.name for each in cluster.scheduler.workers.values() if each.processing]):
+                assert process.poll() is None
+                time.sleep(0.01)
+            os.kill(cluster.workers[busy[0]].pid, signal.SIGKILL)
+            assert process.poll() is None
+            answer, _ = process.communicate()
+        assert json.loads(answer)["rows"] == [[(276 + 280) * 4_000_000]]
+
+
+def test_a_cluster_is_asked_about_lakes_that_it_sees(tracekit, lake, samples, tmp_path):
+    from tracekit.cli.sql import _ask_lake
+
+    with pytest.raises(TracekitError, match="a Dask worker finds no lake at"):
+        _ask_lake(None, folder=str(tmp_path), seconds=1)
+    refused = tracekit("sql", samples / "sharpen_8bit.trace", "from loads", "--dask", "tcp://127.0.0.1:1")
+    assert (refused.status, refused.err) == (2, "tracekit: --dask is for a lake, not for a recording\n")
+    nobody = tracekit("sql", lake, "from loads", "--dask", "nonsense://")
+    assert (nobody.status, nobody.err.count("\n")) == (2, 1)
 
 
 def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):

@@ -310,7 +310,7 @@ COMMANDS = (
         "so where a view was not recorded.",
         (Argument("path", "PATH", f"{RECORDING}, or a lake"), Argument("query", "QUERY", "one query", "?")),
         "file list output format json quiet",
-        f"query-timeout run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        f"query-timeout dask run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.sql:run",
         ("text", "markdown", "csv", "json"),
         files=("parquet",),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -23,8 +24,8 @@ from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showi
 from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
-from tracekit.query.database import Answer, Database, RecordingViews, notes_of
-from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake
+from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
+from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
 from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
@@ -40,8 +41,40 @@ PROMPT, MORE = "sql> ", "...> "
 HELP = """\
 End a query with a semicolon. Tab completes views and columns.
 .views lists the views, .columns VIEW the columns of one; .quit ends."""
+Result = TypeVar("Result")
 Added = tuple[str | None, str]
 """What became of a recording: its id, and why it was skipped, in one sentence."""
+
+
+@dataclass(slots=True)
+class _OnCluster(Database):
+    """Lets a worker of a Dask cluster answer each query, near the files: it sees the lake under the same path."""
+
+    address: str = ""
+
+    def answer(self, query: str, most: int | None = None) -> Answer:
+        return self._there(partial(Database.answer, query=query, most=most))
+
+    def arrow(self, query: str) -> tuple[Any, tuple[ViewCoverage, ...]]:
+        return self._there(partial(Database.arrow, query=query))
+
+    def _there(self, ask: Callable[[Database], Result]) -> Result:
+        from tracekit.cli.workers import on_cluster
+
+        work = partial(_ask_lake, folder=str(self.views.folder), seconds=self.seconds)
+        result: Result
+        [result] = on_cluster(work, [ask], self.address, _lost_query)
+        return result
+
+
+def _ask_lake(ask: Callable[[Database], Result], *, folder: str, seconds: float) -> Result:
+    if not is_lake(lake := Path(folder)):
+        raise TracekitError(f"a Dask worker finds no lake at {lake}; let all of them see it under that path")
+    return ask(Database(LakeViews(lake), seconds))
+
+
+def _lost_query(_ask: Callable[[Database], Result]) -> Result:
+    raise TracekitError("the Dask workers that were asked died, as when memory runs out; ask for less")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -95,7 +128,11 @@ def _database(arguments: Namespace) -> Database:
     """The views of the recording or lake; a recorded table is read when a query asks for it."""
     if is_lake(Path(arguments.path)):
         refuse(arguments, "run no-redact no-functions model-file perf-report", "is for a recording, not for a lake")
-        return Database(LakeViews(Path(arguments.path)), arguments.query_timeout)
+        views = LakeViews(Path(arguments.path))
+        if arguments.dask is not None:
+            return _OnCluster(views, arguments.query_timeout, arguments.dask)
+        return Database(views, arguments.query_timeout)
+    refuse(arguments, "dask", "is for a lake, not for a recording")
     check_recordings([arguments.path])
     request = request_from(arguments)
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
@@ -198,7 +235,9 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
     request = request_from(arguments)
-    for run_id, error in results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost):
+    results = results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost)
+    for path, (run_id, error) in zip(paths, results, strict=True):
+        note_skipped(lake, path, error)
         if error:
             skipped += 1
             narrate(f"tracekit: skipped: {plain(error)}")

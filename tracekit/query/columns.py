@@ -169,6 +169,13 @@ RUNS = columns_of(
     "views_version BIGINT version of the views",
 )
 
+SKIPPED = columns_of(
+    "source VARCHAR name of the recording",
+    "reason VARCHAR why it could not be added",
+    "date VARCHAR when that was last tried",
+    "tracekit_version VARCHAR what tried it",
+)
+
 VIEW_COVERAGE = columns_of(
     "view VARCHAR the view",
     "recorded BOOLEAN whether no rows mean that nothing happened",

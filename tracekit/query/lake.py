@@ -8,11 +8,14 @@ one another write different files, or the same ones.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +31,7 @@ from tracekit.query.database import Database, RecordingViews, ViewCoverage, cove
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
+from tracekit.report.choice import plain
 from tracekit.report.lake_reports import MARK, REPORTS, is_lake
 from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
 from tracekit.report.serialize import to_json
@@ -41,6 +45,7 @@ PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
 OF_RUN: Final = ("commit", "app_version", "start_date")
 """Further columns of `runs` in each view."""
+SKIPPED: Final = "skipped"
 _UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
 _ADDING: Final = ".adding"
 _DAY_S: Final = 86_400
@@ -57,11 +62,12 @@ class Table:
 TABLES: Final = {
     **{name: Table(view.holds, view.columns) for name, view in VIEWS.items()},
     RUNS_FOLDER: Table("the recordings of a lake: one row each", of.RUNS),
+    SKIPPED: Table("recordings that could not be added to a lake", of.SKIPPED),
     "view_coverage": Table("what was recorded of each view, by recording", of.VIEW_COVERAGE),
 }
-"""By name; `recording` is only there for one recording, and the last two only in a lake."""
+"""By name; `recording` is only there for one recording, and the last three only in a lake."""
 _OF_VIEWS: Final = tuple(name for name in VIEWS if name != "recording")
-_NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, "view_coverage")
+_NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, SKIPPED, "view_coverage")
 
 
 def make_lake(lake: Path) -> None:
@@ -130,6 +136,24 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
             written.replace(path)
 
 
+def note_skipped(lake: Path, path: str, reason: str) -> None:
+    """Keep why the recording at a path could not be added; without a reason, forget it. Raises OSError."""
+    # The folder of it may name a user or a project.
+    kept = lake / SKIPPED / f"{sha256(os.fsencode(Path(path).resolve())).hexdigest()[:32]}.parquet"
+    if not reason:
+        kept.unlink(missing_ok=True)
+        return
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    (lake / _ADDING).mkdir(exist_ok=True)
+    kept.parent.mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=lake / _ADDING) as folder:
+        new = Path(folder, SKIPPED)
+        name = Path(path).name
+        row = (plain(name), plain(reason.replace(path, name)), date, __version__)
+        _write(new, typed([row], of.SKIPPED), of.SKIPPED)
+        new.replace(kept)
+
+
 def _folder(value: str | None) -> str:
     """A value in the name of a folder, as readers of Hive's folders decode it."""
     return quote(value, safe="") if value else _UNKNOWN
@@ -182,8 +206,8 @@ class LakeViews:
 
     def _view(self, name: str) -> str:
         runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
-        if name == RUNS_FOLDER:
-            return f"create view {name} as from {runs}"
+        if name in (RUNS_FOLDER, SKIPPED):
+            return f"create view {name} as from {self._rows(name, '*', TABLES[name].columns)}"
         own = ", ".join(f't."{column.name}"' for column in TABLES[name].columns)
         run = ", ".join(f't."{part}"' for part in PARTS) + "".join(f", r.{each}" for each in OF_RUN)
         rows = self._rows(name, "*/*/*/*", (*TABLES[name].columns, *(_text(part) for part in (LAKE_KEY, *PARTS))))
@@ -200,6 +224,8 @@ class LakeViews:
 
     def _coverage(self, connection: duckdb.DuckDBPyConnection, name: str) -> ViewCoverage:
         """What of a view the recordings hold, with the commonest note."""
+        if name == SKIPPED:
+            return ViewCoverage(name, True, "")
         entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, _text(LAKE_KEY)))
         runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
         noted = "filter (note <> '')"
