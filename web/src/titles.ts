@@ -69,8 +69,7 @@ export function ruler(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** The text, cut where it is too wide; empty where not even a few letters fit. It is cut by the width of digits, which is
- * quick and hardly ever too narrow. */
+/** The text, cut where it is too wide, after the quick width of digits; empty where not even a few letters fit. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   const each = (widths.get(context.font) ?? measured(context)) || 6;
   const letters = Math.floor(room / each);
