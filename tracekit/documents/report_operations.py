@@ -14,6 +14,7 @@ from tracekit.report.formatting import duration
 from tracekit.report.operations import (
     REQUEST_TITLES,
     UNCHECKED,
+    UNVALIDATED_WORDS,
     operation_notes,
     part_words,
     place_words,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.statistics import Statistics
     from tracekit.report.report import Report
 
-OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
-"""Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
+OPERATIONS, PHASES = 8, 14
+"""Operations and phases in the short text."""
 
 
 def operations_section(report: Report) -> Section | None:
@@ -70,8 +71,11 @@ def requests_section(report: Report) -> Section | None:
         *(Column(each.name, partial(request_number, each), partial(request_value, each)) for each in report.requests),
     )
     shown = [name for name in REQUEST_TITLES if any(request_value(each, name) is not None for each in report.requests)]
-    grid = table("Language models", columns, shown)
-    notes = (note for each in report.requests for note in request_notes(each))
+    alone = report.requests[0] if len(report.requests) == 1 else None
+    said = alone and "; ".join(f"{REQUEST_TITLES[name]} {request_number(alone, name)}" for name in shown)
+    instead = items([((Span(alone.name, Role.STRONG), f": {said}"))]) if alone else None
+    grid = table("Language models", columns, shown, instead=instead)
+    notes = ("; ".join((*([] if alone else [each.name]), *request_notes(each))) for each in report.requests)
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 
 
@@ -97,19 +101,22 @@ def runtimes_section(report: Report) -> Section | None:
     columns: tuple[Column[_Row], ...] = (
         words("runtime", lambda row: row.runtime, heading=True),
         words("phase", lambda row: row.phase.phase),
-        names("signpost", lambda row: row.phase.signpost, drop=1),
+        names("name", lambda row: row.phase.signpost, drop=1),
         numbers("count", lambda row: row.count),
         durations("median", lambda row: row.statistics.p50_ns if row.statistics else None),
         durations("p95", lambda row: row.statistics.p95_ns if row.statistics else None, drop=2),
         durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
-    grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
+    grid = table("Runtimes", columns, rows, brief=PHASES)
     unfinished = sum(row.phase.unfinished for row in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
         UNCHECKED if rows and not report.requests else "",
+        *(f"{each.name}: {UNVALIDATED_WORDS}" for each in report.runtimes if each.unvalidated),
     )
+    # Requests are told, and these are their parts.
+    told = {each.runtime for each in report.requests}
     return section(
         "Runtimes",
         grid,
@@ -117,4 +124,5 @@ def runtimes_section(report: Report) -> Section | None:
         items(notes, role=Role.DIM),
         absent_note(grid),
         name="runtimes",
+        folded=all(each.name in told for each in report.runtimes),
     )
