@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,10 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from tracekit.query.reading import RAW
+from tracekit.recording.coding import merge_codes
+from tracekit.recording.table import Cells, CellValue, CodedCells, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
-from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
+from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
 from tracekit.trace.frames import categorical, held_texts, is_any
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
@@ -33,12 +36,14 @@ SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 _NAMED = ("label", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
 TEXTS: Final = frozenset((*_NAMED, "conclusion", "advice", "note"))
 """Columns in which names of processes, paths and ids are replaced."""
+COUNTS: Final = frozenset(("total_tokens", "prompt_tokens", "response_tokens", "cached_tokens", "turn_index"))
+"""Columns of numbers that are recorded as texts."""
 MODELS: Final = frozenset(("model", "parent_model"))
 SIGNPOSTS: Final = frozenset(("name", "category", "subsystem"))
 """Columns of words that apps choose: each is told apart by an alias."""
 _WORK = re.compile(r"\s+0x[0-9a-f]+$")
 """The piece of work at the end of a label: thousands differ in it alone."""
-_MAIN = "Main Thread"
+_MAIN, _PROCESS = "Main Thread", "process"
 _SCHEMAS = frozenset(schema for instrument in INSTRUMENTS for schema in instrument.schemas)
 """Recorded tables of which it is known what their columns hold."""
 
@@ -47,15 +52,74 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
     """The frames with private texts replaced, names of processes as in a report. A text column that is known to be
     neither harmless nor of one of these kinds is private whole: apps and tables that are not known may write anything.
     O(rows + size of the distinct texts)."""
-    facts, names = private_facts(trace), model_names(trace)
-    unknown = {view for view in frames if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
     held = {
         (view, str(column)): list(held_texts(categorical(frame[column])))
         for view, frame in frames.items()
         for column in frame.columns
         if view not in OF_REPORT and not is_numeric_dtype(frame[column].dtype)
-        if view in unknown or column not in SAFE
     }
+    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
+    for (view, column), public in _public_texts(held, _facts(trace)).items():
+        changed[view][column] = _with_texts(frames[view][column], list(public), list(public.values()))
+    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+
+
+def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
+    """What takes the same out of the cells of all tables of one schema. O(size of the distinct texts)."""
+    facts = _facts(trace)
+
+    def public(tables: Sequence[Table]) -> list[Table]:
+        texts: dict[tuple[str, str], dict[str, None]] = {}
+        for table in tables:
+            for name, cells in _coded(table):
+                for value in cells.values:
+                    texts.setdefault((f"{RAW}.{table.schema}", name), {})[str(value)] = None
+                    if isinstance(value, Thread) and value.process is not None:
+                        texts.setdefault((f"{RAW}.{table.schema}", _PROCESS), {})[str(value.process)] = None
+        clean = _public_texts({key: list(held) for key, held in texts.items()}, facts)
+        by_name = {name: held for (_, name), held in clean.items()}
+        return [replace(table, cells=tuple(_public_cells(table, by_name))) for table in tables]
+
+    return public
+
+
+def _coded(table: Table) -> Iterator[tuple[str, CodedCells]]:
+    """Columns of texts, by their names in a view."""
+    for column, cells in zip(table.columns, table.cells, strict=True):
+        if isinstance(cells, CodedCells):
+            yield column.mnemonic.replace("-", "_"), cells
+
+
+def _public_cells(table: Table, clean: Mapping[str, Mapping[str, str]]) -> Iterator[Cells]:
+    def public(value: CellValue, name: str) -> CellValue:
+        text = clean.get(name, {}).get(str(value), str(value))
+        if isinstance(value, Process):
+            return Process(text.removesuffix(f" ({value.pid})"), value.pid)
+        if isinstance(value, Thread):
+            process = value.process and public(value.process, _PROCESS)
+            return Thread(text, value.tid, process if isinstance(process, Process) else None)
+        return text
+
+    coded = _coded(table)
+    for cells in table.cells:
+        if isinstance(cells, CodedCells):
+            name, _ = next(coded)
+            yield merge_codes(cells.codes, [public(value, name) for value in cells.values])
+        else:
+            yield cells
+
+
+def _facts(trace: Trace) -> tuple[PrivateFacts, set[str]]:
+    return private_facts(trace), set(model_names(trace))
+
+
+def _public_texts(
+    held: Mapping[tuple[str, str], list[str]], known: tuple[PrivateFacts, set[str]]
+) -> dict[tuple[str, str], dict[str, str]]:
+    """What stands for each text of a view's column; columns that stay as they are have no entry."""
+    facts, names = known
+    unknown = {view for view, _ in held if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
+    held = {key: texts for key, texts in held.items() if key[0] in unknown or key[1] not in SAFE}
     bare = {text: _WORK.sub("", text) for (_, column), texts in held.items() if column in TEXTS for text in texts}
     distinct = list(dict.fromkeys(bare.values()))
     public = redact_texts([redact_label(text, facts) for text in distinct], facts, names)
@@ -70,15 +134,18 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
             return lambda texts: list(map(alias_names(texts, column).__getitem__, texts))
         if column == "file":
             return lambda texts: [PurePosixPath(text.replace("\\", "/")).name for text in texts]
+        if column in COUNTS:
+            return lambda texts: [text if text.isdecimal() else PRIVATE for text in texts]
         if column == "thread":
             return lambda texts: [_MAIN if text.startswith(_MAIN) else PRIVATE for text in texts]
         return lambda texts: [PRIVATE] * len(texts)
 
-    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
-    for (view, column), texts in held.items():
-        public = [PRIVATE] * len(texts) if view in unknown else replacement(column)(texts)
-        changed[view][column] = _with_texts(frames[view][column], texts, public)
-    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+    return {
+        (view, column): dict(
+            zip(texts, [PRIVATE] * len(texts) if view in unknown else replacement(column)(texts), strict=True)
+        )
+        for (view, column), texts in held.items()
+    }
 
 
 def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
