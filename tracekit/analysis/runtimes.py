@@ -38,6 +38,11 @@ class PhaseSummary:
     points: int
     """Events without a duration."""
 
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.points + self.unfinished + (self.statistics.count if self.statistics else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSummary:

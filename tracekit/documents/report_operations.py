@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -79,37 +78,21 @@ def requests_section(report: Report) -> Section | None:
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A phase of a runtime."""
-
-    runtime: str
-    phase: PhaseSummary
-
-    @property
-    def statistics(self) -> Statistics | None:
-        return self.phase.statistics
-
-    @property
-    def count(self) -> int:
-        return self.phase.points + self.phase.unfinished + (self.statistics.count if self.statistics else 0)
-
-
 def runtimes_section(report: Report) -> Section | None:
     """Which runtimes ran beside Core ML, what shows that, and how long their phases take."""
-    rows = [_Row(runtime.name, phase) for runtime in report.runtimes for phase in runtime.phases]
-    columns: tuple[Column[_Row], ...] = (
-        words("runtime", lambda row: row.runtime, heading=True),
-        words("phase", lambda row: row.phase.phase),
-        names("name", lambda row: row.phase.signpost, drop=1),
-        numbers("count", lambda row: row.count),
-        durations("median", lambda row: row.statistics.p50_ns if row.statistics else None),
-        durations("p95", lambda row: row.statistics.p95_ns if row.statistics else None, drop=2),
-        durations("sum", lambda row: row.statistics.total_ns if row.statistics else None, drop=3),
+    rows = [(runtime.name, phase, phase.statistics) for runtime in report.runtimes for phase in runtime.phases]
+    columns: tuple[Column[tuple[str, PhaseSummary, Statistics | None]], ...] = (
+        words("runtime", lambda row: row[0], heading=True),
+        words("phase", lambda row: row[1].phase),
+        names("name", lambda row: row[1].signpost, drop=1),
+        numbers("count", lambda row: row[1].count),
+        durations("median", lambda row: row[2].p50_ns if row[2] else None),
+        durations("p95", lambda row: row[2].p95_ns if row[2] else None, drop=2),
+        durations("sum", lambda row: row[2].total_ns if row[2] else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
     grid = table("Runtimes", columns, rows, brief=PHASES)
-    unfinished = sum(row.phase.unfinished for row in rows)
+    unfinished = sum(phase.unfinished for _, phase, _ in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
         UNCHECKED if rows and not report.requests else "",

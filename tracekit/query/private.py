@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -12,9 +13,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from tracekit.grouping import grouped
 from tracekit.query.reading import RAW
 from tracekit.recording.coding import merge_codes
-from tracekit.recording.table import Cells, CellValue, CodedCells, Process, Table, Thread
+from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
@@ -59,65 +61,46 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
         if view not in OF_REPORT and not is_numeric_dtype(frame[column].dtype)
     }
     changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
-    for (view, column), public in _public_texts(held, _facts(trace)).items():
+    for (view, column), public in _public_texts(held, private_facts(trace), model_names(trace)).items():
         changed[view][column] = _with_texts(frames[view][column], list(public), list(public.values()))
     return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
 
 
 def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
     """What takes the same out of the cells of all tables of one schema. O(size of the distinct texts)."""
-    facts = _facts(trace)
+    facts, names = private_facts(trace), model_names(trace)
 
     def public(tables: Sequence[Table]) -> list[Table]:
-        texts: dict[tuple[str, str], dict[str, None]] = {}
-        for table in tables:
-            for name, cells in _coded(table):
-                for value in cells.values:
-                    texts.setdefault((f"{RAW}.{table.schema}", name), {})[str(value)] = None
-                    if isinstance(value, Thread) and value.process is not None:
-                        texts.setdefault((f"{RAW}.{table.schema}", _PROCESS), {})[str(value.process)] = None
-        clean = _public_texts({key: list(held) for key, held in texts.items()}, facts)
-        by_name = {name: held for (_, name), held in clean.items()}
-        return [replace(table, cells=tuple(_public_cells(table, by_name))) for table in tables]
+        columns = [each for table in tables for each in zip(table.columns, table.cells, strict=True)]
+        cells = [(column.mnemonic.replace("-", "_"), each) for column, each in columns]
+        values = [(name, value) for name, each in cells if isinstance(each, CodedCells) for value in each.values]
+        values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
+        texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
+        clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
+        made = iter([_public_cells(*each, clean) for each in cells])
+        return [replace(table, cells=tuple(islice(made, len(table.cells)))) for table in tables]
 
     return public
 
 
-def _coded(table: Table) -> Iterator[tuple[str, CodedCells]]:
-    """Columns of texts, by their names in a view."""
-    for column, cells in zip(table.columns, table.cells, strict=True):
-        if isinstance(cells, CodedCells):
-            yield column.mnemonic.replace("-", "_"), cells
+def _public_cells(name: str, cells: Cells, clean: Mapping[str, Mapping[str, str]]) -> Cells:
+    if isinstance(cells, IntegerCells) or name not in clean:
+        return cells
+    return merge_codes(cells.codes, [_public_value(value, name, clean) for value in cells.values])
 
 
-def _public_cells(table: Table, clean: Mapping[str, Mapping[str, str]]) -> Iterator[Cells]:
-    def public(value: CellValue, name: str) -> CellValue:
-        text = clean.get(name, {}).get(str(value), str(value))
-        if isinstance(value, Process):
-            return Process(text.removesuffix(f" ({value.pid})"), value.pid)
-        if isinstance(value, Thread):
-            process = value.process and public(value.process, _PROCESS)
-            return Thread(text, value.tid, process if isinstance(process, Process) else None)
-        return text
-
-    coded = _coded(table)
-    for cells in table.cells:
-        if isinstance(cells, CodedCells):
-            name, _ = next(coded)
-            yield merge_codes(cells.codes, [public(value, name) for value in cells.values])
-        else:
-            yield cells
-
-
-def _facts(trace: Trace) -> tuple[PrivateFacts, set[str]]:
-    return private_facts(trace), set(model_names(trace))
+def _public_value(value: CellValue, name: str, clean: Mapping[str, Mapping[str, str]]) -> CellValue:
+    text = clean[name][str(value)]
+    if isinstance(value, Thread):
+        process = _public_value(value.process, _PROCESS, clean) if value.process else None
+        return Thread(text, value.tid, process if isinstance(process, Process) else None)
+    return Process(text.removesuffix(f" ({value.pid})"), value.pid) if isinstance(value, Process) else text
 
 
 def _public_texts(
-    held: Mapping[tuple[str, str], list[str]], known: tuple[PrivateFacts, set[str]]
+    held: Mapping[tuple[str, str], list[str]], facts: PrivateFacts, names: Collection[str]
 ) -> dict[tuple[str, str], dict[str, str]]:
     """What stands for each text of a view's column; columns that stay as they are have no entry."""
-    facts, names = known
     unknown = {view for view, _ in held if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
     held = {key: texts for key, texts in held.items() if key[0] in unknown or key[1] not in SAFE}
     bare = {text: _WORK.sub("", text) for (_, column), texts in held.items() if column in TEXTS for text in texts}

@@ -130,7 +130,7 @@ def _phases(phases: Sequence[PhaseSummary]) -> str:
     """How often its phases ran, requests first and what comes before them last: `(request 3 times, prompt 3 times)`."""
     counts: Counter[str] = Counter()
     for phase in sorted(phases, key=lambda each: (each.lane == PHASES["load"], [*PHASES].index(each.phase))):
-        counts[phase.phase] += phase.points + phase.unfinished + (phase.statistics.count if phase.statistics else 0)
+        counts[phase.phase] += phase.count
     times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
     return f"({format_names(times)})"
 

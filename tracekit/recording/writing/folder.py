@@ -213,7 +213,10 @@ def _run(run: Run, public: PublicAttributes | None) -> list[str]:
     return _block(
         f'run number="{run.number}"',
         [
-            *_block("info", [*_block("target", _target(run, public is None)), *_block("summary", _summary(run))]),
+            *_block(
+                "info",
+                [*_block("target", _target(run, public is None)), *_block("summary", _summary(run, public is None))],
+            ),
             "<processes/>",
             *_block("data", tables),
             "<tracks/>",
@@ -256,7 +259,8 @@ def _device(tag: str, device: Device, private: bool) -> str:
     )
 
 
-def _summary(run: Run) -> list[str]:
+def _summary(run: Run, private: bool) -> list[str]:
+    origin = run.imported_from
     values = {
         "start-date": run.start_date,
         "end-date": run.end_date,
@@ -266,7 +270,7 @@ def _summary(run: Run) -> list[str]:
         "template-name": run.template,
         "recording-mode": run.recording_mode,
         "time-limit": run.time_limit,
-        "imported-from": run.imported_from,
+        "imported-from": origin if private or origin is None else origin.replace("\\", "/").rpartition("/")[2],
     }
     return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
 
