@@ -49,8 +49,10 @@ def test_the_public_names_are_these_and_all_can_be_had() -> None:
 
 
 def test_lazy_names_come_from_where_they_are_said_to_be() -> None:
-    for name, module in tracekit._LAZY.items():
-        assert getattr(tracekit, name) is getattr(importlib.import_module(module), name)
+    assert sorted(name for names in tracekit._LAZY.values() for name in names) == PUBLIC
+    for module, names in tracekit._LAZY.items():
+        for name in names:
+            assert getattr(tracekit, name) is getattr(importlib.import_module(f"tracekit.{module}"), name)
 
 
 def test_no_module_is_in_the_place_of_a_function() -> None:

@@ -94,7 +94,7 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
-    assert own_modules(loaded) <= 303
+    assert own_modules(loaded) <= 296
 
 
 def own_modules(loaded: set[str]) -> int:
@@ -111,13 +111,13 @@ def test_a_page_loads_no_rule(rule: str) -> None:
 
 
 def test_a_command_line_loads_no_command() -> None:
-    assert own_modules(modules_after(["--help"])) <= 18
+    assert own_modules(modules_after(["--help"])) <= 16
 
 
 def test_pyarrow_is_kept_from_pandas_alone() -> None:
     pytest.importorskip("pyarrow")
     script = (
-        "from tracekit.cli.startup import lighten; lighten(); import pandas, pyarrow.parquet; "
+        "from tracekit.cli.process import lighten; lighten(); import pandas, pyarrow.parquet; "
         "print(pandas.Series(['a']).dtype.storage, pyarrow.array([1]).to_pylist())"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -42,22 +42,23 @@ def test_the_union_covers_the_same_time_in_separate_sorted_pieces(items: Pairs) 
     assert covered(list(zip(left.tolist(), right.tolist(), strict=True))) == covered(items)
     assert (left < right).all()
     assert (left[1:] > right[:-1]).all()
-    assert intervals.union_length(*split(items)) == len(covered(items))
+    assert intervals.Intervals(*split(items)).covered_ns == len(covered(items))
 
 
 @thorough
 @given(pairs, pair)
 def test_clipping_keeps_each_row_and_drops_the_time_outside(items: Pairs, window: tuple[int, int]) -> None:
-    low, high = intervals.clip(*split(items), *window)
-    for before, after in zip(items, zip(low.tolist(), high.tolist(), strict=True), strict=True):
+    clipped = intervals.Intervals(*split(items)).clipped(*window)
+    pieces = zip(clipped.starts.tolist(), clipped.ends.tolist(), strict=True)
+    for before, after in zip(items, pieces, strict=True):
         assert covered([after]) == covered([before]) & covered([window])
         assert window[0] <= after[0] <= after[1] <= window[1]
 
 
 def test_clipping_takes_one_window_per_row() -> None:
-    low, high = intervals.clip([0, 0, 50], [10, 10, 60], [2, 20, 0], [5, 30, 100])
-    assert low.tolist() == [2, 20, 50]
-    assert high.tolist() == [5, 20, 60]
+    clipped = intervals.Intervals(*split([(0, 10), (0, 10), (50, 60)])).clipped([2, 20, 0], [5, 30, 100])
+    assert clipped.starts.tolist() == [2, 20, 50]
+    assert clipped.ends.tolist() == [5, 20, 60]
 
 
 @thorough
@@ -156,14 +157,14 @@ def test_touching_intervals_are_one_piece_at_depth_one() -> None:
 
 
 def test_instants_cover_nothing_and_add_no_depth() -> None:
-    assert intervals.union_length([3, 3], [3, 3]) == 0
+    assert intervals.Intervals(*split([(3, 3), (3, 3)])).covered_ns == 0
     times, level = intervals.depth_profile([3, 0, 20], [3, 9, 20])
     assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
 
 
 def test_empty_sets_have_empty_answers() -> None:
     none: list[int] = []
-    assert intervals.union_length(none, none) == 0
+    assert intervals.Intervals.none().covered_ns == 0
     assert intervals.containing(none, none, [1], [2])[1].tolist() == [0]
     assert intervals.containing([1], [2], none, none)[0].size == 0
     assert intervals.union_length_by_group(none, none, none, 2).tolist() == [0, 0]
@@ -174,7 +175,7 @@ def test_empty_sets_have_empty_answers() -> None:
 
 def test_times_beyond_the_exact_range_of_floats_stay_exact() -> None:
     base = 2**60 + 1
-    assert intervals.union_length([base, base + 1], [base + 2, base + 4]) == 4
+    assert intervals.Intervals(*split([(base, base + 2), (base + 1, base + 4)])).covered_ns == 4
     times, level = intervals.depth_profile([base], [base + 3])
     assert intervals.integrate(times, level, [base + 1], [base + 9]).tolist() == [2]
 

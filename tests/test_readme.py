@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli.parser import build_parser
+from tracekit.cli.dispatch import build_parser
 from tracekit.cli.record import request_of
 
 ROOT = Path(__file__).resolve().parents[1]

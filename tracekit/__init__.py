@@ -50,34 +50,27 @@ __all__ = [
 ]
 
 _LAZY = {
-    "MissingColumn": "tracekit.errors",
-    "Recording": "tracekit.recording.contents",
-    "Report": "tracekit.report.report",
-    "Trace": "tracekit.trace.trace",
-    "TracekitError": "tracekit.errors",
-    "UnreadableRecording": "tracekit.errors",
-    "UsageError": "tracekit.errors",
-    "__version__": "tracekit._version",
-    "analyze": "tracekit.notebook.reports",
-    "compare": "tracekit.notebook.several",
-    "history": "tracekit.notebook.several",
-    "in_ms": "tracekit.notebook.recordings",
-    "inspect": "tracekit.notebook.several",
-    "matrix": "tracekit.notebook.several",
-    "open_recording": "tracekit.recording",
-    "open_trace": "tracekit.trace.build",
-    "read": "tracekit.notebook.recordings",
-    "read_many": "tracekit.notebook.recordings",
+    "_version": ("__version__",),
+    "errors": ("MissingColumn", "TracekitError", "UnreadableRecording", "UsageError"),
+    "notebook.recordings": ("in_ms", "read", "read_many"),
+    "notebook.reports": ("analyze",),
+    "notebook.several": ("compare", "history", "inspect", "matrix"),
+    "recording": ("open_recording",),
+    "recording.contents": ("Recording",),
+    "report.report": ("Report",),
+    "trace.build": ("open_trace",),
+    "trace.trace": ("Trace",),
 }
-"""Module that holds each public name that is not imported at once."""
+"""The public names that each module holds; none is imported at once."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    module = next((module for module, names in _LAZY.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_LAZY[name]), name)
+    value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value
 

@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen
 from tracekit.analysis.why.explain import FINDINGS, tail, why
-from tracekit.analysis.why.parts import differences
+from tracekit.analysis.why.parts import Cause, differences
 from tracekit.config import Config, load_config
-from tracekit.detectors.expectations import (
-    BUDGET_KEY,
-    EXPECT_KEY,
-    LIMIT_KEY,
-    parse_budget,
-    parse_expectation,
-    parse_memory_limit,
-    with_expectations,
-)
+from tracekit.detectors import expectations
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, choose, matches, merge_settings
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.replayed import Replays
@@ -41,7 +33,6 @@ from tracekit.trace.file_matching import check_given
 from tracekit.trace.filter import Shown, model_names
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.parts import Cause
     from tracekit.detectors.framework import Judgment
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
@@ -52,13 +43,14 @@ if TYPE_CHECKING:
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
     Names = str | Collection[str]
-    """One name, or several."""
     Files = str | Path | Sequence[str | Path]
     """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
-
 SLOWEST = Choice()
-
-_REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit", LIMIT_KEY: "memory limit"}
+_REQUESTS = {
+    expectations.BUDGET_KEY: "budget",
+    expectations.EXPECT_KEY: "expected compute unit",
+    expectations.LIMIT_KEY: "memory limit",
+}
 """Options without which their detector has nothing to judge, in words."""
 
 
@@ -134,21 +126,24 @@ def request_of(
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
-    budgets, expectations = _texts(budget), _texts(expect)
+    budgets, units = _texts(budget), _texts(expect)
     general, limits = dict(settings or {}), () if memory_limit is None else (memory_limit,)
     if memory_limit is not None:
-        general[LIMIT_KEY] = parse_memory_limit(memory_limit)
-    wishes = {BUDGET_KEY: budgets, EXPECT_KEY: expectations, LIMIT_KEY: limits}
+        general[expectations.LIMIT_KEY] = expectations.parse_memory_limit(memory_limit)
+    wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
     judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
     check_sort(sort)
-    patterns = [pattern for pattern, _ in (*map(parse_budget, budgets), *map(parse_expectation, expectations))]
+    patterns = [
+        pattern
+        for pattern, _ in (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
+    ]
     given = Request(
         run=run,
         reader=reader,
         xctrace=xctrace,
         progress=progress,
-        model_files=_files(model_files),
-        perf_reports=_files(perf_reports),
+        model_files=_texts(model_files),
+        perf_reports=_texts(perf_reports),
         settings=judging,
         named=tuple(pattern for pattern in patterns if pattern is not None),
         models=_texts(models),
@@ -164,11 +159,9 @@ def request_of(
 
 
 def analysis_of(path: Paths, request: Request = ALL) -> Analysis:
-    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do.
-
-    Raises `UnreadableRecording` as `open_trace` does, `UsageError` for a name that the recording does not hold, and
-    `UnreadableModel` for a file that was given and cannot be read.
-    """
+    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do. Raises
+    `UnreadableRecording` as `open_trace` does, `UsageError` for a name that the recording does not hold, and
+    `UnreadableModel` for a file that was given and cannot be read."""
     trace = read_trace(path, request)
     shown = shown_of_request(trace, request)
     return Analysis(trace, shown, judge(trace, request, shown), request.functions)
@@ -213,9 +206,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
     model that the recording does not hold."""
     models = differences(trace)
-    for pattern in request.models:
-        if not any(matches(name, pattern) for name in model_names(trace)):
-            raise unknown_model(trace, pattern, redact=request.redact)
+    _check_patterns(trace, request.models, redact=request.redact)
     patterns = request.models or ("*",)
     models = {name: each for name, each in models.items() if any(matches(name, like) for like in patterns)}
     labels = chosen(models, choice, named=bool(request.models))
@@ -232,7 +223,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
         counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
-    return why_report(trace.contents.source, found, facts, functions=request.functions, nothing=nothing)
+    return why_report(trace, found, facts, functions=request.functions, nothing=nothing)
 
 
 def _results_about(
@@ -272,13 +263,20 @@ def _judging(
     Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = load_config(None if config is None else Path(config))
-    general, special = with_expectations(wishes[BUDGET_KEY], wishes[EXPECT_KEY], settings, model_settings)
+    general, special = expectations.with_expectations(
+        wishes[expectations.BUDGET_KEY], wishes[expectations.EXPECT_KEY], settings, model_settings
+    )
+    # What is given for all models goes before what the file sets for some.
+    of_models = {
+        pattern: {key: value for key, value in overrides.items() if key not in general}
+        for pattern, overrides in project.model_settings.items()
+    }
     judging = replace(
         project,
         only=only or project.only,
         skip=(*(name for name in project.skip if name not in only), *skip),
         settings={**project.settings, **general},
-        model_settings=merge_settings(_without(project.model_settings, general), special),
+        model_settings=merge_settings(of_models, special),
     )
     chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
     for key, given in wishes.items():
@@ -303,21 +301,9 @@ def _unused_settings(judging: Config) -> tuple[str, ...]:
     )
 
 
-def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSettings:
-    """The settings without these keys. What is given for all models goes before what the file sets for some."""
-    return {
-        pattern: {key: value for key, value in overrides.items() if key not in keys}
-        for pattern, overrides in model_settings.items()
-    }
-
-
-def _texts(given: Budgets | Names) -> tuple[str, ...]:
+def _texts(given: Budgets | Names | Files) -> tuple[str, ...]:
     """Several texts; one alone counts as a list of one."""
-    return (str(given),) if isinstance(given, str | int | float) else tuple(given)
-
-
-def _files(given: Files) -> tuple[str, ...]:
-    return (str(given),) if isinstance(given, str | Path) else tuple(map(str, given))
+    return (str(given),) if isinstance(given, str | float | int | Path) else tuple(map(str, given))
 
 
 def _check_patterns(trace: Trace, patterns: Sequence[str], *, redact: bool) -> None:

@@ -22,13 +22,10 @@ UnsignedArray = UInt32Array | UInt64Array
 """References in either width that a bundle has."""
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-"""Masks."""
 IndexArray = NDArray[np.intp]
-"""Positions in other arrays."""
 CodeArray = NDArray[np.integer]
 """Codes of categories, of any width."""
 RecordArray = NDArray[np.void]
-"""Records with named fields."""
 ObjectArray = NDArray[np.object_]
 """Texts, or null."""
 AnyArray = NDArray[Any]

@@ -15,40 +15,30 @@ Value = TypeVar("Value")
 
 REPLACEMENT = "\ufffd"
 """Stands for a character that must not reach a screen."""
-
 _ZERO_WIDTH_JOINER = "\u200d"
 """The one invisible character that stays: emoji and several scripts are written with it, and it moves nothing."""
-
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 """Unicode categories of controls, invisible formatting, private use, surrogates, line and paragraph separators."""
-
 _ASCII_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 """Control characters of ASCII but tab and line feed."""
-
 _STYLE = re.compile("(\x1b\\[[0-9;]*m)")
 """Sequences that change color and weight of text, and nothing else."""
-
-
 _PLAIN = frozenset({type(None), bool, int, float})
 """Types without strings. Most values of a report are of them, and a report has tens of thousands."""
 
 
 def visible(text: str, *, multiline: bool = False) -> str:
-    """Text that cannot steer a terminal or reorder a line.
-
-    Control characters, escape sequences, bidirectional overrides, invisible characters and lone surrogates become
-    `REPLACEMENT`; white space becomes one blank, except that `multiline` keeps line breaks.
-    """
+    """Text that cannot steer a terminal or reorder a line. Control characters, escape sequences, bidirectional
+    overrides, invisible characters and lone surrogates become `REPLACEMENT`; white space becomes one blank, except that
+    `multiline` keeps line breaks."""
     if multiline:
         return "\n".join(visible(line) for line in text.split("\n"))
     return text if text.isprintable() else "".join(map(_visible_character, text))
 
 
 def printable(text: str, *, styled: bool = False) -> str:
-    """A text of many lines as it may be printed: line breaks and tabs stay, all else that `visible` replaces does not.
-
-    styled: colors and weights stay too. O(n).
-    """
+    """Text of many lines to print: line breaks and tabs stay, all else that `visible` replaces does not; colors and
+    weights stay where it is `styled`. O(n)."""
     if styled:
         return "".join(part if index % 2 else printable(part) for index, part in enumerate(_STYLE.split(text)))
     unsafe = {ord(character): REPLACEMENT for character in _unsafe(text) if character != _ZERO_WIDTH_JOINER}
@@ -74,7 +64,6 @@ def _escape(character: str) -> str:
 
 
 def _visible_character(character: str) -> str:
-    """What stands for one character."""
     if character in "\t\n\r":
         return " "
     if character == _ZERO_WIDTH_JOINER:
@@ -84,12 +73,9 @@ def _visible_character(character: str) -> str:
 
 def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     """`value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it, so that a rule
-    about text holds for every field, also for later ones.
-
-    `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple;
-    empty where none does. Keys and members of enumerations stay. A dataclass or tuple in which nothing
-    changes is not copied. O(size).
-    """
+    about text holds for every field, also for later ones. `field` is the name of the dataclass field or the key of the
+    dict that holds the string, directly or in a tuple; empty where none does. Keys and members of enumerations stay. A
+    dataclass or tuple in which nothing changes is not copied. O(size)."""
     return cast("Value", _with_strings(value, change, ""))
 
 

@@ -1,8 +1,6 @@
-"""Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`.
-
-Command line and Python interface go before what is set here. Every mistake is an error: a setting that is
-misspelled and ignored would make a gate look closed that is open.
-"""
+"""Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`. Command line and Python
+interface go before what is set here. Every mistake is an error: a setting that is misspelled and ignored would make a
+gate look closed that is open."""
 
 from __future__ import annotations
 
@@ -29,7 +27,6 @@ KEYS_OF_MODELS = {
     "skip": Key('["slow-after-idle"]', "checks to skip"),
     **FLOOR_KEYS,
 }
-"""What can be set for all models and for some."""
 KEYS = {
     "fail-on": Key('"high"', "lowest severity at which `tracekit analyze` exits with status 1"),
     "only": Key('["cold-load"]', "checks to run, and no others"),
@@ -38,12 +35,10 @@ KEYS = {
     "memory-limit": Key('"3GB"', "most memory that the app may hold; for memory-peak"),
     **KEYS_OF_MODELS,
 }
-"""What can be set at the top of the file, beside tables."""
 SIGNPOSTS = {
     "units": Key('["ProcessFrame"]', "names of the app's signposts that are its operations, and no others (globs)"),
     "skip": Key('["Heartbeat"]', "names of the app's signposts that are none (globs)"),
 }
-"""What can be set in `[signposts]`."""
 _TOP = (*KEYS, "checks", "models", "check", "signposts")
 _OF_MODEL = (*KEYS_OF_MODELS, "checks")
 
@@ -96,7 +91,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     from tracekit.detectors.model_runner import MODEL_DETECTORS
 
     check_keys(table, _TOP, "")
-    of_recordings = {detector.id for detector in detectors}
+    by_id = {detector.id: detector for detector in detectors}
+    of_recordings = set(by_id)
     of_files = {detector.id for detector in MODEL_DETECTORS}
     ids = of_recordings | of_files
     only, skip = (_of(_names(table, key, "", ids), of_recordings) for key in ("only", "skip"))
@@ -112,7 +108,9 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         model_settings = {**model_settings, pattern: _options(overrides, where, without=of_files)}
         model_skip[pattern] = _of(_names(overrides, "skip", where, ids), of_recordings)
         floors.append((pattern, parse_floor(overrides, where)))
-        _check_ids(detectors, model_skip[pattern], where)
+        for name in model_skip[pattern]:
+            if isinstance(by_id[name], RecordingDetector):
+                raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
     settings, model_settings = with_expectations(budgets, expectations, settings, model_settings)
@@ -183,7 +181,6 @@ def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
 
 
 def _units(table: dict[str, Any]) -> Units:
-    """Which signposts are operations."""
     settings = table.get("signposts", {})
     if not isinstance(settings, dict):
         raise UsageError("'signposts': must be a table")
@@ -195,13 +192,6 @@ def _units(table: dict[str, Any]) -> Units:
             raise UsageError(f"'signposts.{key}': must be a list of names")
         patterns.append(tuple(value))
     return Units(*patterns)
-
-
-def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:
-    by_id = {detector.id: detector for detector in detectors}
-    for name in names:
-        if isinstance(by_id[name], RecordingDetector):
-            raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
 
 
 def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:

@@ -12,13 +12,10 @@ from tracekit.errors import UsageError
 
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
-
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
-
 _DEEPEST = 32
 """Parts of a dotted key; settings need seven at most. A parser takes the square of them, both in time and in memory."""
-
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _TOO_DEEP = re.compile(rf"""(?<![\w"'\\-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_DEEPEST}}}""")
 """A dotted key with more parts than `_DEEPEST`. It is sought from no quote behind a backslash on: many of them in one
@@ -26,11 +23,8 @@ text would make the search quadratic."""
 
 
 def find_config(folder: Path) -> Path | None:
-    """The settings file that holds for a folder: in it, or in the nearest one above it that has one.
-
-    The search ends at the top of a repository. `tracekit.toml` goes before a `pyproject.toml` beside it; one without
-    `[tool.tracekit]` is none.
-    """
+    """The settings file for a folder: in it, or in the nearest one above it, up to the top of a repository.
+    `tracekit.toml` goes before a `pyproject.toml` beside it; one without `[tool.tracekit]` is none."""
     for directory in (folder.resolve(), *folder.resolve().parents):
         try:
             # A link that leads nowhere is found too: what is set must not be missed in silence.

@@ -6,7 +6,7 @@ TracekitError            the base; its text is one sentence for the user
 └── UsageError           the caller asked for something that does not exist
 
 A message says what is wrong, where, and what to do. The command line prints it to standard error and exits with
-status 2; `--debug` adds the traceback.
+status 2; `--debug` adds the traceback. `docs_page` is for messages that lead to the documentation.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
 _FAR = 3
 """Letters that differ where another name is meant, fewest. Heuristic: `lint` is not `init`, nor `ksh` `zsh`."""
+REPOSITORY = "https://github.com/coreml-tracekit/tracekit"
 
 
 class TracekitError(Exception):
@@ -46,10 +47,8 @@ class UsageError(TracekitError):
 
 
 def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
-    """Error for a name that does not exist: the nearest choice where there is one, and the choices themselves.
-
-    Not more than `SHOWN_CHOICES` of them: a machine-wide recording holds hundreds of processes.
-    """
+    """Error for a name that does not exist: the nearest choice, if any, and the choices, `SHOWN_CHOICES` at most: a
+    machine-wide recording holds hundreds of processes."""
     names = list(choices)
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
@@ -100,3 +99,8 @@ def words_of(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}".strip()
     except Exception:
         return type(error).__name__
+
+
+def docs_page(name: str) -> str:
+    """Address of a page of `docs/`, such as `compare.md`."""
+    return f"{REPOSITORY}/blob/main/docs/{name}"

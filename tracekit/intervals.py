@@ -58,7 +58,9 @@ class Intervals:
 
     def clipped(self, low: ArrayLike, high: ArrayLike) -> Intervals:
         """The part of each inside `[low, high)`, one window for all or one each; without length outside of it. O(n)."""
-        return Intervals(*clip(self.starts, self.ends, low, high))
+        start, end = _check_bounds(self.starts, self.ends)
+        lower, upper = _check_bounds(low, high)
+        return Intervals(np.clip(start, lower, upper), np.clip(end, lower, upper))
 
     @property
     def durations(self) -> IntArray:
@@ -68,7 +70,7 @@ class Intervals:
     @property
     def covered_ns(self) -> int:
         """Time in ns that at least one interval covers. O(n log n)."""
-        return union_length(self.starts, self.ends)
+        return int(self.union().durations.sum())
 
     def union(self) -> Intervals:
         """The merged pieces, sorted, none touching another. O(n log n)."""
@@ -108,10 +110,8 @@ class Intervals:
 
 
 class CoveredTime:
-    """F(t): the time before t that a union of intervals covers.
-
-    With the pieces sorted, it is the sum of the pieces that began by t, less what the last of them runs past t.
-    """
+    """F(t): the time before t that a union of intervals covers: the sum of the sorted pieces that began by t, less what
+    the last of them runs past t."""
 
     __slots__ = ("_before", "pieces")
 
@@ -157,18 +157,9 @@ def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
     return start[opens], reach[closes]
 
 
-def union_length(starts: ArrayLike, ends: ArrayLike) -> int:
-    """Time in ns that at least one interval covers. O(n log n)."""
-    left, right = union(starts, ends)
-    return int((right - left).sum())
-
-
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
-    """The merged pieces of each group of intervals: their groups, starts and ends, sorted by group and start.
-
-    Pieces of one group do not touch each other; those of different groups may overlap. `groups` holds the group of
-    each interval, any integers. O(n log n).
-    """
+    """The merged pieces of each group of intervals, any integers: their groups, starts and ends, sorted by group and
+    start. Pieces of one group do not touch; those of different groups may overlap. O(n log n)."""
     start, end = _check_bounds(starts, ends)
     group = _integers(groups)
     if group.shape != start.shape:
@@ -201,10 +192,8 @@ def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
 
 
 def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike, size: int) -> IntArray:
-    """Union length in ns of each group of intervals: shape (size,), zero for a group without any. O(n log n).
-
-    `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
-    """
+    """Union length in ns of each group of intervals: shape (size,), 0 for one without any. O(n log n). `groups` holds
+    the group of each interval, 0 to size - 1; others raise ValueError."""
     codes = _integers(groups)
     if codes.size and (codes.min() < 0 or codes.max() >= size):
         raise ValueError(f"groups must lie in 0 to {size - 1}")
@@ -219,22 +208,9 @@ def sums_between(values: IntArray, edges: IntArray) -> IntArray:
     return np.diff(total[edges])
 
 
-def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The part of each interval inside `[low, high)`, row by row. O(n).
-
-    The bounds are one window for all, or one per interval. An interval outside becomes one without length.
-    """
-    start, end = _check_bounds(starts, ends)
-    lower, upper = _check_bounds(low, high)
-    return np.clip(start, lower, upper), np.clip(end, lower, upper)
-
-
 def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Concurrency as a step function: times at which it changes, sorted, and the depth from each time on.
-
-    The depth is 0 before the first time and from the last one on; both arrays are empty where no interval has
-    length. O(n log n).
-    """
+    """Concurrency as a step function: times at which it changes, sorted, and the depth from each on; 0 before the first
+    and from the last one on, and both arrays empty where no interval has length. O(n log n)."""
     start, end = _with_length(*_check_bounds(starts, ends))
     times = np.concatenate((start, end))
     change = np.concatenate((np.ones_like(start), -np.ones_like(end)))
@@ -247,11 +223,9 @@ def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArra
 
 
 def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
-    """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n).
-
-    `times` and `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that
-    is 0 at the end. Divided by the window's length this is the mean depth in it.
-    """
+    """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n). `times` and
+    `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that is 0 at the end.
+    Divided by the window's length this is the mean depth in it."""
     low, high = _check_bounds(window_starts, window_ends)
     at, level = _integers(times), _integers(depth)
     if not at.size:
@@ -270,14 +244,11 @@ def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, wind
 def containing(
     outer_starts: ArrayLike, outer_ends: ArrayLike, inner_starts: ArrayLike, inner_ends: ArrayLike
 ) -> tuple[IntArray, IntArray]:
-    """For each inner interval the index of the one outer interval that contains it, and how many contain it.
-
-    An outer interval contains an inner one when it starts no later and ends no earlier; equal bounds count. By the
-    same rule an inner interval without length lies in every outer one that it touches, at either edge.
-
-    Returns two arrays of shape (m,): the index, -1 where the count is not 1, and the count. Outer intervals may
-    overlap, nest and repeat; a long one costs nothing extra. O((n + m) log n), for the exact counts above 1 too.
-    """
+    """For each inner interval the index of the one outer interval that contains it, and how many contain it. An outer
+    interval contains an inner one when it starts no later and ends no earlier; equal bounds count. By the same rule an
+    inner interval without length lies in every outer one that it touches, at either edge. Returns two arrays of shape
+    (m,): the index, -1 where the count is not 1, and the count. Outer intervals may overlap, nest and repeat; a long
+    one costs nothing extra. O((n + m) log n), for the exact counts above 1 too."""
     outer_start, outer_end = _check_bounds(outer_starts, outer_ends)
     inner_start, inner_end = _check_bounds(inner_starts, inner_ends)
     order = np.argsort(outer_start, kind="stable")
@@ -301,11 +272,9 @@ def containing(
 
 
 def _count_at_least(values: IntArray, lengths: IntArray, floors: IntArray) -> IntArray:
-    """How many of the first `lengths[i]` values are at least `floors[i]`, for each i. O((n + m) log n).
-
-    `values` is a permutation of 0 to n - 1. A wavelet matrix: for each bit, from the highest, values are split by
-    that bit in stable order, and the range of each query follows the bit of its floor.
-    """
+    """How many of the first `lengths[i]` values are at least `floors[i]`, for each i. O((n + m) log n). `values` is a
+    permutation of 0 to n - 1. A wavelet matrix: for each bit, from the highest, values are split by that bit in stable
+    order, and the range of each query follows the bit of its floor."""
     count = np.zeros_like(lengths)
     low, high = np.zeros_like(lengths), lengths
     for bit in reversed(range(int(values.size).bit_length())):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, judge
 from tracekit.comparison.measurements import Measurements, only_models
@@ -13,9 +12,7 @@ from tracekit.comparison.measuring import check_models_known, measure
 from tracekit.comparison.reports import load_report
 from tracekit.errors import UsageError
 from tracekit.request import Request, shown_of_request
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 
 def measured_trace(trace: Trace, request: Request) -> tuple[Measurements, Analysis]:
@@ -51,8 +48,7 @@ def named_apart(measured: Sequence[Measurements], paths: Sequence[str]) -> list[
 
 
 def told_apart(named: Sequence[tuple[str, str]]) -> list[str]:
-    """Names of recordings, of these names and paths: those of one name are named by the shortest ends of their paths
-    that differ."""
+    """Names by these names and paths: those of one name are the shortest ends of their paths that differ."""
     parts = [(name, Path(path).parts) for name, path in named]
 
     def renamed(name: str, own: tuple[str, ...]) -> str:

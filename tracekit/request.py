@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tracekit.config import Config
+from tracekit.recording import Progress, XctraceOptions
+from tracekit.recording.open import Paths
 from tracekit.report.choice import Part, choose_shown
 from tracekit.trace.build import open_trace
 from tracekit.trace.file_matching import join_files
-
-if TYPE_CHECKING:
-    from tracekit.recording import Progress, XctraceOptions
-    from tracekit.recording.open import Paths
-    from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Trace
+from tracekit.trace.filter import Shown
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +21,6 @@ class Request:
     checks it. Can be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
 
     run: int | None = None
-    """Number of the run; None: the latest."""
     reader: str = "auto"
     xctrace: XctraceOptions | None = None
     progress: Callable[[Progress], None] | None = None
@@ -46,7 +42,6 @@ class Request:
     part: Part | None = None
     """Part of the time that is shown; None: all."""
     sort: str = "total"
-    """Column of the aggregation."""
     redact: bool = True
     functions: bool = True
     """Whether names of the app's functions and source files may be shown."""
@@ -71,10 +66,8 @@ def open_requested(path: Paths, request: Request) -> Trace:
 
 
 def read_trace(path: Paths, request: Request) -> Trace:
-    """The trace of a recording, with the model files and performance reports of its models.
-
-    Raises `UnreadableRecording` as `open_trace` does, and `TracekitError` for a file that was given and cannot be read.
-    """
+    """The trace of a recording, with the model files and performance reports of its models. Raises as `open_trace`, and
+    `TracekitError` for a file that was given and cannot be read."""
     project = request.settings
     files = (request.model_files, project.model_files)
     return join_files(open_requested(path, request), path, files, (request.perf_reports, project.perf_reports))

@@ -12,7 +12,6 @@ from typing import Final
 
 # Windows has no SIGHUP.
 END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
-"""Those that may be meant to end the program."""
 
 
 class StopSignals:
@@ -51,11 +50,9 @@ class StopSignals:
 @contextmanager
 def stop_signals(leave_within_s: float | None = None) -> Iterator[StopSignals]:
     """Keep SIGINT, SIGTERM and SIGHUP instead of being interrupted by them: a program that was just started, or is
-    saving, is never lost sight of. Afterwards the last of those that end the program is sent again.
-
-    With `leave_within_s`, the process is ended that many seconds after a signal, whatever it then waits for. A signal
-    that is ignored, as SIGHUP under `nohup`, stays so. Signals reach the main thread only.
-    """
+    saving, is never lost sight of. Afterwards the last of those that end the program is sent again. With
+    `leave_within_s`, the process is ended that many seconds after a signal, whatever it then waits for. A signal that
+    is ignored, as SIGHUP under `nohup`, stays so. Signals reach the main thread only."""
     received = StopSignals(leave_within_s)
     if threading.current_thread() is not threading.main_thread():
         yield received

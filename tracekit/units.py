@@ -9,7 +9,6 @@ from decimal import Decimal
 
 _DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-"""Units that people type a duration in."""
 _DURATION = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,12}})?)\s*({'|'.join(DURATION_UNITS_NS)})", re.ASCII)
 
 

@@ -12,9 +12,9 @@ import pytest
 from support.forms import too_long
 from tracekit import analyze
 from tracekit.cli.analyze import status_of
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import size_words
 from tracekit.cli.options import PARTS, SEVERITIES
+from tracekit.cli.process import ExitStatus
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.registry import RULES
 from tracekit.documents import report as document

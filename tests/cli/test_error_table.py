@@ -14,9 +14,9 @@ from textual.app import App
 
 from tracekit.cli import view, watch
 from tracekit.cli.commands import COMMANDS
-from tracekit.cli.ending import ExitStatus
+from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS
-from tracekit.cli.parser import build_parser
+from tracekit.cli.process import ExitStatus
 from tracekit.model_files.profiling import core_ml
 from tracekit.tui import app as app_module
 from tracekit.tui.app import ViewApp

@@ -17,9 +17,9 @@ import pytest
 
 import tracekit as package
 from tracekit.cli.commands import COMMANDS
-from tracekit.cli.ending import ExitStatus
+from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS
-from tracekit.cli.parser import build_parser
+from tracekit.cli.process import ExitStatus
 from tracekit.errors import UsageError
 
 
@@ -31,7 +31,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         def run(arguments: argparse.Namespace) -> ExitStatus:
             raise error
 
-        monkeypatch.setattr("tracekit.cli.doctor.run", run)
+        monkeypatch.setattr("tracekit.cli.record.run", run)
 
     return install
 

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from tracekit.cli.inputs import recordings_in
+from tracekit.cli.reading import recordings_in
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from tracekit.comparison.settings import CheckSettings, Limit
 from tracekit.comparison.verdict import Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import lanes_of_both
 from tracekit.errors import UsageError
 from tracekit.render.html import html_of
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of
@@ -311,7 +311,7 @@ def page_of(predictions):
     app = apps.neural_engine_app(Draws(24), compute_ns=4_000_000, predictions=predictions, runs=1)
     trace = trace_of(app.finish())
     report = judge(trace)
-    side, drawing = measure(trace, report), Drawing(report, timeline_of(trace, report.results))
+    side, drawing = measure(trace, report), (report, timeline_of(trace, report.results))
     comparison = compare([side], [side])
     return html_of(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
 

@@ -12,7 +12,7 @@ import pytest
 from standin.core_ml import StandIn
 
 from support.performance_reports import PRIVATE, wwdc22
-from tracekit.cli.parser import COMMANDS
+from tracekit.cli.dispatch import COMMANDS
 from tracekit.model_files.profiling import core_ml
 from tracekit.model_files.specification import message_types
 from tracekit.query.views import VIEWS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli.inputs import inputs_of, is_recording
+from tracekit.cli.reading import inputs_of, is_recording
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def interrupted_at(module: str, folder: Path, command: list[str], number: str = 
 @pytest.mark.parametrize(
     ("module", "script"),
     [
-        *(("tracekit.cli.output", False), ("tracekit.cli.output", True), ("tracekit.cli.ending", False)),
-        *(("tracekit.cli.dispatch", True), ("argparse", False), ("tracekit.cli.parser", True)),
+        *(("tracekit.cli.output", False), ("tracekit.cli.output", True), ("tracekit.cli.process", False)),
+        *(("tracekit.cli.dispatch", True), ("argparse", False), ("tracekit.cli.options", True)),
         *(("tracekit.detectors.plugins", False), ("numpy", True), ("pandas", False), ("pandas", True)),
     ],
 )

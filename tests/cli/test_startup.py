@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-LIGHTENED = "from tracekit.cli.startup import lighten; lighten(); lighten()\n"
+LIGHTENED = "from tracekit.cli.process import lighten; lighten(); lighten()\n"
 CLASSES = """
 import copy, dataclasses, pickle
 from dataclasses import dataclass, field

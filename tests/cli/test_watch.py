@@ -70,8 +70,8 @@ def test_a_new_recording_is_four_lines_and_compared_with_the_last_of_its_app(wat
             "140 predictions",
             "HIGH excess-data-copies: inputs and outputs are copied and converted in every prediction (1 model), "
             "est. savings up to 0.59 s · 1 more finding",
-            "since good one.trace: 2 new findings (high): excess-data-copies (SharpenFilter), est. savings 0.59 s · "
-            "regressed: SharpenFilter +43%",
+            "since good one.trace: 2 new findings (worst: high): excess-data-copies (SharpenFilter), "
+            "est. savings 0.59 s · regressed: SharpenFilter +43%",
             f"next: tracekit analyze {tmp_path}/slow.trace  ·  tracekit compare '{tmp_path}/good one.trace' "
             f"{tmp_path}/slow.trace",
         ]

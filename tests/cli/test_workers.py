@@ -53,7 +53,7 @@ BUSY = """
 import sys
 from pathlib import Path
 from support.processes import at_work_in
-from tracekit.cli.ending import Terminated, raising_terminated
+from tracekit.cli.process import Terminated, raising_terminated
 from tracekit.cli.workers import in_processes
 with raising_terminated():
     try:

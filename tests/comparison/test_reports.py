@@ -16,7 +16,7 @@ from tracekit.comparison.comparison import compare
 from tracekit.comparison.matrix import matrix, sources_of
 from tracekit.comparison.reports import MalformedError, from_plain, load_report, to_plain
 from tracekit.comparison.settings import Floors
-from tracekit.documents.baseline import baseline_document
+from tracekit.documents.gate import baseline_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.render.forms import render
 from tracekit.report.serialize import schema_text, to_json

@@ -14,10 +14,9 @@ from support.analyses import kept_analysis
 from tracekit.comparison import words
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.measuring import measure
-from tracekit.documents.compared_pictures import pictures_of_both
+from tracekit.documents.compared_figures import summary
 from tracekit.documents.comparison import comparison_document, facts, parts
-from tracekit.documents.comparison_verdict import summary
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import lanes_of_both, pictures_of_both
 from tracekit.render.forms import render
 from tracekit.trace.events import Kind
 
@@ -37,7 +36,7 @@ def analyses(samples):
 @pytest.fixture(scope="module")
 def page(analyses):
     before, after = (measure(each.trace, each.report) for each in analyses)
-    sides = [Drawing(each.report, each.timeline()) for each in analyses]
+    sides = [(each.report, each.timeline()) for each in analyses]
     return html.fromstring(page_of(compare([before], [after]), (sides[0], sides[1])))
 
 
@@ -47,7 +46,7 @@ def text_of(page):
 
 def test_pictures_have_both_sides_on_one_scale(samples):
     both = [kept_analysis(samples / f"{name}.trace") for name in ("sharpen_8bit", "sharpen_float16")]
-    sides = [Drawing(each.report, each.timeline()) for each in both]
+    sides = [(each.report, each.timeline()) for each in both]
     comparison = compare(*([measure(each.trace, each.report)] for each in both))
     (picture,) = pictures_of_both(comparison, (sides[0], sides[1]))
     root = html.fromstring(f"<div>{picture.markup}</div>")
@@ -113,7 +112,7 @@ def test_a_share_that_looks_the_same_is_unchanged(measured):
 
 def test_of_several_recordings_the_drawn_one_is_named(analyses):
     before, after = (measure(each.trace, each.report) for each in analyses)
-    sides = [Drawing(each.report, each.timeline()) for each in analyses]
+    sides = [(each.report, each.timeline()) for each in analyses]
     comparison = compare([before, replace(before, models=(), identity="another")], [after])
     page = html.fromstring(page_of(comparison, (sides[0], sides[1])))
     assert [title.text_content() for title in page.xpath("//h3[@class='side']")] == [
@@ -145,7 +144,7 @@ def test_both_recordings_are_as_long_and_begin_together(page, analyses):
 
 def test_a_recording_without_predictions_begins_at_its_start(analyses, samples):
     other = kept_analysis(samples / "not_instrumented.trace")
-    sides = [Drawing(each.report, each.timeline()) for each in (analyses[0], other)]
+    sides = [(each.report, each.timeline()) for each in (analyses[0], other)]
     measurements = [measure(each.trace, each.report) for each in (analyses[0], other)]
     page = html.fromstring(page_of(compare(measurements[:1], measurements[1:]), (sides[0], sides[1])))
     assert "no prediction to align it by" in text_of(page)

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.documents.bug_report import LIMIT, Reproduction, issue_text
+from tracekit.cli.archive import LIMIT, issue_text
 from tracekit.report.groups import findings
 from tracekit.report.report import Report
 
-HOW = Reproduction("tracekit analyze -v run.trace", "SHA-256 `0123abcd` (5 bytes).", "Python 3.13, Linux")
+HOW = ("tracekit analyze -v run.trace", "SHA-256 `0123abcd` (5 bytes).", "Python 3.13, Linux")
 
 
 def test_everything_is_there_where_there_is_room(full: Report) -> None:
-    text = issue_text(full, HOW)
+    text = issue_text(full, *HOW)
     for part in (
         "**2 findings",
         "<summary>How to fix it</summary>",
@@ -31,13 +31,13 @@ def test_everything_is_there_where_there_is_room(full: Report) -> None:
 def test_the_worst_finding_comes_first_whatever_order_the_report_has(full: Report) -> None:
     turned = replace(full, results=tuple(sorted(full.results, key=lambda check: check.severity != "low")))
     assert findings(turned.results)[0].severity == "low"
-    headings = [line for line in issue_text(turned, HOW).splitlines() if line.startswith("### ")]
+    headings = [line for line in issue_text(turned, *HOW).splitlines() if line.startswith("### ")]
     assert [heading.partition(":")[0] for heading in headings[:2]] == ["### Critical", "### Low"]
 
 
 @pytest.mark.parametrize("limit", [6_000, 4_000, 2_500])
 def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> None:
-    text = issue_text(full, HOW, limit)
+    text = issue_text(full, *HOW, limit=limit)
     assert len(text.encode()) < limit
     assert "### How to reproduce" in text
     assert "### Environment" in text
@@ -51,7 +51,7 @@ def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> Non
 
 
 def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) -> None:
-    text = issue_text(full, HOW, 1)
+    text = issue_text(full, *HOW, limit=1)
     assert text.startswith("**2 findings")
     assert "SHA-256 `0123abcd`" in text
     assert "<details>" not in text
@@ -59,13 +59,13 @@ def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) ->
 
 @pytest.mark.parametrize("report", ["many", "hostile", "not_judged", "failed", "clean"])
 def test_every_kind_of_report_fits_an_issue(report: str, request: pytest.FixtureRequest) -> None:
-    text = issue_text(request.getfixturevalue(report), HOW)
+    text = issue_text(request.getfixturevalue(report), *HOW)
     assert len(text.encode("utf-8", "backslashreplace")) < 65_536
     assert text.count("<details>") == text.count("</details>")
 
 
 def test_no_fact_is_so_long_that_it_drives_out_the_rest(full: Report) -> None:
     recording = replace(full.recording, template="@" * 100_000, end_reason="x" * 100_000)
-    text = issue_text(replace(full, recording=recording), HOW)
+    text = issue_text(replace(full, recording=recording), *HOW)
     assert len(text.encode()) < LIMIT
     assert "### Critical" in text

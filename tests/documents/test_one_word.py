@@ -18,8 +18,7 @@ from tracekit.comparison.measuring import measure
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.gate import gate_document
-from tracekit.documents.report import summary_document
-from tracekit.documents.several import Analyzed, several_document
+from tracekit.documents.report import Analyzed, several_document, summary_document
 from tracekit.render.blocks import plain
 from tracekit.render.forms import render
 from tracekit.report.formatting import OUTCOMES

@@ -104,7 +104,7 @@ def test_only_addresses_of_the_web_become_links(full: Report) -> None:
 
 def test_the_heading_is_not_said_again_below_it(sample: tuple[Analysis, str]) -> None:
     header = html.fromstring(sample[1]).find(".//header")
-    assert header.findtext("h1") == sample[0].report.recording.source
+    assert header.find("h1").text_content() == sample[0].report.recording.source
     assert header.text_content().count(sample[0].report.recording.source) == 1
 
 
@@ -143,6 +143,16 @@ def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Pa
     assert said["median latency"] == [f"{least.removesuffix(' ms')}–{most}", "5 models"]
     assert said["load time"] == [format_time(loads.sum()), f"5 loads, {format_time(loads.mean())} each"]
     assert "est. savings" not in said
+
+
+def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
+    analysis = kept_analysis(samples / "meal_planner.trace")
+    tiles = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0]
+    said = {tile.findtext("dt"): [each.text_content() for each in tile.findall("dd")] for tile in tiles}
+    (model,) = analysis.report.requests
+    assert said["first token"] == [format_duration(model.quantities["first_token_p50_ns"]), "7 requests"]
+    assert said["generated tokens/s"] == [f"{model.quantities['generation_tokens_per_second']:.1f}", "7 requests"]
+    assert list(said) == ["first token", "generated tokens/s", "longest context", "in tools"]
 
 
 def test_fixes_are_folded(sample: tuple[Analysis, str]) -> None:

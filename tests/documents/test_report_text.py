@@ -16,7 +16,7 @@ from support.forms import long_text, markdown, short_text, too_long
 from tracekit.characters import map_strings
 from tracekit.documents.report import summary_line
 from tracekit.documents.report_findings import finding_savings, savings_words
-from tracekit.render.layout import NARROWEST, WIDEST
+from tracekit.render.text import NARROWEST, WIDEST
 from tracekit.report.report import Report
 
 REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "hundred"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.analyses import kept_analysis
-from tracekit.documents.several import Analyzed, several_document
+from tracekit.documents.report import Analyzed, several_document
 from tracekit.render.forms import render
 
 

@@ -110,6 +110,15 @@ def test_parts_with_both_signs_have_no_shares():
     assert "share" not in mixed
 
 
+def test_a_recording_without_call_stacks_says_that_no_calling_code_is_known():
+    def text(*, sampled: bool) -> str:
+        model = ModelWhy("Net", (explained(part(Cause.WORK, 6)),), None, None, ({},), {})
+        return render(why_document(WhyReport(1, "run.trace", (model,), "", True, sampled)), "text", width=100)
+
+    assert "called from: not recorded (Time Profiler)" in text(sampled=False)
+    assert "not recorded" not in text(sampled=True)
+
+
 def test_work_names_a_unit_only_where_that_did_most_of_it():
     work = part(Cause.WORK, 5)
     assert part_words(explained(work, more={"gpu": 3 * MS, "cpu": 0}), work) == "more work of its own on the GPU"

@@ -31,7 +31,7 @@ from tracekit.comparison.matrix import Figures, Source, matrix
 from tracekit.comparison.measuring import measure
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import lanes_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
@@ -86,7 +86,7 @@ def write_hostile(analysis: Analysis, folder: Path) -> Path:
 def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     """The page of a comparison of recordings whose first predictions start at different times."""
     sides = [measure(each.trace, each.report) for each in (before, after)]
-    drawings = [Drawing(each.report, each.timeline()) for each in (before, after)]
+    drawings = [(each.report, each.timeline()) for each in (before, after)]
     path = folder / "pair.html"
     comparison = compare(sides[:1], sides[1:])
     lanes = lanes_of_both(comparison, (drawings[0], drawings[1]))
@@ -379,13 +379,16 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
 
 def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("A report", "utf-8")
-    medians = np.linspace(8e6, 12e6, 41).round()
-    recordings = [recorded(at, {"Net": {"p50_ns": ns}}, report="report.html") for at, ns in enumerate(medians.tolist())]
+    medians, long_name = np.linspace(8e6, 12e6, 41).round(), "NetOfAVeryLongNameThatFillsThePhone"
+    recordings = [
+        recorded(at, {long_name: {"p50_ns": ns}}, report="report.html") for at, ns in enumerate(medians.tolist())
+    ]
     page = tmp_path / "history.html"
     page.write_text(html_of(history_document(history_of(recordings), "html")), "utf-8")
     command = ["node", str(WEB / "test/history.mjs"), str(CHROMIUM), str(page), "0.5"]
     seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
     assert (seen["complaints"], seen["before"], seen["visible"], seen["left"]) == ([], False, True, False)
+    assert seen["overflow"] == 0
     named = {at: f"{FIRST + timedelta(days=at):%Y-%m-%d} {commit(at)[:12]}" for at in (20, 39, 40)}
     assert seen["pointed"] == f"{named[20]}: 10.00 ms"
     assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.00 ms", f"{named[39]}: 11.90 ms")

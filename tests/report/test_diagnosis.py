@@ -11,7 +11,7 @@ from support.analyses import kept_analysis
 from support.forms import too_long
 from tracekit.cli.main import main
 from tracekit.detectors.pages import Pattern
-from tracekit.documents.diagnosis import diagnosis_document
+from tracekit.documents.advice import diagnosis_document
 from tracekit.render.forms import render
 from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 

@@ -1,1 +1,1 @@
-"""The `tracekit` command: one thin module per command, an explicit list of them in `parser`."""
+"""The `tracekit` command: a list of all commands in `commands`, and thin modules that run them."""

@@ -9,34 +9,30 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
-from tracekit.cli.inputs import Input, check_recordings, inputs_of
 from tracekit.cli.options import refuse
 from tracekit.cli.output import is_terminal, narrate
-from tracekit.cli.reading import showing_log, tell_unreadable
-from tracekit.cli.requests import analyze_with_progress, request_from, results_of
-from tracekit.cli.workers import PROCESS_DIED
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import Input, check_recordings, inputs_of, showing_log, tell_unreadable
+from tracekit.cli.requests import PROCESS_DIED, analyze_with_progress, request_from, results_of
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
-from tracekit.documents.report import PARTS, report_document, report_file, summary_document
-from tracekit.documents.several import Analyzed, several_document
+from tracekit.documents.report import PARTS, Analyzed, report_document, report_file, several_document, summary_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
+from tracekit.request import Request
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.request import Request
-
 ARCHIVE = "zip"
+NAME = attrgetter("name")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -136,10 +132,14 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    for entry in results_of(work, inputs, lambda entry: entry.name, arguments, request, _result_of_lost):
+    results = results_of(work, inputs, NAME, arguments, request, lambda each: Analyzed(each.name, None, PROCESS_DIED))
+    for entry in results:
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
-            write_file(folder / _name(entry, form, len(entries) + 1, len(inputs)), text)
+            # The number keeps recordings of one name apart.
+            number = f"{len(entries) + 1:0{len(str(len(inputs)))}d}"
+            stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
+            write_file(folder / f"{number}-{stem}{ENDINGS[form][0]}", text)
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
@@ -155,10 +155,6 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     return min(statuses, key=order.index)
 
 
-def _result_of_lost(entry: Input) -> Analyzed:
-    return Analyzed(entry.name, None, PROCESS_DIED)
-
-
 def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool) -> Analyzed:
     try:
         check_recordings(entry.paths)
@@ -167,12 +163,6 @@ def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool)
         return Analyzed(entry.name, report, timeline=analysis.timeline() if drawn else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
-
-
-def _name(entry: Analyzed, form: str, number: int, count: int) -> str:
-    """Name of a file in the folder; its number keeps recordings of one name apart."""
-    stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
-    return f"{number:0{len(str(count))}d}-{stem}{ENDINGS[form][0]}"
 
 
 def _json_of(entries: Sequence[Analyzed]) -> str:

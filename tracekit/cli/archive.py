@@ -1,8 +1,6 @@
-"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain.
-
-The files are made in memory, so that they can be listed before anything is written. The same report gives the same
-bytes in the same environment: nothing in them depends on the time of day.
-"""
+"""`tracekit analyze -o findings.zip`: a report as an archive to attach to an issue, and what it would contain. The
+files are made in memory, so that they can be listed before anything is written. The same report gives the same bytes in
+the same environment: nothing in them depends on the time of day."""
 
 from __future__ import annotations
 
@@ -15,19 +13,21 @@ import shlex
 import zipfile
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracekit.characters import visible
-from tracekit.documents.bug_report import Reproduction, issue_text
-from tracekit.documents.report import report_file
-from tracekit.links import docs_page
+from tracekit.characters import map_strings, visible
+from tracekit.documents.report import recording_section, report_document, report_file
+from tracekit.errors import docs_page
 from tracekit.recording import open_recording
-from tracekit.recording.digest import Digest, digest_of
+from tracekit.recording.digest import digest_of
 from tracekit.recording.writing.forms import harmless
-from tracekit.render.blocks import Column, Document, Role, Section, items, present, section, table
+from tracekit.render.blocks import Block, Card, Column, Document, Role, Section, Span, items, present, section, table
+from tracekit.render.markdown import markdown_of
+from tracekit.report.formatting import shorten
 from tracekit.report.redact import NEVER_INCLUDED, private_facts, redact_text, replacement_counts
+from tracekit.report.report import SEVERITIES, Report
 from tracekit.report.unnamed_rows import core_ml_schemas, unnamed_rows
 from tracekit.trace.filter import model_names
 from tracekit.units import format_count
@@ -35,14 +35,18 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from tracekit.api import Analysis
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.request import Request
+
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archive: the first that the format knows."""
 ROWS = "core-ml-rows.json"
 _COLUMNS = ("check", "severity", "model", "start_ns", "end_ns", "duration_ns", "event", "table", "row")
+LIMIT = 65_535
+"""Bytes of an issue on GitHub, which takes 65,536 characters; a text has at least as many bytes."""
+LONGEST = 200
+"""Characters of a fact in the parts that are never left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +71,19 @@ def archive_of(
     """The files of the archive, the one to read first and the manifest last. `timeline` is redacted as the report
     is; `rows` are those of `rows_of`, where they were asked for."""
     digest = digest_of(arguments.path)
-    reproduction = Reproduction(
-        command=_command(arguments, analysis),
-        identity=_identity(digest),
-        machine=f"Python {platform.python_version()}, {platform.system()}",
-    )
+    command, identity = _command(arguments, analysis), "it was read from standard input, so it has no SHA-256."
+    if digest is not None:
+        of = "" if digest.of == "file" else f", of the list of its {format_count(digest.files, 'file')}"
+        identity = f"SHA-256 `{digest.sha256}` ({digest.bytes:,} bytes{of})."
+    machine = f"Python {platform.python_version()}, {platform.system()}"
     report = analysis.report
     as_json = report_file(report, "json")
     files = [
-        _file("report.md", "text for the issue", issue_text(report, reproduction)),
+        _file(
+            "report.md",
+            "text for the issue",
+            issue_text(report, command, identity, machine),
+        ),
         _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
         _file("report.json", "the whole report, for scripts", as_json),
         _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
@@ -135,25 +143,14 @@ def _command(arguments: Namespace, analysis: Analysis) -> str:
     options = [("--model", name) for name in arguments.models]
     options += [("--process", arguments.process)] if arguments.process else []
     options += [("--signpost", arguments.signpost)] if arguments.signpost else []
-    words += [word for flag, value in options for word in (flag, _public(value, analysis))]
+    if analysis.report.recording.redacted:
+        facts, names = private_facts(analysis.trace), model_names(analysis.trace)
+        options = [(flag, redact_text(value, facts, names)) for flag, value in options]
+    words += [word for option in options for word in option]
     for flag, moment in (("--from", arguments.start), ("--to", arguments.end)):
         words += [flag, f"{moment / 1e9:g}"] if moment is not None else []
     config = analysis.report.tool.config
     return shlex.join([*words, *(["--no-config"] if config is None else ["--config", config])])
-
-
-def _public(text: str, analysis: Analysis) -> str:
-    """What the user typed, as redacted as the report."""
-    if not analysis.report.recording.redacted:
-        return text
-    return redact_text(text, private_facts(analysis.trace), model_names(analysis.trace))
-
-
-def _identity(digest: Digest | None) -> str:
-    if digest is None:
-        return "it was read from standard input, so it has no SHA-256."
-    of = "" if digest.of == "file" else f", of the list of its {format_count(digest.files, 'file')}"
-    return f"SHA-256 `{digest.sha256}` ({digest.bytes:,} bytes{of})."
 
 
 def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[BugFile]) -> Document:
@@ -193,3 +190,28 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
 
 def _facts(title: str, facts: Mapping[str, str | None]) -> Section | None:
     return section(title, items(f"{key}: {value}" for key, value in facts.items() if value))
+
+
+def issue_text(report: Report, command: str, identity: str, machine: str, *, limit: int = LIMIT) -> str:
+    """The report with the worst finding first, how to reproduce it, and where it comes from, as Markdown of at most
+    `limit` bytes with a line break at the end. It says what it left out. `command` has the name of the recording
+    instead of its path, `identity` its SHA-256 or why there is none, and `machine` is what analyzed it."""
+    recording = map_strings(report.recording, lambda _, text: shorten(text[: 2 * LONGEST], LONGEST))
+    document = report_document(replace(report, recording=recording))
+    analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
+    line = (analyze, Span(command, Role.CODE), f" ({machine})")
+    steps = section("How to reproduce", items((f"Take the recording: {identity}", line)), stays=True)
+    kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
+    blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
+    environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
+    return markdown_of(replace(document, blocks=present(*blocks, environment)), max_bytes=limit)
+
+
+def _worst_first(block: Section) -> Section:
+    """Cards by severity; a section without cards stays as it is."""
+    ranks = {name: rank for rank, name in enumerate(SEVERITIES)}
+
+    def rank(inner: Block) -> int:
+        return ranks.get(inner.label, -1) if isinstance(inner, Card) else len(ranks)
+
+    return replace(block, blocks=tuple(sorted(block.blocks, key=rank)))

@@ -5,40 +5,35 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.cli.commands import GITHUB
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of, form_of, print_document, write_file
-from tracekit.cli.inputs import recordings_in
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.options import refuse
-from tracekit.cli.output import emit, narrate
-from tracekit.cli.reading import config_of
+from tracekit.cli.output import emit, narrate, tell
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import config_of, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
 from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items
 from tracekit.comparison.history import history_of, recorded_of
 from tracekit.comparison.history_file import REF, read_history
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.renderers.verdicts import render_junit, render_sarif, workflow_commands
 from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
 from tracekit.comparison.verdict import Item, Verdict
-from tracekit.documents.baseline import baseline_document
+from tracekit.config import Config
 from tracekit.documents.brief import brief_gate
-from tracekit.documents.gate import gate_document, one_line
+from tracekit.documents.gate import baseline_document, gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.config import Config
-    from tracekit.request import Request
+from tracekit.request import Request
 
 SUMMARY_BYTES = 900_000
 """GitHub drops a whole step summary above 1 MiB (actions/runner `FileCommandManager.cs`)."""
@@ -85,7 +80,8 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
-        limits = (*settings.check.limits, *_limits(arguments))
+        typed = ((name, getattr(arguments, name.replace("-", "_"))) for name in NAMES)
+        limits = (*settings.check.limits, *(Limit("*", name, value) for name, value in typed if value is not None))
         return check(
             recordings,
             replace(settings.check, limits=limits),
@@ -100,16 +96,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         return _gate_of_problem("input", str(error))
 
 
-def _limits(arguments: Namespace) -> Iterator[Limit]:
-    """Those of the command line, for all models."""
-    for name in NAMES:
-        value = getattr(arguments, name.replace("-", "_"))
-        if value is not None:
-            yield Limit("*", name, value)
-
-
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
-    """Recordings that could be read, and items about the others."""
     try:
         everything = measure_all(recordings_in(*arguments.path), arguments, request)
     except TracekitError as error:
@@ -147,7 +134,6 @@ def _gate_of_problem(subject: str, text: str) -> Gate:
 
 
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
-    """The file of the baseline: the one of the settings is relative to their file."""
     name = arguments.baseline or _beside(settings, settings.check.baseline)
     return None if name is None else Path(name)
 
@@ -172,10 +158,8 @@ class Outputs:
             raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
 
     def write(self, gate: Gate) -> None:
-        """Write all outputs. One that fails keeps no other from being written; the first failure is raised at the end.
-
-        Raises `TracekitError`.
-        """
+        """Write all outputs. One that fails keeps no other from being written. Raises the first `TracekitError` at the
+        end."""
         for_github = self._form == GITHUB
         failures = _write_for_runner(gate) if for_github else []
         if for_github:
@@ -246,6 +230,5 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     baseline = baseline_of(measured, earlier)
     write_file(path, to_text(baseline))
     print_document(baseline_document(baseline, floors))
-    if not arguments.quiet:
-        narrate(f"tracekit: wrote {path}")
+    tell(arguments, f"wrote {path}")
     return ExitStatus.DONE

@@ -160,13 +160,7 @@ COMMANDS = (
         ),
         "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
         "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
-        (
-            Argument(
-                "path",
-                "PATH",
-                ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin",
-            ),
-        ),
+        (Argument("path", "PATH", ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin"),),
         "output open format json verbose quiet system unit only skip",
         f"set {_SETTINGS} no-redact",
         "tracekit.cli.inspect:run",
@@ -219,16 +213,13 @@ COMMANDS = (
         (_PATHS,),
         f"output open format json verbose quiet model process {_PART}",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.diagnose:run",
+        "tracekit.cli.why:run_diagnose",
         REPORT_FORMS,
     ),
     Command(
         "whatif",
         "what fixes would bring",
-        (
-            "tracekit whatif run.trace",
-            "tracekit whatif run.trace reload-before-predict excess-data-copies",
-        ),
+        ("tracekit whatif run.trace", "tracekit whatif run.trace reload-before-predict excess-data-copies"),
         "Replays the recording without what the fixes of findings take away, one by one and together: units stay busy "
         "in order, a camera keeps its pace, a loop runs faster. Prints latency, predictions per second and dropped "
         "frames before and after, and what was assumed.",
@@ -238,7 +229,7 @@ COMMANDS = (
         ),
         "output open format json quiet model",
         f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.whatif:run",
+        "tracekit.cli.why:run_whatif",
         REPORT_FORMS,
         status="2 no finding of a check, or another error; 3 inconclusive",
     ),
@@ -317,10 +308,7 @@ COMMANDS = (
         "Answers a query over the views of a recording: predictions, loads, hardware, models, findings and others, and "
         'raw."schema" for recorded tables. Without QUERY, asks for queries. Queries only read, and reach no file. Says '
         "so where a view was not recorded.",
-        (
-            Argument("path", "PATH", f"{RECORDING}, or a lake"),
-            Argument("query", "QUERY", "one query", "?"),
-        ),
+        (Argument("path", "PATH", f"{RECORDING}, or a lake"), Argument("query", "QUERY", "one query", "?")),
         "file list output format json quiet",
         f"query-timeout run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         "tracekit.cli.sql:run",
@@ -345,7 +333,7 @@ COMMANDS = (
         ),
         "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.lake:run",
+        "tracekit.cli.sql:run_lake",
         status="2 error, or a recording was skipped",
     ),
     Command(
@@ -414,7 +402,7 @@ COMMANDS = (
         (),
         "target format json no-redact",
         "",
-        "tracekit.cli.doctor:run",
+        "tracekit.cli.record:run_doctor",
         ("text", "json"),
         status="2 a requirement is missing",
     ),
@@ -430,7 +418,7 @@ COMMANDS = (
         (Argument("shell", "SHELL", ", ".join(SHELLS), None, SHELLS),),
         "",
         "",
-        "tracekit.cli.completion:run",
+        "tracekit.cli.explain:run_completion",
     ),
 )
 """In the order of `tracekit --help`: the six that most need, then the others."""

@@ -8,25 +8,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.brief import brief_comparison
-from tracekit.documents.compared_pictures import pictures_of_both
 from tracekit.documents.comparison import comparison_document
-from tracekit.documents.lanes import Drawing, lanes_of_both
+from tracekit.documents.lanes import lanes_of_both, pictures_of_both
 from tracekit.documents.matrix import matrix_document
 from tracekit.errors import UsageError
+from tracekit.render.blocks import Document
 from tracekit.report.lake_reports import is_lake
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:
-    from tracekit.render.blocks import Document
+    from tracekit.documents.lanes import Drawing
 
 
 def run(arguments: Namespace) -> ExitStatus:

@@ -1,19 +1,171 @@
-"""Parses a command line, runs the command, and turns every way of failing into an exit status."""
+"""The parser of the command line and its help, made from the tables of commands and options; and what runs a command
+and turns every way of failing into an exit status."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import textwrap
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import zip_longest
+from typing import Any, NoReturn
 
-from tracekit.cli.commands import COMMANDS
-from tracekit.cli.ending import ExitStatus, Next, Terminated
-from tracekit.cli.options import OPTIONS
-from tracekit.cli.output import data_alone, narrate
-from tracekit.cli.parser import build_parser, command_parser
+from tracekit._version import __version__
+from tracekit.cli.commands import COMMANDS, SIX, Command
+from tracekit.cli.options import EXCLUSIVE, OPTIONS, one_of
+from tracekit.cli.output import data_alone, emit, narrate
+from tracekit.cli.process import ExitStatus, Next, Terminated
 from tracekit.errors import TracekitError, UsageError, suggest_name, unknown, words_of
+from tracekit.render.forms import ENDINGS
+
+WIDTH = 79
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError` where argparse would print the usage and exit, and prints the help of its command."""
+
+    command: Command | None = None
+    """None for the program itself."""
+
+    def error(self, message: str) -> NoReturn:
+        """One sentence, and where to read more."""
+        _, is_missing, names = message.partition("the following arguments are required: ")
+        if is_missing and self.command is not None:
+            raise UsageError(
+                f"missing {names}, as in: {self.command.examples[0].partition('  ')[0]} (see '{self.prog} --help')"
+            )
+        raise UsageError(f"{message} (see '{self.prog} --help')")
+
+    def format_help(self) -> str:
+        """Help that fits a screen."""
+        return program_help() if self.command is None else command_help(self.command)
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Help and version are data, as all else that goes to standard output."""
+        del file
+        emit(message)
+
+
+class _Print(argparse.Action):
+    """Prints a text and leaves with status 0, whatever else the command line has."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        command = parser.command if isinstance(parser, Parser) else None
+        emit(_version() if command is None else command_help(command, everything=True))
+        parser.exit()
+
+
+def _version() -> str:
+    """The version, and the readers that this machine has for bundles."""
+    # No other command line needs it.
+    import platform
+
+    readers = "native, xctrace" if _has_xctrace() else "native"
+    return f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n"
+
+
+def _has_xctrace() -> bool:
+    """Whether this Mac has `xctrace`. Every Mac has `xcrun`, which finds it only where Xcode is selected."""
+    # Not `run_command` of the recording package, which imports numpy. Other command lines need no other program.
+    import subprocess
+
+    if shutil.which("xcrun") is None:
+        return False
+    try:
+        completed = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return completed.returncode == 0
+
+
+def build_parser(only: str | None = None) -> Parser:
+    """The parser for `tracekit`. only: name of the one command that it is to know; None: all."""
+    parser = Parser(prog="tracekit", allow_abbrev=False)
+    parser.add_argument("-V", "--version", action=_Print, help="print the version and the readers available here")
+    added = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        if only in (None, command.name):
+            _fill(added.add_parser(command.name, allow_abbrev=False, help=command.summary), command)
+    return parser
+
+
+def command_parser(parser: Parser, name: str) -> Parser:
+    """The parser that `build_parser` made for this command."""
+    added = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001
+    found: Parser = added.choices[name]
+    return found
+
+
+def _fill(parser: Parser, command: Command) -> None:
+    parser.command = command
+    # Never printed; argparse cannot write one for values in brackets.
+    parser.usage = parser.prog
+    parser.set_defaults(runs=command.runs, forms=command.forms, files=command.files)
+    parser.add_argument("--help-all", action=_Print, help="show all options of the command")
+    for argument in command.arguments:
+        kind = one_of(argument.shown.lower(), argument.choices) if argument.choices else str
+        added = parser.add_argument(
+            argument.name, metavar=argument.shown.split()[0], nargs=argument.nargs, help=argument.help, type=kind
+        )
+        # Where another argument is missing, argparse would ask for those too that may be.
+        added.required = argument.nargs not in ("*", "?")
+    groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
+    for name in command.options:
+        group = next((group for names, group in groups.items() if name in names), parser)
+        OPTIONS[name].add(group, name)
+    if "format" in command.options:
+        choices = (*command.forms, "md") if "markdown" in command.forms else command.forms
+        next(each for each in parser._actions if "--format" in each.option_strings).type = one_of("format", choices)  # noqa: SLF001
+
+
+def program_help() -> str:
+    """What `tracekit --help` prints: a way through, then the other commands."""
+    words, others = COMMANDS[:SIX], COMMANDS[SIX:]
+    first = max(len(command.examples[0]) for command in words[:4]) + 4
+    lines = [f"tracekit {__version__}: finds performance problems in recordings of Core ML apps", ""]
+    lines += [f"  {command.examples[0].split(' --baseline')[0]:<{first}}{command.summary}" for command in words]
+    lines += ["", "More commands:"]
+    halves = [f"{command.name:<12}{command.summary}" for command in others]
+    # Two beside one another, in columns.
+    half = (len(halves) + 1) // 2
+    pairs = zip_longest(halves[:half], halves[half:], fillvalue="")
+    lines += [f"  {left:<39}{right}".rstrip() for left, right in pairs]
+    lines += [
+        "",
+        "Options, examples: tracekit COMMAND --help     Version: tracekit --version",
+        "First time? tracekit doctor                    A check: tracekit explain CHECK",
+        "Exit status: 0 done, 1 failed (--fail-on or check), 2 error, 3 inconclusive",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def command_help(command: Command, *, everything: bool = False) -> str:
+    """Examples, what there is to know, and the options: those that most need, or all."""
+    width = min(shutil.get_terminal_size((WIDTH + 1, 0)).columns - 1, WIDTH)
+    lines = ["Examples:", *(f"  {example}" for example in command.examples), ""]
+    lines += textwrap.wrap(command.says, max(width, 40))
+    names = command.options if everything else command.main.split()
+    for argument in command.arguments:
+        lines += textwrap.wrap(f"{argument.shown}: {argument.help}", max(width, 40), subsequent_indent="  ")
+    rows = [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in names]
+    room = max((len(shown) for shown, _ in rows), default=0) + 2
+    lines += ["", *(f"  {shown:<{room}}{text}" for shown, text in rows)] if rows else []
+    lines += [""] if command.forms or command.more or command.status else []
+    if command.forms:
+        endings = ", ".join(ENDINGS[form][0] for form in command.files)
+        lines.append(f"Formats: {', '.join(command.forms)}" + (f"; files also {endings}" if endings else ""))
+    if command.more and not everything:
+        more = ", ".join(f"--{name}" for name in command.more.split()[:2])
+        lines.append(f"More options: {more}, ... (tracekit {command.name} --help-all)")
+    if command.status:
+        lines.append(f"Exit status: {command.status}")
+    return "\n".join(lines) + "\n"
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -21,8 +173,9 @@ def dispatch(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         with data_alone():
-            options = _options(_without_help_command(arguments))
-            return _run(options)
+            # `help X` is `X --help`; `help`, and nothing, are `--help`.
+            is_help = not arguments or arguments[0] == "help"
+            return _run(_options([*arguments[1:2], "--help"] if is_help else arguments))
     except KeyboardInterrupt:
         narrate("tracekit: interrupted")
         return ExitStatus.INTERRUPTED
@@ -47,13 +200,6 @@ def dispatch(arguments: Sequence[str]) -> int:
         advice = "please report it with the traceback above" if debug else "please run again with --debug and report it"
         narrate(f"tracekit: internal error ({message}); {advice}")
         return ExitStatus.UNUSABLE
-
-
-def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
-    """`help X` as `X --help`; `help`, and nothing, as `--help`."""
-    if not arguments:
-        return ["--help"]
-    return [*arguments[1:2], "--help"] if arguments[0] == "help" else arguments
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -112,6 +258,5 @@ def _check_command(arguments: Sequence[str]) -> None:
 
 
 def _show_traceback(debug: bool) -> None:
-    """Print the traceback of the exception being handled, if the user asked for it."""
     if debug:
         narrate(traceback.format_exc().rstrip(), multiline=True)

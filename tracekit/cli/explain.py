@@ -1,14 +1,18 @@
-"""`tracekit explain [CHECK...]`: a line for each check, or the page of one."""
+"""`tracekit explain`: a line for each check, or the page of one; `tracekit completion`: a script for a shell."""
 
 from __future__ import annotations
 
 import json
-from argparse import Namespace
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
-from tracekit.cli.ending import ExitStatus
+from tracekit.cli.commands import COMMANDS
+from tracekit.cli.dispatch import build_parser
+from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit, has_color, is_terminal, width
+from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
@@ -58,7 +62,6 @@ def _page_of_plug_in(name: str) -> str:
 
 
 def _laid_out(page: str) -> str:
-    """Markdown rendered for the terminal."""
     # A pipe gets the page as it is.
     from rich.console import Console
     from rich.markdown import Markdown
@@ -71,3 +74,40 @@ def _laid_out(page: str) -> str:
         # Not every terminal can follow a link that it does not show.
         console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))
     return capture.get()
+
+
+def run_completion(arguments: Namespace) -> ExitStatus:
+    """Print the script."""
+    # Nothing else needs it.
+    import shtab
+
+    from tracekit.detectors.plugins import listed_detectors
+
+    # What completes a value that help calls so.
+    kinds = dict.fromkeys(("PATH", "OTHER", "MODEL", "FILE"), shtab.FILE) | {"DIR": shtab.DIRECTORY}
+    parser = build_parser()
+    checks = [detector.id for detector in listed_detectors()]
+    choices = {option.value: option.choices for option in OPTIONS.values() if option.choices} | {"PARTS": PARTS}
+    choices |= {each.shown: each.choices for command in COMMANDS for each in command.arguments if each.choices}
+    for action, forms in _actions(parser):
+        metavar = str(action.metavar).rpartition("]")[2] if isinstance(action.metavar, str) else ""
+        if metavar in kinds:
+            action.complete = kinds[metavar]  # type: ignore[attr-defined] # shtab's own convention
+        elif metavar == "CHECK":
+            action.choices = checks
+        elif metavar == "FORMAT":
+            action.choices = forms
+        elif metavar in choices:
+            action.choices = choices[metavar]
+    emit(str(shtab.complete(parser, arguments.shell)))
+    return ExitStatus.DONE
+
+
+def _actions(parser: ArgumentParser) -> Iterator[tuple[Action, tuple[str, ...]]]:
+    """Every argument of the parser and of its commands, with the formats of its command."""
+    for action in parser._actions:  # noqa: SLF001 - argparse offers no public way to list arguments
+        if isinstance(action.choices, dict):
+            for command in action.choices.values():
+                yield from _actions(command)
+        else:
+            yield action, parser.get_default("forms") or ()

@@ -8,18 +8,18 @@ from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.cli.commands import TABLE_FORMATS
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, check_output, print_document
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
-from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_recordings, showing_progress, tell_unreadable, xctrace_options
 from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording
+from tracekit.recording.contents import Recording
 from tracekit.recording.writing import WrittenFolder, write_folder
 from tracekit.recording.writing.files import check_folder as check_unused
 from tracekit.recording.writing.files import complete_file, make_folder
@@ -28,9 +28,6 @@ from tracekit.render.forms import form_for
 from tracekit.report.redact import public_attributes
 from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording
 
 VIEWERS = ("perfetto", "chrome")
 """Forms of timelines, as `tracekit.cli.viewers` writes them."""
@@ -43,7 +40,6 @@ tracekit export --json-schema report                  the schema of --json
 Formats of tables: csv, jsonl, parquet, xml
 Schemas: report, model, performance, whatif
 """
-"""What can be exported."""
 _REDACTED = "private texts are replaced, also those that analysis needs; --no-redact writes cells as they were recorded"
 _AS_RECORDED = "cells are not redacted (process names, paths, messages); check the files before sharing them"
 _OF_TIMELINES = "open model process from to signpost config no-config"
@@ -83,7 +79,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _list(arguments: Namespace) -> ExitStatus:
-    """Print the tables of every run."""
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments, quiet=arguments.quiet)
         contents = open_contents(arguments.path, progress=progress, reader=arguments.reader, xctrace=options)
@@ -95,7 +90,6 @@ def _list(arguments: Namespace) -> ExitStatus:
 
 
 def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
-    """Write tables into a folder."""
     if form not in TABLE_FORMATS:
         raise UsageError(f"--folder takes tables as {', '.join(TABLE_FORMATS)}, not {form}")
     # What can be seen to be wrong at once is not first found out after a long read.
@@ -115,7 +109,6 @@ def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
 
 
 def _write_file(arguments: Namespace, file: Path, form: str) -> ExitStatus:
-    """Write one table into a file."""
     if len(arguments.schema) != 1:
         raise UsageError("-o writes one table: name it with --schema; to write all tables, use --folder")
     # What can be seen to be wrong at once is not first found out after a long read.

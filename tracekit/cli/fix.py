@@ -9,15 +9,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_folder, check_output, deliver, files_of
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPRESSIONS, refuse
-from tracekit.cli.output import narrate
-from tracekit.cli.reading import config_of
+from tracekit.cli.output import tell
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.pages import unknown_check
-from tracekit.documents.model_fix import model_fix_document, offers_document
+from tracekit.documents.model_file import model_fix_document, offers_document
 from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import Kind
 from tracekit.model_files.fixing import remedies
@@ -82,10 +81,6 @@ def run(arguments: Namespace) -> ExitStatus:
         remedies.check_shapes(model, shapes)
     wanted = Wanted(shapes, arguments.weights or COMPRESSIONS[0])
 
-    def tell(text: str) -> None:
-        if not arguments.quiet:
-            narrate(f"tracekit: {text}")
-
     try:
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
@@ -95,7 +90,7 @@ def run(arguments: Namespace) -> ExitStatus:
                 if finding in gone:
                     changes.append(Change(finding, f"fixed by `{gone[finding]}`", ()))
                     continue
-                tell(f"working on {finding or 'one package'}")
+                tell(arguments, f"working on {finding or 'one package'}")
                 written = Path(name, f"{number}", target.name)
                 written.parent.mkdir()
                 if finding:
@@ -110,7 +105,7 @@ def run(arguments: Namespace) -> ExitStatus:
             _publish(path, target, Path(name, "replaced"))
     except OSError as error:
         raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
-    tell(f"wrote {target}")
+    tell(arguments, f"wrote {target}")
     fix = model_fix(model, after, tuple(changes), found, settings, compared)
     again = _with(
         arguments, [each for each in fix.new_findings if remedies.fix_command(each, after, str(target))], target
@@ -121,8 +116,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _findings(names: Sequence[str]) -> dict[str, str]:
-    """The checks of model files that are meant, in the order in which they are fixed, and how each was typed. Raises
-    `UsageError`."""
+    """The checks that are meant, in the order in which they are fixed, and how each was typed. Raises `UsageError`."""
     known = (*remedies.REMEDIES, *remedies.UNFIXABLE)
     meant = {remedies.RECORDED.get(name, name): name for name in names}
     for name in meant:
@@ -132,8 +126,7 @@ def _findings(names: Sequence[str]) -> dict[str, str]:
 
 
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
-    """Models by the names of their functions, that of the source first; names are those of the files where none is
-    given. Raises `UsageError`."""
+    """Models by function, the source first; a name that is not given is that of the file. Raises `UsageError`."""
     found: dict[str, Path] = {}
     for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
         function = name or _STRANGE.sub("_", Path(path).stem)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from tracekit.cli.output import emit, has_color, narrate, width
+from tracekit.cli.output import emit, has_color, narrate, tell, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
@@ -55,19 +55,15 @@ def deliver(
     more: str = "",
 ) -> None:
     """Write each file, then print in one form, and open the page that is wanted. `document` gives what is said in a
-    readable form, `data` the others.
-
-    With `-q`, and where there are files, only `brief` is printed unless `-v` or `--format` asks for more; by default,
-    the verdict. `whole` is for what is always printed. `verbose` prints the long text, as files hold it; None: where
-    `-v` says so. `more` replaces the command that a text names for more. A file that cannot be written keeps no other
-    from being written. Raises the first failure at the end.
-    """
+    readable form, `data` the others. With `-q`, and where there are files, only `brief` is printed unless `-v` or
+    `--format` asks for more; by default, the verdict. `whole` is for what is always printed. `verbose` prints the long
+    text, as files hold it; None: where `-v` says so. `more` replaces the command that a text names for more. A file
+    that cannot be written keeps no other from being written. Raises the first failure at the end."""
     failures = []
     for path, name in files.items():
         try:
             size = write_file(path, data[name]() if name in data else render(document(name), name, width=FILE_WIDTH))
-            if not arguments.quiet:
-                narrate(f"tracekit: wrote {path}{size_words(size)}")
+            tell(arguments, f"wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
             failures.append(error)
     long = bool(getattr(arguments, "verbose", False)) if verbose is None else verbose

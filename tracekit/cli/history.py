@@ -9,17 +9,16 @@ from functools import partial
 from os.path import relpath
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of
-from tracekit.cli.inputs import REPORT, recordings_in
 from tracekit.cli.measuring import measure_all
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, tell
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
-from tracekit.comparison.history import history_of, recorded_of
+from tracekit.comparison.history import History, Recorded, history_of, recorded_of
 from tracekit.comparison.history_file import ENDING, REF, add_to_history, is_history, read_history
 from tracekit.comparison.renderers.tables import render_history_csv
 from tracekit.documents.history import history_document
@@ -27,9 +26,6 @@ from tracekit.errors import TracekitError, unknown
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.comparison.history import History, Recorded
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -73,9 +69,8 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
     # A path that leads out of the folder may name a user.
     kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
     added = add_to_history(name, kept)
-    if not arguments.quiet:
-        known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
-        narrate(f"tracekit: added {format_count(added, 'recording')} to {name}{known}")
+    known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
+    tell(arguments, f"added {format_count(added, 'recording')} to {name}{known}")
     return ExitStatus.DONE
 
 

@@ -8,27 +8,23 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.output import emit, narrate
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
 from tracekit.comparison.verdict import Figure, ModelFigures, figures_of, missing, with_basis
 from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
-from tracekit.errors import UsageError
-from tracekit.links import docs_page
+from tracekit.errors import UsageError, docs_page
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")
 HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "neural-engine": 0.25}
@@ -77,7 +73,7 @@ def _check_free(paths: list[Path], *, force: bool) -> None:
 
 
 def _measurements(arguments: Namespace) -> Measurements:
-    """What the recording gives limits from: by the defaults, as the new file leaves them."""
+    # By the defaults, as the new file leaves them.
     (recording,) = all_measurements(measure_all([arguments.path], arguments, request_from(arguments, config=None)))
     if not any(model.predictions for model in recording.models):
         raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")
@@ -85,7 +81,6 @@ def _measurements(arguments: Namespace) -> Measurements:
 
 
 def _settings(recording: Measurements | None) -> Iterator[str]:
-    """Lines of the file of settings."""
     yield TOML_HEAD
     yield from _comment_lines(KEYS)
     yield '\n#[models."Caption*"]  # for models whose names match'
@@ -119,8 +114,7 @@ def _comment_lines(keys: Mapping[str, Key]) -> Iterator[str]:
 
 
 def _findings(recording: Measurements | None) -> Iterator[str]:
-    """The findings that are there are allowed; those of low severity are not counted, since they may be about a
-    recording alone."""
+    """What is found is allowed; low severity is not counted, since it may be about a recording alone."""
     if recording is None:
         yield "\n#[check.findings]  # findings allowed"
         yield from _comment_lines(FINDINGS)

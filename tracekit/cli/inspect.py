@@ -6,11 +6,10 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import UNITS, refuse
-from tracekit.cli.reading import config_of
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.brief import brief_model_file
@@ -38,7 +37,6 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
-    """A model with the answers of its checks."""
     refuse(arguments, "unit", "is for performance reports and compute plans; this is a model")
     target = parse_target(arguments.system) if arguments.system else None
     project = load_config(config_of(arguments)).model_checks
@@ -63,7 +61,6 @@ def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) 
 
 
 def _show_performance(report: PerformanceReport, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
-    """A performance report or compute plan."""
     # A model is inspected without pandas.
     from tracekit.documents.performance import performance_report_document
     from tracekit.report.performance import result

@@ -1,7 +1,5 @@
-"""The entry point of the command line: it can be stopped without a traceback from its first line on.
-
-What it imports at the top, the interpreter has already: until `run` is at work, Ctrl-C would show a traceback.
-"""
+"""The entry point of the command line: it can be stopped without a traceback from its first line on. What it imports at
+the top, the interpreter has already: until `run` is at work, Ctrl-C would show a traceback."""
 
 from __future__ import annotations
 
@@ -35,9 +33,8 @@ def run() -> NoReturn:
             signal.signal(signal.SIGINT, _leave)
         import gc
 
-        from tracekit.cli.ending import Terminated, raising_terminated
         from tracekit.cli.output import prepare
-        from tracekit.cli.startup import lighten
+        from tracekit.cli.process import Terminated, lighten, raising_terminated
 
         prepare()
         lighten()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.output import narrate, standard_output
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
-from tracekit.errors import TracekitError
-from tracekit.links import docs_page
+from tracekit.errors import TracekitError, docs_page
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -9,23 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
-from tracekit.cli.inputs import REPORT, check_recordings
 from tracekit.cli.output import narrate
-from tracekit.cli.requests import results_of
-from tracekit.cli.workers import PROCESS_DIED
-from tracekit.documents.lanes import Drawing
-from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown, words_of
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import REPORT, check_recordings
+from tracekit.cli.requests import PROCESS_DIED, results_of, sentence_on
+from tracekit.comparison.measurements import Measurements
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.measured import measured_report, measured_trace, told_apart
+from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.performance.read import report_in
 from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
 from tracekit.report.choice import matching_any, plain
+from tracekit.report.report import Report
 from tracekit.request import Request, open_requested
 
 if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.model_files.performance.facts import PerformanceReport
-    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,8 @@ class Measured:
     measurements: Measurements | None
     error: str = ""
     """Why it could not be measured, in one sentence."""
-    drawing: Drawing | None = None
-    """Its lanes, where they are asked for and known."""
+    drawing: tuple[Report, Timeline] | None = None
+    """Its report and lanes, where they are asked for and known."""
     performance: PerformanceReport | None = None
     """The performance report, where the path is one."""
     report: Report | None = None
@@ -66,16 +65,12 @@ def measure_all(
     performance: bool = False,
     report: bool = False,
 ) -> list[Measured]:
-    """Measurements of each path, in their order. Only they, and what is asked for beside them, are kept, so memory does
-    not grow with the recordings."""
+    """Measurements of each path, in order; they alone, and what is asked for, are kept, so memory does not grow."""
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    return _told_apart(list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _result_of_lost)))
-
-
-def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
-    """The same; recordings of one name are named by the shortest ends of their paths that differ."""
+    measured = list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
+    # Recordings of one name are named by the shortest ends of their paths that differ.
     known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
     names = iter(told_apart(known))
     return [
@@ -84,7 +79,7 @@ def _told_apart(measured: Sequence[Measured]) -> list[Measured]:
     ]
 
 
-def _result_of_lost(path: str) -> Measured:
+def _lost(path: str) -> Measured:
     return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
@@ -100,20 +95,11 @@ def measure_one(
             return _of_json(path, where, request, performance)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        return _of_recording(path, where, request, lanes=lanes, keep_report=report)
+        measurements, analysis = measured_trace(open_requested(where, request), request)
+        drawing = (analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
+        return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return Measured(path, None, sentence_on(error, path, where))
-
-
-def sentence_on(error: Exception, path: str, where: str) -> str:
-    """What went wrong with a recording that was found at `where`, named as the user did."""
-    if isinstance(error, TracekitError):
-        text, name = str(error).replace(where, path), Path(path).name
-        # Of many recordings, which one is meant.
-        return text if name in text else f"{name}: {text}"
-    if isinstance(error, OSError):
-        return f"cannot read {path}: {error.strerror or error}"
-    return f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it"
 
 
 def _is_empty_folder(path: Path) -> bool:
@@ -121,14 +107,6 @@ def _is_empty_folder(path: Path) -> bool:
         return path.is_dir() and not any(path.iterdir())
     except OSError:
         return False
-
-
-def _of_recording(path: str, where: str, request: Request, *, lanes: bool, keep_report: bool) -> Measured:
-    measurements, analysis = measured_trace(open_requested(where, request), request)
-    drawing = None
-    if lanes:
-        drawing = Drawing(analysis.report, replace(analysis, functions=False).timeline())
-    return Measured(path, measurements, drawing=drawing, report=analysis.report if keep_report else None)
 
 
 def _of_json(path: str, where: str, request: Request, performance: bool) -> Measured:
@@ -149,8 +127,7 @@ def _of_json(path: str, where: str, request: Request, performance: bool) -> Meas
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
-    """What could be measured; standard error names what could not be read. Raises `TracekitError` where nothing could
-    be measured."""
+    """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could be."""
     if all(entry.failed for entry in measured):
         raise _unusable([entry.error for entry in measured])
     for note in _not_read(measured):

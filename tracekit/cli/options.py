@@ -7,6 +7,8 @@ import re
 from argparse import ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import nextafter
 from typing import Any
 
 from tracekit.errors import UsageError, unknown
@@ -128,10 +130,6 @@ def _between(text: str, least: float, most: float, what: str, unit: str = "") ->
     return number
 
 
-def _amount(text: str) -> float:
-    return _between(text, 0, MOST_AMOUNT, "a number from 0 on")
-
-
 def _percent(text: str) -> float:
     return _between(text, 0, 100, "a share such as 90%", "%") / 100
 
@@ -195,16 +193,6 @@ def _commit(text: str) -> str:
     return text
 
 
-def _percentile(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < 100:
-        raise ArgumentTypeError(f"expected a percentile above 0 and below 100, found {text!r}")
-    return number
-
-
 def _duration(text: str) -> int:
     found = parse_duration(text)
     if found is None:
@@ -212,6 +200,10 @@ def _duration(text: str) -> int:
     return found
 
 
+_amount = partial(_between, least=0, most=MOST_AMOUNT, what="a number from 0 on")
+_percentile = partial(
+    _between, least=nextafter(0, 1), most=nextafter(100, 0), what="a percentile above 0 and below 100"
+)
 _limit = _seconds(0.001, 1e6, 1)
 _moment = _seconds(0, 1e9, 1e9)
 
@@ -302,11 +294,7 @@ OPTIONS: dict[str, Option] = {
         default=50,
     ),
     "shape": Option(
-        "shape the app uses, as in x=1x224 (repeatable)",
-        "INPUT=SIZES",
-        dest="shapes",
-        type=_shape,
-        many="append",
+        "shape the app uses, as in x=1x224 (repeatable)", "INPUT=SIZES", dest="shapes", type=_shape, many="append"
     ),
     "weights": Option("8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", choices=COMPRESSIONS),
     "function": Option("add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"),
@@ -337,7 +325,6 @@ OPTIONS: dict[str, Option] = {
     "theme": Option("dark or light; kept for the next time", "THEME", choices=("dark", "light")),
     "debug": Option("show a traceback on errors"),
 }
-"""By name, without the dashes."""
 
 EXCLUSIVE = (
     ("at", "percentile", "over"),
@@ -348,4 +335,3 @@ EXCLUSIVE = (
     ("analyze", "compare-last"),
     ("save-baseline", "update-baseline", "show-baseline"),
 )
-"""Options of which only one can be given."""

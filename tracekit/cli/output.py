@@ -1,8 +1,5 @@
-"""The two ways out: standard output carries data and nothing else, standard error carries narration.
-
-Terminals, pipes and files differ in what they can encode and in when they go away; this module is the only one that
-has to know.
-"""
+"""The two ways out: standard output carries data and nothing else, standard error carries narration. Terminals, pipes
+and files differ in what they can encode and in when they go away; this module is the only one that has to know."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
@@ -25,8 +23,6 @@ PLAIN_SIGNS = str.maketrans(
     | dict(zip("▁▂▃▄▅▆▇", "_.,-~+=", strict=True))
 )
 """Signs of our reports and what stands for them where the output cannot encode them; others become `?`."""
-
-
 _RUNNER_COMMAND = "##["
 """What GitHub Actions takes for a command anywhere in a line (actions/runner `ActionCommand.cs`)."""
 _RUNNER_COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -87,12 +83,10 @@ def standard_output() -> TextIO | None:
 
 
 def emit(text: str, *, utf8: bool = False, styled: bool = False, commands: bool = False) -> None:
-    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted.
-
-    Nothing that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON,
-    which is UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors. In GitHub
-    Actions no line is a command of the runner but those of `commands`, whose data are escaped.
-    """
+    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted. Nothing
+    that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON, which is
+    UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors. In GitHub Actions no
+    line is a command of the runner but those of `commands`, whose data are escaped."""
     stream = standard_output()
     if stream is None:
         return
@@ -123,6 +117,12 @@ def narrate(text: str, *, multiline: bool = False) -> None:
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
+
+
+def tell(arguments: Namespace, text: str) -> None:
+    """Write a line to standard error, unless the command is to be `--quiet`."""
+    if not arguments.quiet:
+        narrate(f"tracekit: {text}")
 
 
 def narrate_in_place(text: str) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from tracekit.cli.ending import ExitStatus
 from tracekit.cli.forms import check_output, deliver, files_of, write_file
-from tracekit.cli.inputs import check_model
 from tracekit.cli.options import COMPUTE_UNITS
-from tracekit.cli.output import narrate
+from tracekit.cli.output import tell
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_model
 from tracekit.comparison.matrix import matrix, source_of_report
 from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.matrix import matrix_document
@@ -24,10 +24,6 @@ from tracekit.report.serialize import to_json
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
 
-    def tell(text: str) -> None:
-        if not arguments.quiet:
-            narrate(f"tracekit: {text}")
-
     check_model(arguments.path)
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.folder or ".")
@@ -41,11 +37,11 @@ def run(arguments: Namespace) -> ExitStatus:
         runtime,
         choices=choices,
         predictions=arguments.predictions,
-        on_choice=lambda choice: tell(f"running {path.name} with {choice}"),
+        on_choice=lambda choice: tell(arguments, f"running {path.name} with {choice}"),
     )
     for choice, report in profiled.reports:
         write_file(files[choice], to_json(inspected_performance(report)))
-        tell(f"wrote {files[choice]}")
+        tell(arguments, f"wrote {files[choice]}")
     if not profiled.reports:
         raise TracekitError("; ".join(profiled.failures))
     sources = [source_of_report(report) for _, report in profiled.reports]

@@ -1,7 +1,8 @@
-"""`tracekit record`: make a recording with Apple's tool, on a Mac."""
+"""`tracekit record`: make a recording with Apple's tool, on a Mac; and `tracekit doctor`: the setup of this machine."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -12,32 +13,25 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from tracekit.cli.ending import ExitStatus, Next
 from tracekit.cli.forms import check_output
 from tracekit.cli.options import TEMPLATE
 from tracekit.cli.output import emit, is_interactive, narrate, narrate_in_place
+from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
-from tracekit.recording.xctrace.doctor import read_signature
+from tracekit.recording.xctrace import tool as xctrace
+from tracekit.recording.xctrace.doctor import examine, read_signature
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
 from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
-from tracekit.recording.xctrace.tool import (
-    HOW_TO_INSTALL,
-    ListedDevice,
-    Tool,
-    check_device,
-    find_devices,
-    find_tool,
-    list_devices,
-    read_version,
-)
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
+
+MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:
     """Record, and print the path of the recording or go on to the command that reports on it."""
     request = request_of(arguments)
-    tool = find_tool()
+    tool = xctrace.find_tool()
     if tool is None:
         raise _no_tool(request, no_prompt=arguments.no_prompt)
     if request.output.exists():
@@ -77,9 +71,8 @@ def run(arguments: Namespace) -> ExitStatus | Next:
 
 
 def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
-    """Says what to do on a machine that cannot record."""
     if sys.platform == "darwin":
-        return TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
+        return TracekitError(f"recording needs Xcode; {xctrace.HOW_TO_INSTALL}")
     typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
     return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
 
@@ -122,8 +115,7 @@ def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Narrator:
-    """Reports on standard error what becomes of a recording, and how long it takes: on a terminal every second, else
-    each minute of waiting."""
+    """Reports what becomes of a recording: its time every second on a terminal, else each minute of waiting."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -168,19 +160,19 @@ class Narrator:
         return shown
 
 
-def choose_device(tool: Tool, wanted: str) -> ListedDevice:
+def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:
     """The device that the user means, chosen from a list where several fit. Raises `UsageError` where none does, or
     where it cannot be recorded on."""
-    matching = find_devices(list_devices(tool), wanted)
+    matching = xctrace.find_devices(xctrace.list_devices(tool), wanted)
     rest = [each for each in matching if not each.is_simulator]
-    if rest != matching and rest and read_version(tool).hangs_on_simulators:
+    if rest != matching and rest and xctrace.read_version(tool).hangs_on_simulators:
         matching = rest
     device = matching[0] if len(matching) == 1 else _device_of_number(matching, wanted)
-    check_device(device, lambda: read_version(tool))
+    xctrace.check_device(device, lambda: xctrace.read_version(tool))
     return device
 
 
-def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDevice:
+def _device_of_number(devices: Sequence[xctrace.ListedDevice], wanted: str) -> xctrace.ListedDevice:
     """The one whose number is typed. Raises `UsageError` where nobody can type, or types something else."""
     listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
     if not is_interactive():
@@ -198,8 +190,7 @@ def _device_of_number(devices: Sequence[ListedDevice], wanted: str) -> ListedDev
 
 
 def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
-    """Say where a program that is to be launched on this Mac cannot be traced; where that cannot be found out, xctrace
-    will say so."""
+    """Say where a program cannot be traced on this Mac; where that cannot be found out, xctrace will say so."""
     if not launch:
         return
     program = Path(launch[0])
@@ -212,3 +203,23 @@ def check_signature(launch: Sequence[str], narrator: Narrator) -> None:
             f"{program.name} lacks get-task-allow, so Core ML events will be missing; to sign it, see: tracekit doctor "
             f"--target {program}"
         )
+
+
+def run_doctor(arguments: Namespace) -> ExitStatus:
+    """Print every check. Status 2 where a requirement is missing or cannot be checked."""
+    checks = examine(arguments.target, private=not arguments.redact)
+    usable = all(check.state not in ("missing", "unchecked") for check in checks)
+    if arguments.format == "json":
+        listed = [
+            {"name": check.name, "state": check.state, "detail": check.detail, "fix": check.fix or None}
+            for check in checks
+        ]
+        emit(json.dumps({"usable": usable, "checks": listed}, indent=2, ensure_ascii=False) + "\n", utf8=True)
+        return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        # A line is never broken: a fix may be a command to copy.
+        emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
+        if check.fix:
+            emit(f"{'':4}  {'':{width}}  {check.fix}\n")
+    return ExitStatus.DONE if usable else ExitStatus.UNUSABLE

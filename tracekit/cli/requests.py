@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.cli.inputs import check_recordings
-from tracekit.cli.reading import RUNNING, config_of, showing_progress, tell_done, xctrace_options
-from tracekit.cli.startup import let_go_of_recording
-from tracekit.cli.workers import in_processes, on_cluster
-from tracekit.errors import UsageError
+from tracekit.cli.process import let_go_of_recording
+from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
+from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
-
-if TYPE_CHECKING:
-    from tracekit.request import Request
+from tracekit.request import Request
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PROCESS_DIED = "the process that read it died, as when memory runs out"
+"""Why there is no result for an item that `lost` is asked about."""
 _ASKED = frozenset(signature(request_of).parameters)
 """Arguments of commands that have the name of what they ask for."""
 
@@ -77,6 +76,9 @@ def results_of(
             let_go_of_recording()
             yield result
         return
+    # Most command lines are about one recording.
+    from tracekit.cli.workers import in_processes, on_cluster
+
     # Messages cannot come from another process.
     asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
     if address is not None:
@@ -86,3 +88,14 @@ def results_of(
     for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
         tell_done(name_of(item), number, len(items), quiet)
         yield result
+
+
+def sentence_on(error: Exception, path: str, where: str) -> str:
+    """What went wrong with a recording that was found at `where`, named as the user did."""
+    if isinstance(error, TracekitError):
+        text, name = str(error).replace(where, path), Path(path).name
+        # Of many recordings, which one is meant.
+        return text if name in text else f"{name}: {text}"
+    if isinstance(error, OSError):
+        return f"cannot read {path}: {error.strerror or error}"
+    return f"internal error ({words_of(error).splitlines()[0]}); run analyze --debug on it"

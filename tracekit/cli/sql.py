@@ -1,4 +1,4 @@
-"""`tracekit sql PATH [QUERY]`: questions about a recording in SQL."""
+"""`tracekit sql`: questions about recordings in SQL; `tracekit lake add`: recordings into a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from argparse import Namespace
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tracekit.api import judge
-from tracekit.cli.ending import ExitStatus
+import pandas as pd
+
+from tracekit.api import Analysis, judge
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import refuse
-from tracekit.cli.output import narrate, typed_line
-from tracekit.cli.reading import RUNNING, showing_progress
-from tracekit.cli.requests import request_from
+from tracekit.cli.output import narrate, tell, typed_line
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showing_progress
+from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
-from tracekit.errors import TracekitError, UsageError, unknown
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.query.database import Answer, Database, RecordingViews, notes_of
-from tracekit.query.lake import TABLES, LakeViews
+from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake
 from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
-from tracekit.report.lake_reports import is_lake
-from tracekit.request import read_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.render.blocks import Document
+from tracekit.render.blocks import Document
+from tracekit.report.choice import plain
+from tracekit.report.lake_reports import is_lake, runs_in
+from tracekit.request import Request, read_trace
+from tracekit.trace.trace import identity_of
+from tracekit.units import format_count
 
 PROMPT, MORE = "sql> ", "...> "
 HELP = """\
 End a query with a semicolon. Tab completes views and columns.
 .views lists the views, .columns VIEW the columns of one; .quit ends."""
+Added = tuple[str | None, str]
+"""What became of a recording: its id, and why it was skipped, in one sentence."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -185,3 +186,52 @@ def _complete(views: Collection[str]) -> None:
         readline.set_completer(complete)
         readline.set_completer_delims(" \t\n,();=<>.\"'")
         readline.parse_and_bind("tab: complete")
+
+
+def run_lake(arguments: Namespace) -> ExitStatus:
+    """Add recordings, and name each that is skipped."""
+    lake = Path(arguments.lake).resolve()
+    make_lake(lake)
+    paths = recordings_in(*arguments.path)
+    work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
+    # A worker that died may have added what another one then finds there.
+    before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
+    request = request_from(arguments)
+    for run_id, error in results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost):
+        if error:
+            skipped += 1
+            narrate(f"tracekit: skipped: {plain(error)}")
+        elif run_id in before | new:
+            known += 1
+        else:
+            new.add(run_id)
+    others = [f"{known:,} in it already"] * bool(known) + [f"{skipped:,} skipped"] * bool(skipped)
+    more = f" ({', '.join(others)})" if others else ""
+    tell(arguments, f"added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
+    return ExitStatus.UNUSABLE if skipped else ExitStatus.DONE
+
+
+def _lost(path: str) -> Added:
+    return None, f"{path}: {PROCESS_DIED}"
+
+
+def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
+    """Add one recording, unless it is there. Whatever goes wrong is part of the result, so that the others go on."""
+    where = str(folder / path)
+    try:
+        check_recordings([where])
+        trace = read_trace(where, request)
+        run_id = identity_of(trace)
+        if run_id is None:
+            raise UnreadableRecording(f"{path} has neither a date nor a row, so it cannot be told from others")
+        if not holds(lake, run_id):
+            report = judge(trace, request, None)
+            views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
+            add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
+        return run_id, ""
+    except Exception as error:  # one recording that breaks tracekit must not stop the rest
+        return None, sentence_on(error, path, where)
+
+
+def _no_table(schema: str) -> pd.DataFrame:
+    raise unknown("table", schema, {})

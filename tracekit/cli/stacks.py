@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.sites import of_sites
 from tracekit.analysis.code.tree import CallTree, Frames, call_tree
+from tracekit.arrays import BoolArray
 from tracekit.characters import lower_first
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.options import MAIN_THREAD, refuse
 from tracekit.cli.output import narrate
-from tracekit.cli.reading import showing_progress, tell_unreadable, xctrace_options
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_recordings, showing_progress, tell_unreadable, xctrace_options
 from tracekit.cli.requests import part_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import run_detectors
-from tracekit.documents.report_code import call_stacks_document
+from tracekit.documents.report_app import call_stacks_document
 from tracekit.errors import UsageError, unknown
 from tracekit.intervals import Intervals
 from tracekit.render.blocks import Document, Role
@@ -30,12 +30,8 @@ from tracekit.trace.build import open_trace
 from tracekit.trace.coverage import tables_of
 from tracekit.trace.filter import reach_ranges
 from tracekit.trace.instruments.catalogue import CALL_STACKS
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.cli.ending import ExitStatus
-    from tracekit.trace.samples import Samples
-    from tracekit.trace.trace import Trace
+from tracekit.trace.samples import Samples
+from tracekit.trace.trace import Trace
 
 
 def run(arguments: Namespace) -> ExitStatus:

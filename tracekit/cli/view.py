@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
-from tracekit.cli.ending import ExitStatus
-from tracekit.cli.inputs import check_recordings
 from tracekit.cli.output import is_terminal, narrate, terminal_problem
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import check_recordings
 from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions

@@ -1,8 +1,6 @@
-"""What `tracekit export` does for other viewers: one file with the timeline and the findings, and `--open`.
-
-No link opens a local file in the Perfetto UI, so the file is handed over by a server of one request. The page accepts
-`http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser.
-"""
+"""What `tracekit export` does for other viewers: one file with the timeline and the findings, and `--open`. No link
+opens a local file in the Perfetto UI, so the file is handed over by a server of one request. The page accepts
+`http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser."""
 
 from __future__ import annotations
 
@@ -14,20 +12,18 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
 from tracekit.cli.forms import check_output, size_words
-from tracekit.cli.output import narrate
+from tracekit.cli.output import narrate, tell
+from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file, make_folder
 from tracekit.report.viewers.tracks import Tracks, tracks_of
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.cli.ending import ExitStatus
 
 PAGE = "https://ui.perfetto.dev"
 HOST, PORT = "127.0.0.1", 9001
@@ -49,9 +45,8 @@ def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitS
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         write(tracks, stream)
-    if not arguments.quiet:
-        count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
-        narrate(f"tracekit: wrote {path} with {count}{size_words(path.stat().st_size)}")
+    count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
+    tell(arguments, f"wrote {path} with {count}{size_words(path.stat().st_size)}")
     if arguments.open:
         open_in_perfetto(path)
     return tell_unreadable(analysis.report.recording.source, analysis.report.tables)
@@ -116,8 +111,7 @@ def _by_hand(file: Path) -> str:
 
 
 def open_in_perfetto(file: Path) -> None:
-    """Open a file in a browser and return when the page has it, or where no browser can be started. Raises
-    `TracekitError` where the page never comes for it."""
+    """Open a file in a browser, if there is one, until the page has it. Raises `TracekitError` where it never comes."""
     try:
         server = _Server(file)
     except OSError as error:

@@ -11,15 +11,14 @@ from datetime import datetime
 from functools import lru_cache
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tracekit.cli.ending import ExitStatus
-from tracekit.cli.inputs import is_recording
 from tracekit.cli.measuring import Measured, measure_all
 from tracekit.cli.output import emit, has_color, narrate
-from tracekit.cli.reading import tell_unreadable
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import is_recording, tell_unreadable
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import Comparison, compare, same_recording
+from tracekit.comparison.measurements import Measurements
 from tracekit.documents.latest import latest_lines
 from tracekit.errors import TracekitError, UsageError, suggest_path
 from tracekit.recording.open import open_contents
@@ -27,14 +26,10 @@ from tracekit.render.layout import lines_text
 from tracekit.render.text import styled_line
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements
-
-    Mark = tuple[int, ...]
-    """What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""
+Mark = tuple[int, ...]
+"""What changes while a recording is written: files, bytes, time of the latest change, and which folder it is."""
 
 INTERVAL_S = 1.0
-"""Time between two looks at the folder."""
 STEADY_S = 2.0
 """A recording that opens is written when nothing of it changed for this long. Heuristic: copying never pauses so."""
 PATIENCE_S = 120.0
@@ -138,8 +133,7 @@ class History:
 
 
 def _new_recordings(folder: Path, history: History) -> Iterator[tuple[Path, dict[Path, Mark]]]:
-    """Each new or changed recording when it is completely written, the earliest first, with all in the folder. Never
-    ends."""
+    """Each new or changed recording once it is written, the earliest first, with all in the folder. Never ends."""
     known = _marks(folder)
     narrate(f"tracekit: watching {folder} ({format_count(len(known), 'recording')} there); Ctrl-C ends it")
     seen: dict[Path, tuple[Mark, float]] = {}

@@ -1,25 +1,27 @@
-"""`tracekit why PATH...`: why predictions were slow."""
+"""`tracekit why`, `whatif` and `diagnose`: why predictions were slow, what the fixes of findings would bring, and the
+diagnostic tree of Core ML, answered as far as a recording can."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.why.choice import Choice
-from tracekit.api import explain
-from tracekit.cli.ending import ExitStatus
+from tracekit.api import explain, what_if_fixed
 from tracekit.cli.forms import deliver, files_of
-from tracekit.cli.inputs import check_recordings
-from tracekit.cli.reading import RUNNING, showing_log, showing_progress, tell_unreadable
-from tracekit.cli.requests import request_from
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import RUNNING, check_recordings, showing_log, showing_progress, tell_unreadable
+from tracekit.cli.requests import analyze_with_progress, request_from
+from tracekit.detectors.pages import unknown_check
+from tracekit.detectors.plugins import all_detectors
+from tracekit.documents.advice import diagnosis_document, whatif_document
 from tracekit.documents.brief import brief_why
 from tracekit.documents.why import brief_document, why_document
+from tracekit.render.blocks import Document
+from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 from tracekit.request import read_trace
 from tracekit.trace.coverage import tables_of
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -37,3 +39,35 @@ def run(arguments: Namespace) -> ExitStatus:
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE
+
+
+def run_whatif(arguments: Namespace) -> ExitStatus:
+    """Judge, replay and show."""
+    paths = [arguments.path]
+    files = files_of(arguments, paths)
+    known = {detector.id: detector for detector in all_detectors()}
+    for name in arguments.checks:
+        if name not in known:
+            raise unknown_check(name, known)
+    request = request_from(arguments)
+    check_recordings(paths)
+    with showing_progress(arguments.quiet, then=RUNNING) as progress:
+        trace = read_trace(paths, replace(request, progress=progress))
+        said = what_if_fixed(trace, request, arguments.checks)
+    deliver(arguments, files, lambda _: whatif_document(said), {"json": lambda: to_json(said)})
+    unusable = tell_unreadable(said.source, tables_of(trace))
+    return unusable or (ExitStatus.INCONCLUSIVE if said.nothing else ExitStatus.DONE)
+
+
+def run_diagnose(arguments: Namespace) -> ExitStatus:
+    """Analyze, and walk the tree."""
+    files = files_of(arguments, arguments.path)
+    with showing_log(arguments.verbose):
+        analysis = analyze_with_progress(arguments.path, request_from(arguments), quiet=arguments.quiet)
+    diagnosis = diagnose(analysis.report)
+
+    def document(form: str) -> Document:
+        return diagnosis_document(diagnosis, everything=arguments.verbose or form != "text")
+
+    deliver(arguments, files, document, {"json": lambda: to_json(diagnosis)})
+    return tell_unreadable(analysis.report.recording.source, analysis.report.tables)

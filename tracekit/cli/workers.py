@@ -1,8 +1,6 @@
-"""Work on many recordings by several processes of this machine, or by the workers of a Dask cluster.
-
-Results come in the order of the items, so that it makes no difference who did the work, and one item whose process
-dies costs no other.
-"""
+"""Work on many recordings by several processes of this machine, or by the workers of a Dask cluster. Results come in
+the order of the items, so that it makes no difference who did the work, and one item whose process dies costs no
+other."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
-from tracekit.cli.ending import Terminated, raising_terminated
-from tracekit.cli.startup import lighten
+from tracekit.cli.process import Terminated, lighten, raising_terminated
 from tracekit.errors import TracekitError, UsageError, words_of
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PROCESS_DIED = "the process that read it died, as when memory runs out"
-"""Why there is no result for an item that `lost` is asked about."""
 AHEAD = 4
 """Items for each worker that are sent before a result is taken: enough to keep it busy, and few enough to hold."""
 END_S = 2.0
@@ -47,11 +42,8 @@ CONNECT_S = 10
 def in_processes(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
-    """The results of `work`, by up to `jobs` processes, which end where this one does.
-
-    An item whose process dies is done again with the memory of the machine to itself; `lost` gives the result of one
-    that fails once more.
-    """
+    """The results of `work`, by up to `jobs` processes, which end where this one does. An item whose process dies is
+    done again with all memory to itself; `lost` gives the result of one that fails once more."""
     waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
     results: dict[int, Result] = {}
     retried = set[int]()
@@ -83,7 +75,6 @@ class _Workers:
         self._at_work = DefaultSelector()
 
     def close(self) -> None:
-        """End them all."""
         self._at_work.close()
         for process in self._all:
             process.let_go()
@@ -92,11 +83,9 @@ class _Workers:
 
     @property
     def busy(self) -> int:
-        """How many are at work."""
         return len(self._at_work.get_map())
 
     def begin(self, numbered: tuple[int, Any]) -> None:
-        """Let one do an item."""
         if not self._idle:
             self._idle.append(_Process())
             self._all.append(self._idle[-1])
@@ -139,7 +128,6 @@ class _Process:
         self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def begin(self, work: Callable[[Any], Any], item: Any) -> None:
-        """Let it do an item."""
         order = pickle.dumps((work, item))
         with suppress(BrokenPipeError):
             pickle.dump(order, self._orders)
@@ -256,5 +244,4 @@ def _threads(client: Client, address: str, version: str) -> int:
 
 
 def _version() -> str:
-    """The version of tracekit on a worker."""
     return __version__

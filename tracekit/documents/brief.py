@@ -1,8 +1,6 @@
-"""What a program with little room asks first, as JSON of at most 8 kB: `--format brief`.
-
-Each form says the verdict, what it rests on, the worst first, and what to ask next. What does not fit is counted in
-`left_out`. Keys are those of the JSON reports.
-"""
+"""What a program with little room asks first, as JSON of at most 8 kB: `--format brief`. Each form says the verdict,
+what it rests on, the worst first, and what to ask next. What does not fit is counted in `left_out`. Keys are those of
+the JSON reports."""
 
 from __future__ import annotations
 
@@ -36,11 +34,8 @@ _LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
 
 
 def brief_report(report: Report, limit: int | None = None, following: Sequence[str] = ()) -> str:
-    """Verdict, coverage, models, findings with the first step of their fix, and what was not evaluated.
-
-    `limit` is how many findings are given at most; None: what fits. `following` replaces the commands to run next, here
-    and below.
-    """
+    """Verdict, coverage, models, findings with the first step of their fix, at most `limit` of them (None: what fits),
+    and what was not evaluated. `following` replaces the commands to run next, here and below."""
     source = report.recording.source
     found = [result for result in report.results if result.outcome == "finding"]
     more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
@@ -78,8 +73,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
 
 
 def brief_answers(results: Sequence[Result], limit: int) -> str:
-    """The answers of one check, as the JSON report has them, with the whole fix, and `limit` intervals of the evidence
-    of each finding."""
+    """The answers of one check as the JSON report has them, the whole fix, and `limit` intervals of each finding."""
     answers = []
     for result in results:
         said = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")
@@ -198,7 +192,6 @@ def _finding(result: Result) -> dict[str, Any]:
 
 
 def _code(site: CallSite) -> str:
-    """Line and function of a place in the code."""
     # A model file is inspected without pandas.
     from tracekit.report.call_sites import line_of
 
@@ -259,7 +252,6 @@ def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType(
 
 
 def _size(entry: object) -> int:
-    """Bytes of an entry of a list, with what separates it from the next."""
     return len(json.dumps(entry, ensure_ascii=False).encode()) + len(", ")
 
 
@@ -269,7 +261,6 @@ def _written(said: Any, left: Counter[str]) -> bytes:
 
 
 def _shortened(said: Any) -> Any:
-    """The same with long texts cut."""
     if isinstance(said, str):
         return said if len(said) <= _LONG else f"{said[:_LONG]}…"
     if isinstance(said, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
@@ -15,15 +15,11 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
+from tracekit.report.report import Result
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.report.report import Result
-
 APP, RECORDING, MODEL_FILE = "The app", "The recording itself", "A model file (tracekit inspect)"
-"""What checks of the list are about."""
 REMEDIES = 8
-"""Entries of the short text."""
 COLUMNS: tuple[Column[Result], ...] = (
     columns.names("check", lambda check: check.id),
     columns.names("model", lambda check: check.model, columns.RECORDING),
@@ -88,8 +84,11 @@ def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
     """Id and finding of each check, those of recordings first."""
+    name: Column[ListedDetector] = columns.words(
+        "check", lambda each: f"{each.id} (from {each.package})" if each.package else each.id
+    )
     finding: Column[ListedDetector] = columns.words("finding", lambda each: each.page.finding_title)
-    shown = (columns.words("about", _about, heading=True), columns.words("check", _name), finding)
+    shown = (columns.words("about", _about, heading=True), name, finding)
     rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
     blocks = present(table("Checks", shown, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
@@ -99,10 +98,6 @@ def _about(detector: ListedDetector) -> str:
     if isinstance(detector, ModelFileDetector):
         return MODEL_FILE
     return RECORDING if detector.page.pattern == Pattern.RECORDING else APP
-
-
-def _name(detector: ListedDetector) -> str:
-    return f"{detector.id} (from {detector.package})" if detector.package else detector.id
 
 
 def facts_of(detector: ListedDetector) -> dict[str, Any]:

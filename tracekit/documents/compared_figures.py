@@ -1,4 +1,5 @@
-"""Everything that is compared of one model, a row each: before, after, ratio, interval and what changed."""
+"""Everything that is compared: of one model, a row each, with before, after, ratio, interval and what changed; and the
+comparison in one line, which says what is worse, what is better, and at last what is as it was."""
 
 from __future__ import annotations
 
@@ -7,16 +8,23 @@ from dataclasses import dataclass
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
 from tracekit.comparison import words
-from tracekit.comparison.latency import MIN_P95, Answer, LatencyChange
+from tracekit.comparison.comparison import Comparison
+from tracekit.comparison.findings import FindingChange, FindingStatus
+from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, PartChange
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_duration
+from tracekit.units import format_count, format_duration, format_estimate, format_names
 
 _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 """Ids of the shares of compute, by compute unit."""
+_ABOUT, _CALLS = 0.1, 100
+_FELT = 0.1
+"""Share of the time in Core ML (heuristic)."""
+CHANGES = 3
+"""Most models of one answer that the verdict names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +97,12 @@ class Figure:
         return Span(ABSENT if value is None else f"{bound}{self.form(value)}", quantity=self.quantity)
 
 
-def _ratio(ratio: float | None) -> str:
-    return ABSENT if ratio is None else "< 0.01" if 0 < ratio < 0.005 else f"{ratio:.2f}"
-
-
 COLUMNS: tuple[Column[Figure], ...] = (
     columns.words("figure", lambda row: row.name),
     columns.words("change", lambda row: row.change),
     Column("before", lambda row: row.side(row.pair.before, 0), lambda row: row.pair.before),
     Column("after", lambda row: row.side(row.pair.after, 1), lambda row: row.pair.after),
-    columns.numbers("ratio", lambda row: row.ratio, _ratio),
+    columns.optional("ratio", lambda row: row.ratio, lambda by: "< 0.01" if 0 < by < 0.005 else f"{by:.2f}", float),
     Column("95% interval", lambda row: row.interval, lambda row: row.low),
 )
 
@@ -150,9 +154,6 @@ def has_equal_work(models: Sequence[ModelComparison]) -> bool:
     return not less or more - less <= _ABOUT * more
 
 
-_ABOUT = 0.1
-
-
 def loads_figure(models: Sequence[ModelComparison]) -> Figure:
     """Loads of models together; by predictions where a side made more of them. The first load of each model comes
     however long a recording is: where a side has no others, only the others are compared."""
@@ -166,9 +167,6 @@ def loads_figure(models: Sequence[ModelComparison]) -> Figure:
             loads = Pair(*(None if count is None else max(count - first, 0) for count in (loads.before, loads.after)))
         loads = Pair(_rate(loads.before, calls.before), _rate(loads.after, calls.after))
     return Figure(name, loads, less_is_better=True, at_least=(before, after))
-
-
-_CALLS = 100
 
 
 def _rate(count: float | None, calls: float | None) -> float | None:
@@ -210,3 +208,77 @@ def load_error(model: ModelComparison) -> float:
     """How far the summed loads of both sides together may be off."""
     counts = (model.loads.before, model.loads.after)
     return sum((count or 0) * side.load_ns for count, side in zip(counts, model.inexact, strict=True))
+
+
+def summary(comparison: Comparison) -> str:
+    """The comparison in one line."""
+    return " · ".join(_summary(comparison)) or "nothing to compare"
+
+
+def _summary(comparison: Comparison) -> Iterator[str]:
+    compared = comparison.compared
+    if not compared and comparison.models:
+        yield "no model in common"
+    statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
+    counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
+    if new := statuses[FindingStatus.NEW]:
+        worst = ", ".join(filter(None, (f"{new[0].id}{of_models(new[0])}", finding_details(new[0]))))
+        severity = f"{'worst: ' if counts[FindingStatus.NEW] > 1 else ''}{new[0].severity}"
+        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({severity}): {worst}"
+    for wanted in (Answer.REGRESSED, Answer.IMPROVED):
+        if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
+            yield f"{wanted}: {format_names(names, CHANGES)}"
+    if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
+        yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
+    if compared and (cause := _load_change(compared)):
+        yield f"{_time(compared)}{cause}"
+    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE):
+        if count := counts[status]:
+            yield f"{format_count(count, 'finding')} {status}"
+    for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
+        answered = [one for one in compared if one.latency.answer is wanted and one.p95.answer not in CHANGED]
+        if answered:
+            which = answered[0].name if len(answered) == 1 else format_count(len(answered), "model")
+            if 1 < len(answered) == len(compared):
+                which = f"all {which}"
+            answers = {words.answer(one.latency) for one in answered}
+            yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
+    if count := counts[FindingStatus.NOT_COMPARABLE]:
+        yield f"{format_count(count, 'finding')} {FindingStatus.NOT_COMPARABLE}"
+
+
+def _load_change(compared: Sequence[ModelComparison]) -> str:
+    """How loads differ, by number, else by a time that users feel; empty where they do not."""
+    every = total(model.time_ns for model in compared)
+    error = max(sum(map(load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
+    time = Figure("load time", load_time(compared), durations_of(compared), error=error)
+    return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
+
+
+def _time(compared: Sequence[ModelComparison]) -> str:
+    """The time in Core ML, where both sides worked as much and it differs; else empty."""
+    known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
+    time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
+    if not known or not has_equal_work(compared) or not time.differs:
+        return ""
+    return f"{time.words} ({words.percent_change(time.ratio)}): "
+
+
+def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
+    """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
+    if model.latency.answer is wanted:
+        return f"{model.name} {words.percent_change(model.latency.ratio)}"
+    return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
+
+
+def of_models(change: FindingChange) -> str:
+    """` (5 models)`: which models a finding is about, behind its name; empty for the recording."""
+    return f" ({models})" if (models := words.finding_models(change)) else ""
+
+
+def finding_details(change: FindingChange) -> str:
+    """What a finding could save on the side that has it, and why it cannot be compared, as far as it is known."""
+    after_ns = None if change.status is FindingStatus.FIXED else change.savings_after_ns
+    savings_ns = after_ns or change.savings_before_ns
+    savings = f"est. savings {format_estimate(savings_ns)}" if savings_ns else ""
+    return ", ".join(filter(None, (savings, words.rates(change), change.reason)))

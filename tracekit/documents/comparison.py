@@ -5,38 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tracekit.comparison import words
+from tracekit.comparison.comparison import Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
-from tracekit.documents.compared_figures import (
-    Figure,
-    durations_of,
-    exact_figures,
-    figures_section,
-    load_error,
-    load_time,
-    loads_figure,
-)
-from tracekit.documents.comparison_verdict import CHANGES, finding_details, of_models, summary
+from tracekit.documents import compared_figures as figures
 from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.units import format_count, format_names
 
-if TYPE_CHECKING:
-    from tracekit.comparison.comparison import Comparison
-
 TONES: dict[str, Role] = {
     **dict.fromkeys((Answer.REGRESSED, FindingStatus.NEW), Role.BAD),
     **dict.fromkeys((Answer.IMPROVED, Answer.UNCHANGED, FindingStatus.FIXED), Role.GOOD),
     **dict.fromkeys((Answer.INCONCLUSIVE, FindingStatus.STILL_THERE, FindingStatus.NOT_COMPARABLE), Role.OPEN),
 }
-"""Looks of answers and statuses."""
 SOURCES = 6
 """Most recordings of a side that are named; how many more there are is said."""
 PARTS = 4
@@ -52,21 +39,25 @@ FINDINGS: tuple[Column[FindingChange], ...] = (
     columns.words("status", lambda one: Span(str(one.status), TONES[one.status])),
     columns.names("check", lambda one: one.id),
     columns.words("models", lambda one: words.finding_models(one) or columns.RECORDING, drop=1),
-    columns.words("details", lambda one: finding_details(one) or ABSENT),
+    columns.words("details", lambda one: figures.finding_details(one) or ABSENT),
 )
 
 
 def comparison_document(
-    comparison: Comparison, *figures: blocks.Block | None, models: Sequence[blocks.Figure] = ()
+    comparison: Comparison, *drawn: blocks.Block | None, models: Sequence[blocks.Figure] = ()
 ) -> blocks.Document:
-    """The comparison; `models` and `figures` are pictures of both sides, for pages."""
+    """The comparison; `models` and `drawn` are pictures of both sides, for pages."""
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     unmatched = items(_unmatched_models(comparison.models))
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
+    how = "circular block bootstrap of the median of log latency"
+    if max(len(comparison.before), len(comparison.after)) > 1:
+        how = "Welch's t interval on the logarithms of the recordings' medians"
+    notes = (*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {how}")
     return blocks.Document(
         title=words.arrow(before, after),
-        verdict=summary(comparison),
+        verdict=figures.summary(comparison),
         tone=_tone(comparison),
         context=(
             *(Paragraph(cause, lead="cause") for cause in filter(None, ["; ".join(_causes(comparison))])),
@@ -79,8 +70,8 @@ def comparison_document(
             _models(comparison.compared, " within these recordings" if _is_pair(comparison) else "", models),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
-            *figures,
-            section("Notes", items((*comparison.notes, *few, UNNOTICED, _method(comparison))), name="notes"),
+            *drawn,
+            section("Notes", items(notes), name="notes"),
         ),
     )
 
@@ -103,17 +94,17 @@ def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequenc
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
-    form = durations_of(compared)
-    error = sum(load_error(model) for model in compared)
-    of_loads = Figure("load time", load_time(compared), form, error=error)
-    totals = _differences(loads_figure(compared), of_loads) if len(compared) > 1 else ""
+    form = figures.durations_of(compared)
+    error = sum(figures.load_error(model) for model in compared)
+    of_loads = figures.Figure("load time", figures.load_time(compared), form, error=error)
+    totals = _differences(figures.loads_figure(compared), of_loads) if len(compared) > 1 else ""
     return section(
         "Models",
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
         *pictures[:LATENCIES_OPEN],
         section("Pictures of the other models", *pictures[LATENCIES_OPEN:], folded=True),
-        *(figures_section(model) for model in compared),
+        *(figures.figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
         name="models",
     )
@@ -141,20 +132,22 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
 
 
 def _change_words(change: LatencyChange) -> str:
-    """Both latencies, the change and its interval."""
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
 
 
 def _causes(comparison: Comparison) -> Iterator[str]:
-    """What explains the change: findings that came or went, and the parts of the latency of the model that changed
-    most."""
+    """What explains the change: findings that came or went, and the parts of the latency that changed most."""
     several = len(comparison.models) > 1
     for status in (FindingStatus.NEW, FindingStatus.FIXED):
-        names = [f"{one.id}{of_models(one) if several else ''}" for one in comparison.findings if one.status is status]
+        names = [
+            f"{one.id}{figures.of_models(one) if several else ''}"
+            for one in comparison.findings
+            if one.status is status
+        ]
         if names:
-            yield f"{status}: {format_names(names, CHANGES)}"
+            yield f"{status}: {format_names(names, figures.CHANGES)}"
     changed = [one for one in comparison.compared if one.latency.answer in CHANGED and one.latency.ratio]
     if changed:
         most = max(changed, key=lambda one: abs(math.log(one.latency.ratio or 1)))
@@ -189,14 +182,14 @@ def parts(model: ModelComparison) -> str:
 
 def facts(model: ModelComparison) -> str:
     """Loads, copies and the like that differ, and p95 where it is not compared; empty where there is none."""
-    loads, *others = exact_figures(model)
+    loads, *others = figures.exact_figures(model)
     if words.moved(model):
         others = [figure for figure in others if figure.form is not words.share]
     error = sum(side.load_ns for side in model.inexact)
     form = words.durations(model.resolution_ns)
-    times = [Figure("load time", load_time([model]), form, error=load_error(model))]
+    times = [figures.Figure("load time", figures.load_time([model]), form, error=figures.load_error(model))]
     for name, change in (("cold load", model.cold_load), ("cached load", model.cached_load)):
-        times.append(Figure(name, Pair(change.before_ns, change.after_ns), form, error=error))
+        times.append(figures.Figure(name, Pair(change.before_ns, change.after_ns), form, error=error))
     # Of a single load, its time says it once.
     durations = {time.pair: time for time in reversed(times)}.values()
     differences = _differences(loads, *reversed(durations), *others)
@@ -217,8 +210,8 @@ def _inference(model: ModelComparison) -> str:
     return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
-def _differences(*figures: Figure) -> str:
-    return ", ".join(figure.words for figure in figures if figure.differs)
+def _differences(*known: figures.Figure) -> str:
+    return ", ".join(figure.words for figure in known if figure.differs)
 
 
 def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
@@ -227,11 +220,3 @@ def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
     names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
     said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
     return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
-
-
-def _method(comparison: Comparison) -> str:
-    """How the answers were found, in one sentence."""
-    how = "circular block bootstrap of the median of log latency"
-    if max(len(comparison.before), len(comparison.after)) > 1:
-        how = "Welch's t interval on the logarithms of the recordings' medians"
-    return f"Method {comparison.method}: {how}"

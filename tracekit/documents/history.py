@@ -22,28 +22,14 @@ from tracekit.comparison.history import (
     moved_words,
 )
 from tracekit.documents import columns
-from tracekit.render.blocks import (
-    Column,
-    Document,
-    Figure,
-    Line,
-    Role,
-    Section,
-    Span,
-    items,
-    join,
-    present,
-    section,
-    spans,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
 from tracekit.units import format_count, format_time
 
 Drawn = Callable[[Series, Trend], Span]
-"""Draws a figure over builds."""
 BARS = "▁▂▃▄▅▆▇█"
 BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
 """Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
@@ -52,7 +38,6 @@ CELLS = 18
 MARKS = 150
 """Points of a picture; where there are more builds, some share one, which is their median."""
 SAID = 3
-"""Changes of a figure that are said, the newest ones."""
 _ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
 _STYLE = """
 svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow:visible;vertical-align:middle}
@@ -68,7 +53,7 @@ width:8rem;color:var(--dim)}}
 """
 
 
-def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> Document:
+def history_document(history: History, form: str = "text", link: Callable[[str], str] = str) -> blocks.Document:
     """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
     current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
@@ -81,15 +66,17 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
 
     def drawn(series: Series, trend: Trend) -> Span:
         picture = None if form == "markdown" else partial(_picture, series, trend, builds[series.builds])
-        return Span(_bars(trend), picture=picture)
+        heights = (height for _, _, height in _heights(trend, CELLS))
+        bars = (" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
+        return Span("".join(bars), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
-    looks = Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
-    return Document(
+    looks = blocks.Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
+    return blocks.Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
         tone=Role.BAD if worse else Role.GOOD if any(one.judged for one in current) else Role.OPEN,
-        blocks=present(
+        blocks=blocks.present(
             looks,
             board,
             *(_section(one, drawn, form) for one in current),
@@ -133,7 +120,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
     grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
-    return Section(title, present(grid), note="; ".join(notes), folded=folded, has_names=True)
+    return Section(title, blocks.present(grid), note="; ".join(notes), folded=folded, has_names=True)
 
 
 def _value(trend: Trend) -> Line:
@@ -145,7 +132,6 @@ def _value(trend: Trend) -> Line:
 
 
 def _changes(series: Series, trend: Trend) -> Line:
-    """What changed, the newest first."""
     if not trend.judged:
         return f"{len(trend.known)} of {MIN_BUILDS} builds needed" if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
@@ -171,11 +157,6 @@ def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
         yield int(part[-1]), value, (value - low) / (high - low or 1.0)
 
 
-def _bars(trend: Trend) -> str:
-    heights = (height for _, _, height in _heights(trend, CELLS))
-    return "".join(" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
-
-
 def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:
     """Name and address of each build of each series, for the script of the page (`web/src/trends.ts`)."""
     named = [
@@ -186,8 +167,7 @@ def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Htm
 
 
 def _picture(series: Series, trend: Trend, builds: int) -> Html:
-    """The figure over builds: its line, and where it changed. A script says what the build at the pointer is: `builds`
-    is where it finds their names."""
+    """The figure over builds, and where it changed. `builds` is where a script finds their names."""
     drawn = list(_heights(trend, MARKS))
     # Where builds have no value, the line has a gap.
     gaps = [True, *(np.isnan(value) for _, value, _ in drawn)]
@@ -213,13 +193,11 @@ def _picture(series: Series, trend: Trend, builds: int) -> Html:
 
 
 def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
-    """All models on one screen."""
-
     def cell(name: str) -> Column[Series]:
         return columns.optional(
             FIGURES[name].title,
             lambda series: next(((series, trend) for trend in series.trends if trend.figure == name), None),
-            lambda both: (drawn(*both), " ", *spans(_value(both[1]))),
+            lambda both: (drawn(*both), " ", *blocks.spans(_value(both[1]))),
             lambda both: both[1].values[-1],
         )
 

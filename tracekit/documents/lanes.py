@@ -1,34 +1,47 @@
-"""The lanes of a recording, and of two on one scale, where the script of a page draws them."""
+"""The lanes of a recording, and of two on one scale, where the script of a page draws them; and both sides of a
+comparison in one picture: where the time of a prediction went, and how long predictions took."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tracekit.analysis.quantities import PART_TITLES
 from tracekit.characters import visible
+from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
-from tracekit.documents.why import caller, sentence, why_facts
+from tracekit.documents.pictures import BINS, Scale, axis_time, calls_of, drawing, figure, group_class, legend
+from tracekit.documents.why import UNSAMPLED, caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
-from tracekit.report.viewers.lane_columns import fit_page, payload
-from tracekit.units import format_count
+from tracekit.report.time_breakdown import GROUPS
+from tracekit.report.viewers.lane_columns import Words, fit_page, payload
+from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.why.explain import Why
+    from tracekit.arrays import FloatArray, IntArray
     from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
-    from tracekit.report.viewers.lane_columns import Words
+
+    Drawing = tuple[Report, Timeline]
+    """The lanes of one side, with the report that they belong to."""
+
 
 HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX, STRIP_PX = 22, 6, 16, 36, 26, 18
 """Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
 ROWS, TALLEST_PX, STRIPS = 4, 620, 5
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
+BEFORE, AFTER = "before", "after"
+GROUP_OF = {PART_TITLES[group.part]: group for group in GROUPS}
 
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
@@ -45,24 +58,19 @@ def no_script(rest: str) -> Figure:
 def lanes(
     report: Report, timeline: Timeline, *, name: str = "lanes", title: str = "", origin_ns: int | None = None
 ) -> Figure:
-    """Lanes in the element with the id `name`, below a title, and why some show nothing. `origin_ns` is the time that
-    stands above that of another recording."""
+    """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording."""
     data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
     heading = tag("h3", title, class_="side") if title else None
-    markup = join([heading, tag("div", id=name), _empty_lanes(timeline)])
+    reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
+    lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
+    empty = tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
+    markup = join([heading, tag("div", id=name), empty])
     return Figure(markup, f"#{name}{{--lanes-height:{_height(report, timeline)}px}}", data)
 
 
 def _words(why: Why, *, sampled: bool) -> Words:
-    code = caller(why) if sampled else ("not recorded (Time Profiler)",)
+    code = caller(why) if sampled else (UNSAMPLED,)
     return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
-
-
-def _empty_lanes(timeline: Timeline) -> Html | None:
-    """Why some lanes show nothing; None where all show something."""
-    reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
-    lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
-    return tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
 
 
 def _height(report: Report, timeline: Timeline) -> int:
@@ -76,20 +84,12 @@ def _height(report: Report, timeline: Timeline) -> int:
     return min(height, TALLEST_PX)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
-    """The lanes of one side, with the report that they belong to."""
-
-    report: Report
-    timeline: Timeline
-
-
 def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> Section:
     """Where the script draws both sides, and from when on they are the same time."""
     if sides is None:
         why = "Lanes are drawn where each side has a recording, not only reports."
         return Section("Timeline", (Paragraph(why, Role.DIM),), name="timeline")
-    starts = [_first_call(side.timeline) for side in sides]
+    starts = [_first_call(timeline) for _, timeline in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
     origins = [start or 0 for start in starts] if None not in starts else [0, 0]
     if None not in starts:
@@ -101,18 +101,78 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
 
 def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing], origins: Sequence[int]) -> Iterator[Figure]:
     """Both sides as long, with the `origins`, each in its own time, above one another."""
-    before = max(origin - side.timeline.start_ns for side, origin in zip(sides, origins, strict=True))
-    after = max(side.timeline.end_ns - origin for side, origin in zip(sides, origins, strict=True))
+    before = max(origin - timeline.start_ns for (_, timeline), origin in zip(sides, origins, strict=True))
+    after = max(timeline.end_ns - origin for (_, timeline), origin in zip(sides, origins, strict=True))
     named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, origins, strict=True)
-    for when, name, recordings, side, origin in named:
-        title = f"{when}: {visible(side.report.recording.source)}"
+    for when, name, recordings, (report, timeline), origin in named:
+        title = f"{when}: {visible(report.recording.source)}"
         if len(recordings) > 1:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
-        shared = replace(side.timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
-        yield lanes(side.report, shared, name=name, title=title, origin_ns=origin)
+        shared = replace(timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
+        yield lanes(report, shared, name=name, title=title, origin_ns=origin)
 
 
 def _first_call(timeline: Timeline) -> int | None:
     """Start of the first prediction that the app called, in ns; None where there is none."""
     starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := lane.calls).any()]
     return min(starts, default=None)
+
+
+def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
+    """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
+    calls = [{each.model: each for each in calls_of(timeline)} for _, timeline in sides or ()]
+    found = []
+    for model in comparison.compared:
+        latencies = [
+            each.durations if model.basis is Basis.ALL or each.cold.all() else each.durations[~each.cold]
+            for known, name in zip(calls, (model.name_before, model.name), strict=False)
+            if (each := known.get(name)) is not None
+        ]
+        shown = [_parts(model) if model.parts else None, _latencies(*latencies) if len(latencies) == 2 else None]
+        if any(shown):
+            head = tag("h3", tag("code", visible(model.name)), " ", tag("small", "before and after"))
+            found.append(Figure(join([head, tag("div", *shown, class_="charts")])))
+    return found
+
+
+def _parts(model: ModelComparison) -> Html:
+    """A bar for each side, both on one scale, of the parts of the mean prediction."""
+    drawn = [part for part in model.parts if part.part in GROUP_OF]
+    sides = {BEFORE: [part.before_ns for part in drawn], AFTER: [part.after_ns for part in drawn]}
+    longest = max(sum(times) for times in sides.values()) or 1.0
+    rows: list[Html] = []
+    for side, times in sides.items():
+        bars, x = list[Html](), 0.0
+        for part, ns in zip(drawn, times, strict=True):
+            title, looks = tag("title", f"{part.part} {format_time(ns)}"), group_class(GROUP_OF[part.part])
+            bars.append(tag("rect", title, x=x, y=0, width=100 * ns / longest, height=10, class_=looks))
+            x += 100 * ns / longest
+        label = f"{side}: {', '.join(f'{part.part} {format_time(ns)}' for part, ns in zip(drawn, times, strict=True))}"
+        bar = drawing(bars, "0 0 100 10", label, "parts")
+        rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
+    kinds = {group_class(GROUP_OF[part.part]): part.part for part in drawn if part.before_ns or part.after_ns}
+    title = tag("figcaption", "Where the time of a mean prediction goes")
+    return tag("figure", title, *rows, legend(kinds), class_="pairs")
+
+
+def _latencies(before: IntArray, after: IntArray) -> Html:
+    """The distributions of both sides over each other, each as shares of its own predictions."""
+    scale = Scale.of(np.concatenate((before, after)))
+    shares = [scale.counts(durations) / len(durations) for durations in (before, after)]
+    top = max(float(each.max()) for each in shares)
+    marks = (tag("path", d=_steps(each / top), class_=side) for side, each in zip((BEFORE, AFTER), shares, strict=True))
+    chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
+    x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
+    y = (f"{format_percent(top)} of predictions", "0")
+    title = f"How long predictions took{scale.note}"
+    picture = figure(title, chart, y, x, "x-broken" if scale.is_broken else "")
+    return tag("div", legend({"side before": BEFORE, "side after": AFTER}), picture)
+
+
+def _steps(heights: FloatArray) -> str:
+    def corners() -> Iterator[str]:
+        yield "M0 100"
+        for at, height in enumerate(heights.tolist()):
+            yield f"V{100 - 100 * height:.1f}H{at + 1}"
+
+    return f"{''.join(corners())}V100Z"

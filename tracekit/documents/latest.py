@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracekit.documents.comparison_verdict import summary
+from tracekit.comparison.comparison import Comparison
+from tracekit.comparison.measurements import Measurements
+from tracekit.documents.compared_figures import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
 from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
+from tracekit.report.report import RecordingInfo, Report
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.comparison.comparison import Comparison
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.report.report import RecordingInfo, Report
-
 MODELS = 3
-"""Most models that are named."""
 
 
 def latest_lines(
@@ -60,7 +55,6 @@ def _verdict(report: Report) -> Line:
 
 
 def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) -> Line:
-    """What changed, and since which recording."""
     if earlier is None:
         on = f" on {recording.device_model}" if recording.device_model else ""
         none = f"no earlier recording of {recording.target}{on} here"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -38,24 +37,19 @@ def matrix_document(matrix: Matrix) -> Document:
     def column(at: int, recordings: Recordings) -> Column[_Line]:
         return Column(recordings.label, lambda line: line.cells[at], lambda line: line.values[at])
 
+    facts = ((title, tuple(map(attrgetter(name), matrix.columns))) for title, name in FACTS.items())
+    known = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
+    lines = (_Line("", title, of, (None,) * len(of)) for title, of in known)
     names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
     grid = table(
         "Models by recording",
         (names, titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
-        (*_facts(matrix.columns), *map(_figure, matrix.rows)) if matrix.rows else (),
+        (*lines, *map(_figure, matrix.rows)) if matrix.rows else (),
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
     return Document(title, "", Role.PLAIN, blocks=present(empty, grid, items(matrix.notes)))
-
-
-def _facts(recordings: Sequence[Recordings]) -> Iterator[_Line]:
-    """What is known of any of the recordings."""
-    for title, name in FACTS.items():
-        known = tuple(map(attrgetter(name), recordings))
-        if any(known):
-            yield _Line("", title, tuple(fact or ABSENT for fact in known), (None,) * len(known))
 
 
 def _figure(row: Row) -> _Line:

@@ -1,4 +1,5 @@
-"""What `tracekit inspect` says of a model file: what keeps it from loading or slows it down, then its facts."""
+"""What `tracekit inspect` says of a model file: what keeps it from loading or slows it down, then its facts; and what
+`tracekit fix` says: what can be fixed in it, or what was, and how to check it."""
 
 from __future__ import annotations
 
@@ -10,20 +11,21 @@ from tracekit.documents.checks import not_evaluated_section, others_section
 from tracekit.grouping import grouped
 from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.render import blocks
-from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report import model_words as words
-from tracekit.report.formatting import fix_line, lower_first
+from tracekit.report.formatting import command, fix_line, lower_first, word_list
 from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from tracekit.model_files.facts import Feature
     from tracekit.model_files.weights import Saving
+    from tracekit.report.model_fix import Change, ModelFix, Offer
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result
 
+
 FEATURES, FUNCTIONS, STAGES, STORED, OPERATIONS = 8, 4, 6, 3, 6
-"""How much of each the short text shows."""
 INTERFACE: tuple[Column[tuple[str, Feature]], ...] = (
     columns.words("", lambda row: row[0]),
     columns.names("name", lambda row: row[1].name),
@@ -41,6 +43,7 @@ SAVINGS: tuple[Column[Saving], ...] = (
     columns.numbers("est. savings", lambda entry: entry.saved_bytes, format_bytes),
     columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
+JOINED = "functions"
 
 
 def model_file_document(report: ModelReport, commands: Mapping[str, str] | None = None) -> blocks.Document:
@@ -54,6 +57,8 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
     metadata = (f"{key}: {value}" for key, value in model.metadata.entries)
     systems = ", ".join(f"{system} {first}" for system, first in model.loads_on.items()) if model.loads_on else ""
     loads_on = f"loads on: {systems}" if systems else ""
+    unanswered = grouped((check.record, check.id) for check in with_outcome(report.results, "not_evaluated"))
+    remedies = [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in unanswered.items()]
     return blocks.Document(
         title=model.name,
         verdict=words.summary(report),
@@ -71,7 +76,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
                 table("What compression could save", SAVINGS, model.weights.savings),
             ),
             section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
-            not_evaluated_section(_remedies(report.results), report.results),
+            not_evaluated_section(remedies, report.results),
             section("Metadata", items((*metadata, loads_on)), folded=True),
             *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
         ),
@@ -79,7 +84,6 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
 
 
 def _finding(check: Result, command: str) -> blocks.Card:
-    """A finding, with its fix folded."""
     label = words.symptom(check)
     said = blocks.present(
         Paragraph(check.summary),
@@ -124,7 +128,59 @@ def _stages(model: ModelInfo) -> Iterator[str]:
         yield f"{stage.name}, {stage.kind}{count}{flow}"
 
 
-def _remedies(checks: Sequence[Result]) -> list[Remedy]:
-    """Which checks were not evaluated, and what helps."""
-    remedies = grouped((check.record, check.id) for check in with_outcome(checks, "not_evaluated"))
-    return [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in remedies.items()]
+def offers_document(fix: ModelFix) -> blocks.Document:
+    """Findings with the command that fixes each."""
+    fixable = sum(bool(offer.command) for offer in fix.offers)
+    findings = f"{format_count(len(fix.offers), 'finding')}, {fixable} fixable in the model file"
+    return blocks.Document(
+        title=fix.source,
+        verdict=findings if fix.offers else "No findings",
+        tone=Role.OPEN if fix.offers else Role.GOOD,
+        blocks=tuple(map(_offer, fix.offers)),
+    )
+
+
+def _offer(offer: Offer) -> blocks.Card:
+    how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
+    label = "FIXABLE" if offer.command else "NOT FIXABLE"
+    advice = ADVICE.get(offer.finding) if offer.command else None
+    said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
+    return blocks.Card(label, Role.OPEN, offer.finding, offer.title, said)
+
+
+def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again: str) -> blocks.Document:
+    """What was changed in `sources` and written to `target`; the command `again` fixes what is new too."""
+    joined = [each.title for each in fix.changes if each.finding == JOINED]
+    done = [each for each in fix.changes if each.finding != JOINED]
+    fixed, partly = ([each.finding for each in done if bool(each.left) is left] for left in (False, True))
+    start = f"{len(sources)} models combined into {target} as functions {joined[0]}" if joined else ""
+    parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))
+    said = [words.format(word_list(names)) for names, words in parts if names]
+    named = dict.fromkeys(sources)
+    return blocks.Document(
+        title=target,
+        verdict=" · ".join((start, *said) if joined else (f"{target}: {said[0]}", *said[1:])),
+        tone=Role.OPEN if partly or fix.new_findings else Role.GOOD,
+        context=(Paragraph(f"{target}, written from {word_list(named)} (unchanged)", Role.DIM),),
+        blocks=present(
+            *map(_change, fix.changes),
+            section("In the app", items(fix.app)),
+            section("Verify", items(_verify(fix, *named, target))),
+            section("Next", Paragraph(Span(again, Role.CODE))) if again else None,
+        ),
+    )
+
+
+def _change(change: Change) -> blocks.Card:
+    left = Paragraph(change.left, lead="left") if change.left else None
+    label = "IN PART" if change.left else "JOINED" if change.finding == JOINED else "FIXED"
+    return blocks.Card(label, Role.GOOD, change.finding, change.title, present(items(change.changed), left))
+
+
+def _verify(fix: ModelFix, *paths: str) -> Iterator[Line]:
+    yield from (Span(command("inspect", path), Role.CODE) for path in paths)
+    if fix.not_compared:
+        yield f"outputs not compared: {fix.not_compared}"
+    for name, difference in (fix.differences or {}).items():
+        yield f"output `{name}`: largest difference {difference:.2g}, on random inputs"
+    yield "compare results on inputs of the app"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from tracekit.detectors.shared import planned
 from tracekit.documents import columns
@@ -11,14 +10,11 @@ from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, Perfo
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report import performance as words
 from tracekit.report.formatting import ABSENT, duration, quantity
+from tracekit.report.performance import InspectedPerformance
 from tracekit.units import format_count, format_share
 
-if TYPE_CHECKING:
-    from tracekit.report.performance import InspectedPerformance
-
-    _Timed = tuple[str, Timing, str]
-    """What was timed, its times, and what the values kept apart are."""
-
+_Timed = tuple[str, Timing, str]
+"""What was timed, its times, and what the values kept apart are."""
 COSTLIEST = 5
 MEDIANS = {"prediction": "p50_ns", "load": "load_ns", "load, cached": "load_ns"}
 """Ids of the medians of what was timed."""
@@ -97,7 +93,6 @@ def _elsewhere(report: PerformanceReport) -> Iterator[str]:
 def _operations(
     report: PerformanceReport, listed: Sequence[PlannedOperation], unit: ComputeUnit | None
 ) -> Section | None:
-    """All operations, or those on one compute unit."""
     if unit is not None and not listed:
         return section(f"Operations on {planned.NAMES[unit]}", Paragraph("none"))
 

@@ -1,7 +1,5 @@
-"""Pictures of latencies and of where time goes, drawn as SVG that needs no script.
-
-Marks are stretched to the width of the page and lines keep their thickness, so labels stand outside of the drawing.
-"""
+"""Pictures of latencies and of where time goes, drawn as SVG that needs no script. Marks are stretched to the width of
+the page and lines keep their thickness, so labels stand outside of the drawing."""
 
 from __future__ import annotations
 
@@ -95,6 +93,10 @@ class Scale:
             shares = np.log(np.maximum(values, self.low) / self.low) / np.log(self.high / self.low)
         return shares
 
+    def counts(self, durations: IntArray) -> IntArray:
+        """How many of them fall into each of `BINS` equal parts."""
+        return np.bincount(np.clip((self(durations) * BINS).astype(np.int64), 0, BINS - 1), minlength=BINS)
+
     @property
     def is_broken(self) -> bool:
         """Whether the axis begins above zero, which a mark on it says."""
@@ -142,9 +144,7 @@ class Drawn:
 def _distribution(drawn: Drawn) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
     calls, scale = drawn.calls, drawn.scale
-    bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
-    warm = np.bincount(bins[~calls.cold], minlength=BINS)
-    cold = np.bincount(bins[calls.cold], minlength=BINS)
+    warm, cold = (scale.counts(calls.durations[chosen]) for chosen in (~calls.cold, calls.cold))
     top = int((warm + cold).max())
     bars = []
     for bin_index, (w, c) in enumerate(zip(warm.tolist(), cold.tolist(), strict=True)):
@@ -251,9 +251,10 @@ def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline:
     lines, kinds = dict[str, float](), dict[str, str]()
     named = {name: MODEL[name].title for name in SHOWN}
     values = dict(model.quantities) if model is not None else {}
+    metrics = (metric for check in report.results if check.model == calls.model for metric in check.metrics)
     for kind, name, value in (
         *(("median" if not at else "p95", title, values.get(name)) for at, (name, title) in enumerate(named.items())),
-        ("budget", "budget", _budget(calls.model, report)),
+        ("budget", "budget", next((metric.value for metric in metrics if metric.name == "budget"), None)),
     ):
         if value is not None:
             lines[kind], kinds[f"level {kind}"] = value, f"{name} {format_time(value)}"
@@ -263,12 +264,6 @@ def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline:
     charts = (_distribution(drawn), _over_time(drawn, timeline.start_ns, timeline.end_ns, most))
     head = tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words)))
     return join([head, legend(kinds), tag("div", *charts, class_="charts")])
-
-
-def _budget(model: str, report: Report) -> float | None:
-    """The time that a prediction of a model may take, in ns, where the user has said it."""
-    metrics = (metric for check in report.results if check.model == model for metric in check.metrics)
-    return next((metric.value for metric in metrics if metric.name == "budget"), None)
 
 
 def calls_of(timeline: Timeline) -> Iterator[Calls]:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.documents import columns
-from tracekit.query.database import ViewCoverage, notes_of
+from tracekit.query.database import Answer, ViewCoverage, notes_of
 from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION
 from tracekit.recording.writing.forms import harmless
@@ -20,17 +20,13 @@ from tracekit.render.blocks import Column, Document, Paragraph, Role, Table, pre
 from tracekit.report.formatting import count
 from tracekit.units import format_count
 
-if TYPE_CHECKING:
-    from tracekit.query.database import Answer
-
 MOST_SHOWN = 200
 """Rows of a table that people read; the other forms hold all of them."""
 NULL = "NULL"
 
 
 def answer_document(answer: Answer, form: str = "text") -> Document:
-    """The rows as a table. Where a form stands alone, what was not recorded stands above them; beside a text, standard
-    error says it."""
+    """The rows as a table. What was not recorded stands above; beside a text, standard error says it."""
     shown = tuple(answer.rows[:MOST_SHOWN])
     cells = tuple(map(partial(_column, answer), range(len(answer.columns))))
     grid = Table("Rows", cells, shown, parts=len(cells) > 1)
@@ -47,8 +43,7 @@ def answer_document(answer: Answer, form: str = "text") -> Document:
 
 
 def answer_csv(answer: Answer) -> str:
-    """The rows as CSV, with a line of names. A view that was not recorded is named in a line in front, which
-    begins with `#`."""
+    """The rows as CSV, with a line of names; lines with `#` in front name views that were not recorded."""
     stream = io.StringIO()
     for line in notes_of(each for each in answer.coverage if not each.recorded):
         stream.write(f"# {line}\n")

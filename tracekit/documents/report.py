@@ -1,26 +1,20 @@
-"""What a report says, in the order of all its forms: the verdict, what is wrong, the models, and what that rests on."""
+"""What a report says, in the order of all its forms: the verdict, what is wrong, the models, and what that rests on;
+and what is said of several recordings: a line each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from tracekit.documents import (
-    checks,
-    columns,
-    report_code,
-    report_findings,
-    report_memory,
-    report_models,
-    report_operations,
-)
+from tracekit.documents import checks, columns, report_app, report_events, report_findings, report_models
 from tracekit.documents.pictures import latency_section
-from tracekit.documents.report_events import events_section
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
-from tracekit.report.groups import checks_in_words, count_checks, findings_in_words
+from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, findings_in_words, with_outcome
 from tracekit.report.phases import source_words
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE, remedies
@@ -32,20 +26,23 @@ if TYPE_CHECKING:
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Coverage
 
+
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
 SCREEN = 23
 """Most lines where language models are all that ran: verdict and first finding stand on one small screen."""
 NOTES = 3
-"""Of the short text."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
-"""Parts that can be shown alone."""
 COVERAGE: tuple[Column[Coverage], ...] = (
     columns.words("instrument", lambda entry: entry.instrument),
     columns.words("state", formatting.coverage_state),
     columns.numbers("rows", lambda entry: entry.rows, drop=1),
     columns.words("details", lambda entry: " ".join(filter(None, (entry.conclusion, entry.advice)))),
 )
+UNREAD = "not readable"
+NOT_CHECKED = "not checked"
+"""Of a recording that shows what ran, of which no check could be evaluated."""
+KINDS = ("with findings", "without findings", NOT_CHECKED, INCONCLUSIVE, UNREAD)
 
 
 def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> blocks.Document:
@@ -65,13 +62,13 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
-        ("models", report_operations.operations_section(report)),
-        ("models", report_operations.requests_section(report)),
-        ("models", report_operations.runtimes_section(report)),
+        ("models", report_events.operations_section(report)),
+        ("models", report_events.requests_section(report)),
+        ("models", report_events.runtimes_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
-        ("models", report_memory.memory_section(report, timeline)),
-        ("models", report_memory.sustained_section(report.sustained)),
+        ("models", report_app.memory_section(report, timeline)),
+        ("models", report_app.sustained_section(report.sustained)),
         ("time", report_models.time_section(models)),
         ("time", report_models.phases_section(models)),
         ("models", report_models.loads_section(models)),
@@ -85,8 +82,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
             ),
         ),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
-        ("code", report_code.code_section(report.code, flame)),
-        ("events", events_section(report.aggregation)),
+        ("code", report_app.code_section(report.code, flame)),
+        ("events", report_events.events_section(report.aggregation)),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
         *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
@@ -194,3 +191,67 @@ def report_file(report: Report, form: str, timeline: Timeline | None = None) -> 
     if form == "json":
         return to_json(report)
     return render(report_document(report, timeline), form, width=FILE_WIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzed:
+    """One recording of several."""
+
+    name: str
+    report: Report | None
+    """None where it could not be read."""
+    error: str = ""
+    timeline: Timeline | None = None
+    """Its lanes, where a form draws them."""
+
+
+def several_document(entries: Sequence[Analyzed]) -> blocks.Document:
+    """A line per recording, and a summary."""
+    rows = tuple(map(_row, entries))
+    kinds = Counter(row.kind for row in rows)
+    words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+    summary = f"{format_count(len(entries), 'recording')}: {words}"
+    grid = table("Recordings", SEVERAL, rows)
+    more = "tracekit analyze RECORDING"
+    return blocks.Document("Recordings", summary, Role.PLAIN, blocks=blocks.present(grid), closing=summary, more=more)
+
+
+class _Row(NamedTuple):
+    name: str
+    kind: str
+    """One of `KINDS`."""
+    verdict: Span
+    checks: str
+    """Those that found something, how many did not, or why nothing is known."""
+    savings_ns: int | None = None
+
+
+def _row(entry: Analyzed) -> _Row:
+    report = entry.report
+    if report is None:
+        return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
+    totals, savings_ns = count_checks(report.results), report.summary.savings_ns
+    if report.summary.ran:
+        words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else NOT_CHECKED
+        kind = KINDS[0] if totals.findings else NOT_CHECKED
+        return _Row(entry.name, kind, Span(words, tone_of(report)), report.summary.ran, savings_ns)
+    if not report.summary.evaluated:
+        # A recording that was opened is not readable where that is why nothing is known of it.
+        if unreadable := unreadable_tables(report.tables):
+            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
+        checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
+        return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
+    checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
+    checks = checks or checks_in_words(totals)
+    words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
+    kind = "with findings" if report.summary.findings else "without findings"
+    verdict = Span(words, tone_of(report) if totals.findings else Role.GOOD)
+    return _Row(entry.name, kind, verdict, checks, savings_ns)
+
+
+SEVERAL: tuple[Column[_Row], ...] = (
+    columns.words("recording", lambda row: row.name),
+    columns.words("verdict", lambda row: row.verdict),
+    columns.optional("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
+    columns.words("checks", lambda row: row.checks),
+)

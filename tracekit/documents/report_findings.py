@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tracekit.detectors.inference import from_stacks, stacks_sentence
+from tracekit.detectors.outcomes import Each, Evidence, Metric
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.render import blocks
@@ -17,15 +17,11 @@ from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words, merge_sites
 from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
+from tracekit.report.report import Report, Result
 from tracekit.report.why import known_tails
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
-if TYPE_CHECKING:
-    from tracekit.detectors.outcomes import Each, Evidence, Metric
-    from tracekit.report.report import Report, Result
-
 MODELS = 6
-"""Models of a finding in the short text."""
 METRICS, LONGEST_NAME = 4, 24
 """Measurements that have a column beside the model, and characters of their names."""
 CALL_SITES = 2
@@ -33,12 +29,10 @@ CALL_SITES = 2
 EVIDENCE, OF_EACH = 15, 5
 """Intervals listed, and of each of several models at least; the timeline marks all that the report holds."""
 SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
-"""Most lines of these in the short text."""
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
 IN_CORE_ML = "in Core ML"
 """Ends what estimated savings are a share of: time of loads, compilations and predictions, not of the last alone."""
 ONCE = "a wait that comes once"
-"""Stands in place of a share."""
 
 
 def findings_section(report: Report) -> Section | None:
@@ -132,8 +126,7 @@ def finding_savings(check: Result) -> str:
 
 
 def each_words(parts: Sequence[Each], resolution_ns: int) -> str:
-    """What fixes save each time, as a mean: `3.62 of 12.4 ms per prediction (29%)`; empty where that is nothing or of
-    several kinds."""
+    """Mean savings of each time: `3.62 of 12.4 ms per prediction (29%)`; empty where nothing, or of several kinds."""
     if sum(each.saved_ns for each in parts) <= 0 or len({each.what for each in parts}) != 1:
         return ""
     saved_ns, of_ns = (sum(ns) for ns in zip(*((e.saved_ns * e.count, e.of_ns * e.count) for e in parts), strict=True))
@@ -158,7 +151,6 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
 
 
 def _measurement(check: Result) -> Line:
-    """What was measured of one model."""
     return (Span(check.model, Role.CODE), f": {check.summary}") if check.model else check.summary
 
 
@@ -198,7 +190,6 @@ def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _longest(*checks: Result) -> Evidence | None:
-    """The longest interval of checks; None without any."""
     return max((entry for check in checks for entry in check.evidence), key=attrgetter("duration_ns"), default=None)
 
 

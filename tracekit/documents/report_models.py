@@ -6,42 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.documents.why import tail_words
-from tracekit.render.blocks import (
-    Column,
-    Entry,
-    Figure,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    join,
-    section,
-    table,
-)
+from tracekit.render import blocks
+from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
 from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
 from tracekit.report.model_file_words import file_rows
+from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_time
 
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.report.report import Report, Result
-
 MODELS = 10
-"""Models, and files of models, in the short text."""
 BAR = 20
 """Cells of a bar in text: 5% each."""
 LEGEND = "█▓ compute units, ▒ data, ░ rest"
@@ -49,8 +33,7 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
 def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = ()) -> Section | None:
-    """Median and p95 of each model whose predictions Core ML recorded, where their time goes, and what makes the p95,
-    with the finding about that among the results."""
+    """Median and p95 of models whose predictions Core ML recorded, where time goes, and what makes the p95."""
     called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
     known = [model for model in called if model.prediction is not None]
     if not known:
@@ -93,7 +76,6 @@ def _parts_of(model: ModelSummary) -> PartsRow | None:
 
 
 def _where_time_goes(model: ModelSummary) -> Line:
-    """A bar of the parts of a prediction."""
     row = _parts_of(model)
     return Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) if row else ""
 
@@ -158,20 +140,20 @@ def median_ns(model: ModelSummary) -> float | None:
 
 def phases_section(models: Sequence[ModelSummary]) -> Section | None:
     """Where the time of each model's loads and predictions went; None where no call stack shows it."""
+
+    def mean(row: phases.PhaseRow) -> Span:
+        return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
+
     columns: tuple[Column[phases.PhaseRow], ...] = (
         names("model", lambda row: row.model),
         words("call", lambda row: row.calls.kind),
         numbers("calls", lambda row: row.calls.calls),
         words("phase", lambda row: row.words),
-        Column("mean per call", _mean, lambda row: row.mean_ns),
+        Column("mean per call", mean, lambda row: row.mean_ns),
         numbers("share", lambda row: row.share, format_percent),
     )
     grid = table(phases.TITLE, columns, phases.phase_rows(models))
     return section(phases.TITLE, grid, items(phases.NOTES if grid else (), role=Role.DIM), folded=True)
-
-
-def _mean(row: phases.PhaseRow) -> Span:
-    return Span(formatting.duration(row.mean_ns, row.resolution_ns), quantity=row.quantity)
 
 
 def files_section(report: Report) -> Section | None:
@@ -179,7 +161,7 @@ def files_section(report: Report) -> Section | None:
     rows = file_rows(report)
     lines = ((Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows)
     files = (Paragraph(line, brief=0 if at >= MODELS else None) for at, line in enumerate(lines))
-    cards = items(Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
+    cards = items(blocks.Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
     return section(TITLE_OF_FILES, *files, section("Facts of the files", cards, folded=True), name="files")
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.characters import visible
 from tracekit.documents.columns import words
 from tracekit.grouping import grouped
+from tracekit.recording.contents import Contents
 from tracekit.render.blocks import Column, Document, Role, items, present, table
 from tracekit.report.formatting import STATE_WORDS, word_list
 from tracekit.report.redact import public_attributes
-
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Contents
 
 FIELDS = ("position", "state", "rows", "columns", "schema", "source", "attributes", "reason")
 """Of a table in the JSON, behind the number of its run."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from tracekit.analysis.models import ModelSummary
 from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_models import median, median_ns
@@ -12,13 +12,14 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
 from tracekit.render.markup import Html, tag
 from tracekit.report import formatting, phases
+from tracekit.report.operations import REQUEST_TITLES, request_number, request_value
+from tracekit.report.report import Report
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
 from tracekit.trace.events import Level
 from tracekit.units import format_count, format_estimate, format_time
 
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.report.report import Report
+OF_REQUESTS = ("first_token_p50_ns", "generation_tokens_per_second", "context_tokens", "tool_share")
+"""Numbers of a language model that have a tile."""
 
 
 def tiles(report: Report) -> Figure | None:
@@ -43,6 +44,10 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         yield _tile("load time", format_time(total), format_count(count, "load") + each)
     yield _tile("predictions per second", _range(predicting, _rate, _per_second), f"while active; {predictions}")
     yield _units(predicting)
+    for asked in report.requests:
+        note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
+        known = [name for name in OF_REQUESTS if request_value(asked, name) is not None]
+        yield from (_tile(REQUEST_TITLES[name], request_number(asked, name), note) for name in known)
     if report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
@@ -14,12 +14,9 @@ from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, command, moment, word_list
-from tracekit.report.why import AS_USUAL, is_far
+from tracekit.report.why import AS_USUAL, ModelWhy, WhyReport, is_far
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_error, format_time
-
-if TYPE_CHECKING:
-    from tracekit.report.why import ModelWhy, WhyReport
 
 SMALL = 0.01
 """Parts of less than this share of the difference, or a tenth of it of the prediction, share a line."""
@@ -45,6 +42,7 @@ CAUSES = {
     Cause.NOT_VISIBLE: "not visible in the recording",
 }
 UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
+UNSAMPLED = "not recorded (Time Profiler)"
 LAYERS = {**UNITS, "data": "copies and conversions", "specializing": "specialization", "rest": "rest"}
 
 
@@ -66,7 +64,7 @@ def why_document(report: WhyReport, path: str = "") -> Document:
         verdict=_verdict(report, len(explained)),
         tone=Role.PLAIN,
         blocks=present(
-            *(block for model in report.models for block in _blocks(model, several=len(explained) > 1)),
+            *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
             Paragraph(Span(replayed, Role.CODE), lead="savings") if finding in FIXES else None,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
@@ -90,17 +88,20 @@ def _verdict(report: WhyReport, count: int) -> str:
     )
 
 
-def _blocks(model: ModelWhy, *, several: bool) -> Iterator[Block | None]:
+def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block | None]:
     """The predictions of one model, each below its sentence unless the verdict is that; its tail; each fix."""
     fix = None
     for why, findings in zip(model.predictions, model.findings, strict=True):
         large = large_parts(why)
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
         fix = _fix(model, worst_finding(why, findings))
+        # A part is a share of the difference where none is longer than usual and another shorter.
+        shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
+        columns = [column for column in COLUMNS if shares or column.title != "share"]
         about = present(
-            table(f"Why {why.model} at {moment(why.start_ns)}", _columns(why, large), rows),
+            table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
-            Paragraph(join(_about(why), "; "), Role.DIM),
+            Paragraph(join(_about(why, sampled), "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
@@ -213,7 +214,6 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 
 def _line(row: Row) -> Line:
-    """The words, and the first row that it waited for."""
     said, part = part_words(row.why, row.part), row.part
     if part.cause == Cause.SPECIALIZATION and part.low_ns != part.high_ns:
         return f"{said}; call stacks show {format_time(part.low_ns, row.why.resolution_ns)}, the rest coincides in time"
@@ -238,12 +238,6 @@ COLUMNS: tuple[Column[Row], ...] = (
 )
 
 
-def _columns(why: Why, parts: Sequence[Part]) -> tuple[Column[Row], ...]:
-    """With shares of the difference where each part is one: not where some are longer than usual and others shorter."""
-    shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in parts)
-    return tuple(column for column in COLUMNS if shares or column.title != "share")
-
-
 def _small(why: Why, large: Sequence[Part]) -> str:
     """Parts too small for a line of their own, on one; empty where there are none, or none that the call carries."""
     small = [part for part in why.parts if part not in large]
@@ -254,9 +248,9 @@ def _small(why: Why, large: Sequence[Part]) -> str:
     return f"other parts together {_sign(ns)}{format_time(abs(ns), why.resolution_ns)} ({names})"
 
 
-def _about(why: Why) -> Iterator[Line]:
+def _about(why: Why, sampled: bool) -> Iterator[Line]:
     """Who called, what was in flight, and where it is recorded."""
-    yield from caller(why)
+    yield from caller(why) if sampled else (f"called from: {UNSAMPLED}",)
     yield f"{why.in_flight} in flight"
     if why.resolution_ns:
         yield f"inferred from call stacks, {format_error(why.resolution_ns)}"

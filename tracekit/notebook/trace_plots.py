@@ -89,7 +89,7 @@ class TracePlots:
             values = [calls.durations[chosen] / 1e6 for _, chosen in kinds.values()]
             labels, colors = [words for words, _ in kinds.values()], [*map(color_of, kinds)]
             axes.hist(values, edges, stacked=True, label=labels, color=colors)
-            axes.set(xlabel="latency (ms)", ylabel="predictions")
+            axes.set(xlabel="latency (ms)", ylabel="predictions", xlim=(edges[0], None))
             _describe(axes, "x", "Distribution of the latency", calls, summary, budget_ms)
         return drawn
 

@@ -1,7 +1,5 @@
-"""A document as blocks: what is said, once, for every form. Back ends know nothing of recordings.
-
-Text in a block may hold anything that a recording holds; back ends make it visible and escape it.
-"""
+"""A document as blocks: what is said, once, for every form. Back ends know nothing of recordings. Text in a block may
+hold anything that a recording holds; back ends make it visible and escape it."""
 
 from __future__ import annotations
 
@@ -167,7 +165,6 @@ class Card:
     """Its severity, or what it is about."""
     tone: Role
     check: str
-    """Id of the check."""
     title: str
     blocks: tuple[Block, ...]
     cost: str = ""

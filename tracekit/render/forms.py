@@ -36,7 +36,6 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 }
 """How files of each form end, also of those of data; the usual ending first."""
 REPORT_FORMS = (*FORMS, "json")
-"""Forms of a report."""
 FILE_WIDTH = 100
 """Cells of a line of text where there is no terminal."""
 

@@ -43,10 +43,14 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
+    # A side of a comparison is named by the heading.
+    sides = document.title.split(" \N{RIGHTWARDS ARROW} ")
     context = [
-        _below(document.title, paragraph) for paragraph in document.context if not _is_title(document, paragraph)
+        _below(document.title, paragraph)
+        for paragraph in document.context
+        if not (paragraph.lead and blocks.plain(paragraph.line) in sides)
     ]
-    top = tag("header", tag("h1", visible(document.title)), verdict, *map(_html, context), class_="top")
+    top = tag("header", tag("h1", _broken(visible(document.title))), verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
     if len(named) >= LINKED:
@@ -103,11 +107,6 @@ def page_colors() -> dict[str, tuple[str, str]]:
     colors = {name: (light, dark) for name, light, dark in named}
     filled = re.findall(r"([.\w,-]+)\{fill:var\(--([\w-]+)\)", style)
     return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
-
-
-def _is_title(document: blocks.Document, paragraph: blocks.Paragraph) -> bool:
-    """Whether a line of the context names no more than the heading does: a side of a comparison."""
-    return bool(paragraph.lead) and blocks.plain(paragraph.line) in document.title.split(" \N{RIGHTWARDS ARROW} ")
 
 
 def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:
@@ -204,6 +203,11 @@ def _section(block: blocks.Section) -> Html | None:
     return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
+def _broken(name: str) -> Html:
+    """A name that goes on in another line after `_` and before `.`, where one is not enough."""
+    return join(re.split(r"(?<=_)|(?=\.)", name), Html("<wbr>"))
+
+
 def grid(block: blocks.Table[Any]) -> Html:
     """A table that can be read without scripts, and sorted and searched with them. On a phone its rows become
     paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place. One
@@ -213,7 +217,7 @@ def grid(block: blocks.Table[Any]) -> Html:
     wide = len(shown) > WIDE
     kinds = _kinds(shown, wide=wide)
     titles = [visible(column.title.replace("\n", " ")) for column in shown]
-    named = [join(re.split(r"(?<=[_.])", title), Html("<wbr>")) if group else title for title in titles]
+    named = [_broken(title) if group else title for title in titles]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
     rows, last = list[Html](), ""
     for row in block.rows[:ROWS]:
@@ -231,7 +235,6 @@ def grid(block: blocks.Table[Any]) -> Html:
 
 
 def _kinds(columns: Sequence[blocks.Column[Any]], *, wide: bool) -> list[str | None]:
-    """The look of each column."""
     if not wide:
         return [None if column.words else "n" for column in columns]
     fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)

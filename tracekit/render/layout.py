@@ -1,10 +1,13 @@
-"""How lines of text fill the screen."""
+"""How lines and tables of text fill the screen: columns that do not fit go, words wrap in their place, and names are
+shortened."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 from rich._wrap import divide_line
 from rich.cells import cell_len
@@ -13,14 +16,13 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from tracekit.characters import shorten, visible
+from tracekit.render.blocks import Column, Line, Table, plain
+
 LABEL_CELLS = 10
 """Cells of the column of severities."""
 NARROW = 70
 """Below this width the text of a finding starts at the left."""
-WIDEST = 120
-"""Longer lines are hard to read, however wide the terminal."""
-NARROWEST = 30
-"""Below this, numbers would have to break."""
 LEAST_ROOM = 8
 """Fewest cells that a text wraps in."""
 GLUE = "\ue000"
@@ -36,8 +38,19 @@ _WHOLE = re.compile(rf"\S*{KEPT}\S*|(?<!\S)https?://\S+")
 _BLANKS = re.compile(f"[{GLUE}{KEPT}]")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 _CLAUSE = re.compile(r"; |(?<=\.) (?=[A-Z])")
-"""Where a text can end early."""
 CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
+GAP = 2
+NAME_ROOM = 12
+"""Cells that a column of words keeps before a column of numbers goes."""
+NAME_LINES = 4
+"""Lines that a name has before it is shortened."""
+WORDS_ROOM = 24
+"""The same for a last column of words, which wraps."""
+FIRST_SHARE = 0.45
+"""Share of the width that the first column may take before a column of numbers goes."""
+NOTHING = ("", "–")
+_Fitting = Sequence[tuple[Column[Any], int]]
+"""Columns that fit, each with its width in cells."""
 
 
 def keep_units(text: str) -> str:
@@ -85,8 +98,7 @@ class Layout:
         return LABEL_CELLS if self.width >= NARROW else 2
 
     def hang(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`. What has more than `max_lines` loses its last sentences or clauses,
-        but never the first."""
+        """Lines that go on at `indent`. Beyond `max_lines` the last sentences or clauses go, but never the first."""
         lines = self._wrap(text, indent)
         for end in reversed(list(_CLAUSE.finditer(text.plain))):
             if max_lines is None or len(lines) <= max_lines:
@@ -105,3 +117,126 @@ class Layout:
             rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
             lines = [lines[0], *wrapped(rest, max(self.width - indent, LEAST_ROOM))]
         return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
+
+
+def table_lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
+    """The lines of a table. `styled` gives the looks of a cell."""
+    parts = _parts(block, layout.width - indent, styled) if block.parts else [block]
+    tables = [_lines(part, layout, indent, styled) for part in parts]
+    return [line for number, lines in enumerate(tables) for line in ([Text(), *lines] if number else lines)]
+
+
+def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Line], Text]) -> list[Text]:
+    inner = GAP if any(column.heading for column in block.columns) else 0
+    fitting, texts = _fit(block, layout.width - indent - inner, styled)
+    titles = [Text(visible(column.title, multiline=True), "dim") for column, _ in fitting]
+    lines = _row(titles, fitting, indent + inner, at_bottom=True) if any(titles) else []
+    done = 0
+    for heading, rows in _groups(block):
+        if heading:
+            lines += [Text()] if lines and done else []
+            lines.append(Text(" " * indent).append(shorten(visible(heading), layout.width - indent), "bold"))
+        for cells in texts[done : done + len(rows)]:
+            done += 1
+            is_total = block.total and done == len(block.rows)
+            shown = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
+            lines += _row(shown, fitting, indent + (inner if heading else 0))
+    legends = (Text(f"{' ' * indent}{column.legend}", "dim") for column, _ in fitting if column.legend)
+    return [*lines, *legends]
+
+
+def _groups(block: Table[Any]) -> list[tuple[str, list[Any]]]:
+    """The rows below each heading, in order; one without heading where rows stand alone."""
+    heading = next((column for column in block.columns if column.heading), None)
+    by_text = groupby(block.rows, key=lambda row: plain(heading.text(row)) if heading else "")
+    return [(text, list(rows)) for text, rows in by_text]
+
+
+def _parts(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> Iterator[Table[Any]]:
+    """Columns in groups that fit, each after the first column, with the groups of rows of which they show anything."""
+    headings = [column for column in block.columns if column.heading]
+    first, *others = (column for column in block.columns if not column.heading)
+    named = min(_width(first, [styled(first.text(row)) for row in block.rows]), max(room // 3, NAME_ROOM)) + GAP
+    parts: list[list[Column[Any]]] = []
+    used = room
+    for column in others:
+        needed = _width(column, [styled(column.text(row)) for row in block.rows])
+        cells = min(needed, room - named) + GAP
+        if used + cells > room + GAP or not parts:
+            parts.append([])
+            used = named
+        parts[-1].append(column)
+        used += cells
+    for part in parts:
+        rows = [
+            row
+            for _, group in _groups(block)
+            if any(plain(column.text(row)) not in NOTHING for row in group for column in part)
+            for row in group
+        ]
+        yield replace(block, columns=(*headings, first, *part), rows=tuple(rows), parts=False)
+
+
+def _width(column: Column[Any], texts: Sequence[Text]) -> int:
+    titles = visible(column.title, multiline=True).split("\n")
+    return max([*map(cell_len, titles), *(cell_len(text.plain) for text in texts)])
+
+
+def _fit(block: Table[Any], room: int, styled: Callable[[Line], Text]) -> tuple[_Fitting, list[list[Text]]]:
+    texts = {column: [styled(column.text(row)) for row in block.rows] for column in block.columns}
+    named = [column for column in block.columns if not column.heading]
+    columns = [column for column in named if not block.rows or any(text.plain for text in texts[column])]
+    needed = {column: _width(column, texts[column]) for column in columns}
+    while sum(_least(columns, needed, room)) + GAP * (len(columns) - 1) > room:
+        last = max(columns, key=lambda column: column.drop)
+        if not last.drop:
+            break
+        columns.remove(last)
+    widths = _least(columns, needed, room)
+    spare = room - sum(widths) - GAP * (len(columns) - 1)
+    for at, column in enumerate(columns):
+        more = min(needed[column] - widths[at], max(spare, 0))
+        widths[at], spare = widths[at] + more, spare - more
+    while spare < 0 and max(widths) > 1:
+        widest = widths.index(max(widths))
+        widths[widest], spare = widths[widest] - 1, spare + 1
+    cells = [[texts[column][at] for column in columns] for at in range(len(block.rows))]
+    return list(zip(columns, widths, strict=True)), cells
+
+
+def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room: int) -> list[int]:
+    """Fewest cells of each column: numbers and drawings are shown whole."""
+    words = [max(NAME_ROOM, int(room * FIRST_SHARE)), *[NAME_ROOM] * (len(columns) - 2), WORDS_ROOM]
+    return [
+        min(needed[column], cells) if column.words and not column.legend else needed[column]
+        for column, cells in zip(columns, words, strict=False)
+    ]
+
+
+def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bool = False) -> list[Text]:
+    """The lines of a row; cells of fewer lines stand at its top, or `at_bottom`."""
+    last = len(cells) - 1
+    parts = [
+        _cell_lines(cell, width, whole=at_bottom or (column.words and at == last), is_name=column.is_name)
+        for at, (cell, (column, width)) in enumerate(zip(cells, fitting, strict=True))
+    ]
+    height = max(map(len, parts), default=0)
+    lines = []
+    for number in range(height):
+        line = Text(" " * indent)
+        for part, (column, width) in zip(parts, fitting, strict=True):
+            at = number - (height - len(part) if at_bottom else 0)
+            shown = part[at] if 0 <= at < len(part) else Text()
+            gap = " " * (width - cell_len(shown.plain))
+            line.append_text(Text.assemble(*((shown, gap) if column.words else (gap, shown)), " " * GAP))
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _cell_lines(cell: Text, width: int, *, whole: bool, is_name: bool) -> list[Text]:
+    """The lines of a cell: words wrap; a long name is shortened, if it need not stay `whole`."""
+    lines = wrapped(cell, width)
+    if len(lines) <= NAME_LINES or whole or not (is_name or " " not in cell.plain):
+        return lines
+    return [Text(shorten(cell.plain, width), cell.style)]

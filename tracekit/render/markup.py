@@ -43,9 +43,6 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
     if value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(_text(value))}"'
-
-
-def _text(value: str | float | bool | None) -> str:
-    """An attribute's value; coordinates need no more than a hundredth."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    # Coordinates need no more than a hundredth.
+    text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    return f" {name}" if value is True else f' {name}="{escape(text)}"'

@@ -1,8 +1,5 @@
-"""Our own Markdown, such as a fix: read by one parser for text and pages.
-
-Only paragraphs, lists, code and emphasis are read. All else, such as markup, links and pictures, stays text, since a
-plug-in or a recording may have written it.
-"""
+"""Our own Markdown, such as a fix: read by one parser for text and pages. Only paragraphs, lists, code and emphasis are
+read. All else, such as markup, links and pictures, stays text, since a plug-in or a recording may have written it."""
 
 from __future__ import annotations
 

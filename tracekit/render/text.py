@@ -11,9 +11,12 @@ from rich.text import Text
 from tracekit.characters import lower_first, visible
 from tracekit.render import blocks
 from tracekit.render.blocks import Line, Role, Row
-from tracekit.render.layout import LABEL_CELLS, NARROWEST, WIDEST, Layout, keep_commands, keep_units, lines_text
-from tracekit.render.text_table import GAP, NOTHING, table_lines
+from tracekit.render.layout import GAP, LABEL_CELLS, NOTHING, Layout, keep_commands, keep_units, lines_text, table_lines
 
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal."""
+NARROWEST = 30
+"""Below this, numbers would have to break."""
 STYLES = {
     Role.PLAIN: "",
     Role.CODE: "bold",
@@ -220,7 +223,6 @@ def _more(count: int, indent: int = 0) -> Text:
 
 
 def _bold(tone: Role) -> str:
-    """The look of a line that decides."""
     return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
 
 
@@ -258,7 +260,6 @@ def _height(full: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> i
 
 
 def _as_entry(columns: Sequence[Any], row: Any) -> blocks.Entry:
-    """A row with the first two cells as its head."""
     texts = [(column.title, column.text(row)) for column in columns]
     head = blocks.join([blocks.spans(texts[0][1]), texts[1][1]], "  ")
     return blocks.Entry(head, tuple((title, text) for title, text in texts[2:] if blocks.plain(text) not in NOTHING))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.why.choice import Choice
     from tracekit.report.report import Result
+    from tracekit.trace.trace import Trace
 
 SCHEMA_VERSION = 1
 AS_USUAL = 0.02
@@ -51,6 +52,8 @@ class WhyReport:
     nothing: str
     """Why no prediction is explained; empty where one is."""
     redacted: bool
+    sampled: bool = True
+    """Whether call stacks were recorded: without them, no calling code is known."""
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
@@ -112,12 +115,13 @@ def nothing_to_explain(
 
 
 def why_report(
-    source: str, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
+    trace: Trace, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
 ) -> WhyReport:
     """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
     if not functions:
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
         kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
-    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None)
+    source, sampled = trace.contents.source, trace.profiled is not None
+    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled)
     return redact_values(report, facts) if facts is not None else report

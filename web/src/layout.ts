@@ -7,7 +7,10 @@ export const HEAD = 22;
 export const ROW = 16;
 export const PAD = 6;
 export const COUNTER = 36;
-export const STRIP = 18;
+const STRIP = 18;
+
+/** The height of a strip: of two lines where its title is longer than the pixels at its left, 7 a letter. */
+export const stripOf = (title: string, room: number): number => (title.length * 7 > room ? STRIP + 12 : STRIP);
 
 /** A pinned line stays at the top while the others scroll below it. */
 export type Line = { y: number; height: number; pinned: boolean } & (
@@ -19,11 +22,12 @@ export type Line = { y: number; height: number; pinned: boolean } & (
 
 type Kind = Line extends infer L ? (L extends Line ? Omit<L, "y" | "height" | "pinned"> : never) : never;
 
-/** Lines from top to bottom: pinned lanes, where findings are, the strips of predictions where there are any, lanes. */
+/** Lines from top to bottom: pinned lanes, where findings are (strips of these heights), the strips of predictions where
+ * there are any, lanes. */
 export function layoutOf(
   lanes: readonly Lane[],
   hasCalls: boolean,
-  strips = 0,
+  strips: readonly number[] = [],
   isPinned: (lane: Lane) => boolean = () => false,
 ): { lines: Line[]; height: number } {
   const lines: Line[] = [];
@@ -34,7 +38,7 @@ export function layoutOf(
   };
   const lane = (number: number, pinned = false): void => add({ kind: "lane", lane: number }, lanes[number].rows.length * ROW + PAD, pinned);
   lanes.forEach((each, number) => isPinned(each) && lane(number, true));
-  for (let strip = 0; strip < strips; strip++) add({ kind: "strip", strip }, STRIP);
+  strips.forEach((tall, strip) => add({ kind: "strip", strip }, tall));
   if (hasCalls) {
     add({ kind: "counter", counter: "flight" }, COUNTER);
     add({ kind: "counter", counter: "latency" }, COUNTER);

@@ -77,7 +77,7 @@ export function arrows(context: CanvasRenderingContext2D, scene: Scene, isOn: Is
   if (finding?.slow) {
     const waits = Array.from(finding.rows, (row, i) => ({ lane: finding.lanes[i], row })).filter(({ lane }) => lane >= 0);
     const chain = [finding.slow, ...waits.slice(0, ARROWS), finding.slow].map((match) => barOf(scene, match, isOn));
-    for (let i = 1; i < chain.length; i++) {
+    for (let i = 1; waits.length && i < chain.length; i++) {
       const [from, to] = [chain[i - 1], chain[i]];
       // It began to wait when it was called, and went on when the last wait was over.
       if (from && to) arrow(context, i === 1 ? Math.max(from.left, Math.min(to.left, from.right)) : from.right, from.y, i === chain.length - 1 ? from.right : to.left, to.y);

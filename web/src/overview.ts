@@ -61,7 +61,7 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
   context.fillStyle = theme.text;
   context.fillText("Events at once", 8, 15);
   context.fillStyle = theme.dim;
-  context.fillText(fitted(context, `0 to ${density.top.toFixed(1)}`, gutter - 12), 8, 29);
+  context.fillText(fitted(context, `0 to ${Number(density.top.toFixed(1))}`, gutter - 12), 8, 29);
   context.save();
   context.translate(gutter, 0);
   context.globalAlpha = 0.55;

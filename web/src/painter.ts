@@ -3,7 +3,7 @@
 import { HARDWARE, type Rows } from "./columns";
 import { latencies, levels } from "./counters";
 import type { Lane } from "./lanes";
-import { COUNTER, type Line, PAD, ROW, RULER, STRIP, topOf } from "./layout";
+import { COUNTER, type Line, PAD, ROW, RULER, topOf } from "./layout";
 import { arrows, marks, outline, shade } from "./marks";
 import { bands, bars, columns, isDense, isNarrow } from "./raster";
 import { labelOf, type Scene, type Strip } from "./scene";
@@ -56,7 +56,7 @@ function part(context: CanvasRenderingContext2D, scene: Scene, lines: Line[], to
     const y = topOf(line, scene.scroll) + RULER;
     if (line.kind === "lane") lane(context, scene, scene.lanes[line.lane], y);
     if (line.kind === "counter") counter(context, scene, line.counter, y);
-    if (line.kind === "strip") strip(context, scene, scene.strips[line.strip], y);
+    if (line.kind === "strip") strip(context, scene, scene.strips[line.strip], y, line.height);
   }
   shade(context, scene);
   marks(context, scene, scene.matches, 0, 1, isOn);
@@ -66,17 +66,17 @@ function part(context: CanvasRenderingContext2D, scene: Scene, lines: Line[], to
   context.restore();
   context.fillStyle = theme.raised;
   context.fillRect(0, top, gutter, bottom - top);
-  for (const line of lines) title(context, scene, line, topOf(line, scene.scroll) + RULER);
   context.fillStyle = theme.line;
   context.fillRect(gutter - 1, top, 1, bottom - top);
+  for (const line of lines) title(context, scene, line, topOf(line, scene.scroll) + RULER);
   context.restore();
 }
 
 /** Where a finding's evidence lies, in the color of its severity. */
-function strip(context: CanvasRenderingContext2D, scene: Scene, { covered, severity }: Strip, y: number): void {
+function strip(context: CanvasRenderingContext2D, scene: Scene, { covered, severity }: Strip, y: number, height: number): void {
   context.fillStyle = scene.theme.tones[severity] ?? scene.theme.mark;
   for (const [left, right] of bands(covered, scene.view, scene.width - scene.gutter)) {
-    context.fillRect(left, y + 4, right - left, STRIP - 8);
+    context.fillRect(left, y + height / 2 - 5, right - left, 10);
   }
 }
 

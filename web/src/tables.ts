@@ -13,6 +13,7 @@ export function prepare(table: HTMLTableElement): void {
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
   const [group] = groupsOf(table);
   heads.forEach((head, column) => {
+    if (!head.textContent && !group) return;
     if (!head.textContent) head.append("model");
     const label = group && `Sort models by ${column ? `${group[1].cells[0].textContent} in ${head.textContent}` : "name"}`;
     const sorter = button("", () => sort(table, heads, column), label);

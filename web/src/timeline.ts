@@ -10,7 +10,7 @@ import { listen } from "./gestures";
 import { Covered } from "./intervals";
 import { help, press } from "./keys";
 import type { Grouping } from "./lanes";
-import { layoutOf, RULER, topOf } from "./layout";
+import { layoutOf, RULER, stripOf, topOf } from "./layout";
 import { Density, followBrush, HEIGHT, paintOverview } from "./overview";
 import { paint } from "./painter";
 import { describeFinding, describeNothing, describeRange, describeRow, describeView } from "./panel";
@@ -47,8 +47,6 @@ export class Timeline {
   private twin: Timeline | null = null;
   private isPending = false;
   private printing = 0;
-  /** Pixels of the lanes that are seen at a time. */
-  private tall = 0;
   private listTimer = 0;
 
   constructor(
@@ -130,7 +128,7 @@ export class Timeline {
         press(event, false, this.toolbar.moves);
       }
     });
-    new ResizeObserver(() => this.resize()).observe(this.viewport);
+    new ResizeObserver(() => this.arrange()).observe(this.viewport);
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     this.goTo(location.hash);
   }
@@ -145,20 +143,15 @@ export class Timeline {
   /** Lays the lanes out again, after they or the width have changed. */
   private arrange(): void {
     const { lanes, calls, strips, pinned } = this.scene;
-    const { lines, height } = layoutOf(lanes, calls.starts.length > 0, strips.length, (lane) => pinned.has(keyOf(lane)));
-    this.scene.lines = lines;
-    this.tall = Math.min(height + RULER, TALLEST);
-    this.viewport.style.height = `${this.tall}px`;
-    this.spacer.style.height = `${height + RULER - this.tall}px`;
-    this.resize();
-  }
-
-  private resize(): void {
     const width = this.printing || this.viewport.clientWidth;
-    const height = this.tall;
     const gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
-    Object.assign(this.scene, { width, height, gutter, scroll: this.viewport.scrollTop });
-    sized(this.canvas, width, height, this.printing > 0);
+    const talls = strips.map(({ title }) => stripOf(title, gutter));
+    const { lines, height } = layoutOf(lanes, calls.starts.length > 0, talls, (lane) => pinned.has(keyOf(lane)));
+    const tall = Math.min(height + RULER, TALLEST);
+    this.viewport.style.height = `${tall}px`;
+    this.spacer.style.height = `${height + RULER - tall}px`;
+    Object.assign(this.scene, { lines, width, height: tall, gutter, scroll: this.viewport.scrollTop });
+    sized(this.canvas, width, tall, this.printing > 0);
     sized(this.overview, width, HEIGHT, this.printing > 0);
     this.drawNow();
   }
@@ -201,7 +194,7 @@ export class Timeline {
   print(width: number): void {
     this.printing = width;
     this.recolor();
-    this.resize();
+    this.arrange();
   }
 
   // ---- moving
@@ -297,7 +290,7 @@ export class Timeline {
     const lane = this.scene.places.lane[match.lane][match.row];
     const line = lines.find((each) => each.kind === "lane" && each.lane === lane);
     if (!line || line.pinned) return;
-    const room = this.tall - RULER;
+    const room = this.scene.height - RULER;
     const top = topOf(line, scroll);
     if (top < 0 || top + line.height > room) this.viewport.scrollTop = Math.max(line.y - room / 3, 0);
   }

@@ -1,11 +1,13 @@
 // What stands around the lanes: their titles, the axis of time and its grid.
 
-import { type Line, PAD, ROW, RULER } from "./layout";
+import { type Line, PAD, ROW, RULER, stripOf } from "./layout";
 import type { Scene } from "./scene";
 import { axis, duration } from "./units";
 import { ticks, xOf } from "./view";
 
 export const FONT = "11px system-ui, sans-serif";
+/** Two lines of a long title. */
+const FOLD = /^.{1,14}[- ]|.+/g;
 
 export function grid(context: CanvasRenderingContext2D, scene: Scene): void {
   const width = scene.width - scene.gutter;
@@ -39,7 +41,8 @@ export function title(context: CanvasRenderingContext2D, scene: Scene, line: Lin
   } else if (line.kind === "strip") {
     const { title, severity } = scene.strips[line.strip];
     context.fillStyle = theme.tones[severity] ?? theme.mark;
-    context.fillText(fitted(context, title, gutter - 12), 8, y + line.height / 2);
+    const words = line.height > stripOf("", gutter) ? (title.match(FOLD) ?? []) : [title];
+    words.forEach((text, i) => context.fillText(fitted(context, text, gutter - 12), 8, y + line.height / 2 + (i - (words.length - 1) / 2) * 12));
   } else {
     const most = line.counter === "flight" ? String(scene.most) : duration(scene.longest);
     const title = line.counter === "flight" ? "In flight" : "Latency";
@@ -66,12 +69,11 @@ export function ruler(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** The text, cut where it is too wide; empty where not even a few letters fit. Widths are taken as those of digits,
- * which is quick and hardly ever too narrow. */
+/** The text, cut where it is too wide, after the quick width of digits; empty where not even a few letters fit. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   const each = (widths.get(context.font) ?? measured(context)) || 6;
   const letters = Math.floor(room / each);
-  if (letters >= text.length) return text;
+  if (letters >= text.length || context.measureText(text).width <= room) return text;
   return letters < 4 ? "" : `${text.slice(0, letters - 1)}\u2026`;
 }
 

@@ -6,7 +6,7 @@ import { callsOf, inFlight, latencies, levels } from "../src/counters";
 import { parsed, written } from "../src/fragment";
 import { Covered } from "../src/intervals";
 import { lanesOf } from "../src/lanes";
-import { layoutOf, rowAt } from "../src/layout";
+import { layoutOf, rowAt, stripOf } from "../src/layout";
 import { brushed, Density } from "../src/overview";
 import { inferredFacts } from "../src/panel";
 import { search } from "../src/search";
@@ -107,6 +107,14 @@ test("a height belongs to one row of a lane", () => {
   assert.deepEqual(rowAt(lines, lanes, lane.y + 5), { lane: 0, row: 0 });
   assert.deepEqual(rowAt(lines, lanes, height - 1), { lane: 0, row: 1 });
   assert.equal(rowAt(lines, lanes, 5), null);
+});
+
+test("a title that is longer than the room at its left has two lines", () => {
+  const talls = ["request-errors", "load-before-first-token"].map((title) => stripOf(title, 104));
+  assert.deepEqual(talls, [18, 30]);
+  assert.equal(stripOf("load-before-first-token", 168), 18);
+  const { lines } = layoutOf([], false, talls);
+  assert.deepEqual(lines.map(({ y, height }) => [y, height]), [[0, 18], [18, 30]]);
 });
 
 test("calls are in flight from their start to their end", () => {

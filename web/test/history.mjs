@@ -28,6 +28,9 @@ while (!(await page.evaluate(() => document.activeElement.querySelector(":scope 
 seen.focused = await tip.textContent();
 await page.keyboard.press("ArrowLeft");
 seen.stepped = await tip.textContent();
+await page.setViewportSize({ width: 390, height: 900 });
+seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+await page.setViewportSize({ width: 1280, height: 900 });
 await page.mouse.click(box.x + box.width * Number(share), box.y + box.height / 2);
 await page.waitForURL(/report/);
 seen.address = page.url();

@@ -12,7 +12,7 @@ from tracekit._version import __version__
 from tracekit.characters import visible
 from tracekit.comparison.settings import NAMES
 from tracekit.comparison.verdict import Item, Verdict
-from tracekit.links import REPOSITORY, docs_page
+from tracekit.errors import REPOSITORY, docs_page
 from tracekit.recording.writing.xml import xml_text
 from tracekit.units import format_count
 

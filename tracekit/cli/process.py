@@ -1,0 +1,141 @@
+"""A process of the command line: what it leaves out, so that it starts sooner; and how it ends: exit statuses, the
+command after it, and SIGTERM and SIGHUP as an exception, so that files, programs and the terminal are put in order."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from importlib.machinery import ModuleSpec
+from types import FrameType
+from typing import Any
+
+# Windows has no SIGHUP.
+SIGNALS = (signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
+
+
+class ExitStatus(IntEnum):
+    """What the process returns to its caller. Scripts and CI depend on the numbers."""
+
+    DONE = 0
+    """Done; no finding at or above `--fail-on`."""
+    GATE_FAILED = 1
+    """A finding reached `--fail-on`."""
+    UNUSABLE = 2
+    """Unusable input, bad usage, or a check that failed."""
+    INCONCLUSIVE = 3
+    """No check could be evaluated."""
+    INTERRUPTED = 130
+    """Stopped with Ctrl-C (128 + SIGINT, as shells have it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What a command wants to be run after it: a command line, without the name of the program."""
+
+    arguments: tuple[str, ...]
+
+
+class Terminated(BaseException):
+    """The system, or whoever started the command, wants it to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def name(self) -> str:
+        """Name of the signal."""
+        return signal.Signals(self.number).name
+
+    @property
+    def status(self) -> int:
+        """Exit status, as shells have it."""
+        return 128 + self.number
+
+
+@contextmanager
+def raising_terminated() -> Iterator[None]:
+    """Raise `Terminated` where one of the signals comes, unless it is ignored, as under `nohup`."""
+    heeded = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in heeded:
+        signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _raise(number: int, _frame: FrameType | None) -> None:
+    raise Terminated(number)
+
+
+def lighten() -> None:
+    """Let what is imported from here on do without what tracekit has no use for. For processes of our own only; those
+    of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
+    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
+    starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
+    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
+    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
+    class at once; there they are left alone."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NotForPandas())
+    compile_method = getattr(dataclasses, _COMPILE, None)
+    if compile_method is not None and not isinstance(compile_method, _CompiledLate):
+        setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
+
+
+def let_go_of_recording() -> None:
+    """Free what the last of many recordings left. Its parts refer to each other, and processes of the command line look
+    for such objects too seldom to find them in time. What was there before is not looked through again."""
+    gc.collect(1)
+
+
+_COMPILE = "_create_fn"
+"""What compiles one method of a data class, up to Python 3.12."""
+
+
+class _CompiledLate:
+    """Compiles methods of data classes when they are first called."""
+
+    def __init__(self, compile_method: Callable[..., Callable[..., Any]]) -> None:
+        self._compile = compile_method
+
+    def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
+        """The method, or one that takes its own place with it."""
+
+        @cache
+        def method() -> Callable[..., Any]:
+            return self._compile(name, *arguments, **options)
+
+        def late(instance: object, /, *values: object, **named: object) -> Any:
+            for each in type(instance).__mro__:
+                if each.__dict__.get(name) is late:
+                    method().__qualname__ = late.__qualname__
+                    setattr(each, name, method())
+            return method()(instance, *values, **named)
+
+        late.__name__ = name
+        return late
+
+
+class _NotForPandas:
+    """A finder of modules that refuses pyarrow while pandas is imported."""
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """Leave every other module to the finders after it. Raises `ModuleNotFoundError`."""
+        if fullname == "pyarrow":
+            pandas = sys.modules.get("pandas")
+            if getattr(getattr(pandas, "__spec__", None), "_initializing", False):
+                raise ModuleNotFoundError("tracekit has no use for it in pandas", name=fullname)
+        return None

@@ -1,0 +1,125 @@
+"""What helps: the diagnostic tree with what the recording answers, and what fixing findings would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tracekit.documents import columns
+from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
+from tracekit.report import formatting
+from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
+from tracekit.report.formatting import lower_first
+from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
+from tracekit.units import format_count, format_estimate, format_time
+
+SHOWN = 3
+"""Sentences of evidence per question, unless everything is asked for."""
+REPEATED = 100
+"""A reason of so many characters is given once only."""
+MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.UNKNOWN: Span("?", Role.OPEN)}
+_Row = tuple[str, ModelChange]
+"""What is fixed, and how a model changes."""
+GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
+ARROW = " → "
+
+
+def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Document:
+    """What the recording answers, then what none can, which the short text names in a line; long reasons stand once."""
+    shown = None if everything else SHOWN
+    given: set[str] = set()
+    sections, others, names = [], [], []
+    for branch in diagnosis.branches:
+        facts = items(branch.facts, role=Role.DIM)
+        # What no check could answer.
+        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
+        answered = [leaf for leaf in branch.leaves if leaf not in beyond]
+        asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
+        sections.append(section(branch.title, facts, asked) if asked else None)
+        title = f"{branch.title}: {'the rest is ' if asked else ''}not in this recording"
+        others.append(section(title, None if asked else facts, left, folded=True) if left else None)
+        names += [leaf.pattern for leaf in beyond]
+    rest = f"Not in this recording: {', '.join(names)}. What to check instead: -v"
+    return Document(
+        title=diagnosis.source,
+        verdict=diagnosis.verdict,
+        tone=Role.PLAIN,
+        context=tuple(map(Paragraph, diagnosis.recording)),
+        blocks=present(*sections, *others),
+        closing=rest if names else "",
+    )
+
+
+def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
+    """One question. Its evidence joins what was `given`."""
+    new = [line for line in leaf.evidence if line not in given or len(line) < REPEATED]
+    given.update(leaf.evidence)
+    if len(new) < len(leaf.evidence):
+        new.insert(0, "Same reason as above.")
+    more = [f"{len(new) - shown} more (-v)"] if shown is not None and len(new) > shown else []
+    why = [("why" if not number else "", line) for number, line in enumerate([*new[:shown], *more])]
+    pages = ", ".join(f"tracekit explain {check}" for check in leaf.checks)
+    next_step = ("fix", pages) if leaf.answer == Answer.SEEN else ("check", lower_first(leaf.ask))
+    head: Line = (MARKS[leaf.answer], " ", Span(leaf.pattern, Role.STRONG), f": {leaf.answer}")
+    return Entry(head, (*why, next_step))
+
+
+def whatif_document(said: WhatIf) -> Document:
+    """A row for each model that changes, then what was assumed and what is unknown."""
+    rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
+    shown: tuple[Column[_Row], ...] = (
+        columns.words("fixed", lambda row: row[0], heading=True),
+        columns.names("model", lambda row: row[1].model),
+        _column("median", lambda figures: figures.median_ns, formatting.duration),
+        _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
+        _column("per second", lambda figures: figures.per_second, lambda rate, _: f"{rate:.1f}", drop=3),
+        _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
+        columns.numbers(
+            "predicted gain", lambda row: row[1].saved_ns, lambda ns: format_estimate(ns) if ns else "none"
+        ),
+    )
+    nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
+    return Document(
+        title=said.source,
+        verdict=_verdict(said),
+        tone=Role.PLAIN,
+        blocks=present(
+            section("Before and after", table("Before and after", shown, rows), note=GAIN),
+            items(nothing),
+            section("Savings unknown", items(f"{each.finding}: {each.reason}" for each in said.unknown)),
+            section("Assumed", items(said.assumed, role=Role.DIM)),
+        ),
+    )
+
+
+def _verdict(said: WhatIf) -> str:
+    if not said.replays:
+        return "Savings unknown" if said.unknown else said.nothing or "No findings"
+    last = said.replays[-1]
+    count = format_count(len(last.findings), "finding")
+    if not last.models:
+        return f"Fixing {count} saves nothing"
+    where = f" in {format_count(len(last.models), 'model')}" if len(last.models) > 1 else ""
+    words = [f"saves {format_estimate(last.saved_ns)}{where}"] if last.saved_ns else []
+    best = last.models[0]
+    if ARROW in (medians := _sides(best, lambda figures: figures.median_ns, format_time)):
+        words.append(f"{best.model} median {medians}")
+    return f"Fixing {count}: {', '.join(words) or 'predictions run at another pace'}"
+
+
+def _name(replay: Replay) -> str:
+    count = len(replay.findings)
+    return replay.findings[0] if count == 1 else f"all {count} together"
+
+
+def _column(
+    title: str, of: Callable[[Figures], float | None], form: Callable[[Any, int], str], drop: int = 0
+) -> Column[_Row]:
+    return Column(title, lambda row: _sides(row[1], of, form), lambda row: of(row[1].after), drop=drop)
+
+
+def _sides(change: ModelChange, of: Callable[[Figures], float | None], form: Callable[[Any, int], str]) -> str:
+    """A figure before and after; once where it stays the same."""
+    values = of(change.before), of(change.after)
+    words = [formatting.ABSENT if value is None else form(value, change.resolution_ns) for value in values]
+    return ARROW.join(dict.fromkeys(words))
