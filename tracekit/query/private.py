@@ -71,7 +71,8 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
     facts, names = private_facts(trace), model_names(trace)
 
     def public(tables: Sequence[Table]) -> list[Table]:
-        columns = [each for table in tables for each in zip(table.columns, table.cells, strict=True)]
+        # A table that cannot be read has columns, and no cells.
+        columns = [each for table in tables for each in zip(table.columns, table.cells, strict=False)]
         cells = [(column.mnemonic.replace("-", "_"), each) for column, each in columns]
         values = [(name, value) for name, each in cells if isinstance(each, CodedCells) for value in each.values]
         values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
