@@ -24,12 +24,27 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_x
     assert states["kdebug"] == "unreadable"
     left_out = sum(entry["state"] == "unreadable" for entry in listed)
     assert f"skipped {left_out} tables: listed in the table of contents but not exported" in result.err
-    assert "cells are not redacted" in result.err
+    assert "private texts are replaced" in result.err
+
+
+def test_cells_are_redacted_as_sql_shows_them_unless_asked_for(tracekit, samples: Path, tmp_path: Path) -> None:
+    for flags, kept in (((), False), (("--no-redact",), True)):
+        folder = tmp_path / str(kept)
+        result = tracekit("export", samples / "meal_planner.trace", "--folder", folder, *flags)
+        assert ("cells are not redacted" in result.err) == kept
+        texts = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.csv"))
+        for written in ("You plan meals", "Question 1", "An answer.", "spices", "request_start"):
+            assert (written in texts) == kept
+        assert "MealPlanner (5127)" in texts
+        with (folder / "ModelInferenceTable.csv").open(encoding="utf-8", newline="") as stream:
+            assert next(csv.DictReader(stream))["prompt-tokens"] == "412"
 
 
 def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
     source = samples / "captions_concurrent_xml"
-    assert tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q").err == ""
+    assert (
+        tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q", "--no-redact").err == ""
+    )
     again = tracekit("analyze", tmp_path / source.name, "--format", "json")
     report, before = (json.loads(each.out) for each in (again, tracekit("analyze", source, "--format", "json")))
     for each in (report, before):
@@ -39,7 +54,7 @@ def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_pat
 
 
 def test_xml_with_call_stacks_as_text_is_analyzed_without_them(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q")
+    tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q", "--no-redact")
     report = json.loads(tracekit("analyze", tmp_path / "again", "--format", "json").out)
     assert report["code"]["samples"] == 2_410
     assert report["code"]["stacks"] == 0

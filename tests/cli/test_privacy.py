@@ -200,6 +200,8 @@ BOTH_FORMS = {
     "analyze -q": ("-o", "out.zip", "--no-config"),
     "export -o out.pftrace": (),
     "export -o out.json": (),
+    "export --folder out": (),
+    "export --folder out --format xml": (),
     "stacks --format speedscope": (),
 }
 """All that a command writes comes from one run of it, since reading takes the time."""
@@ -222,7 +224,7 @@ ONE_FORM = [
 def written_texts(printed: str, folder: Path) -> dict[str, str]:
     """What a command printed, and the files that it wrote."""
     texts = {"printed": printed}
-    for path in folder.iterdir():
+    for path in (path for path in folder.rglob("*") if path.is_file()):
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as packed:
                 texts |= {name: packed.read(name).decode() for name in packed.namelist()}
@@ -255,7 +257,7 @@ def test_no_command_tells_a_secret(
         "export -o out.pftrace": 1,
         "export -o out.json": 1,
     }
-    assert len(texts) == 1 + written.get(command, 0)
+    assert len(texts) == 1 + written.get(command, 0) or ("--folder" in command and len(texts) > 12)
     assert {output: leaks(text) for output, text in texts.items()} == {output: set() for output in texts}
     if "stacks" in command or command == "analyze":
         assert any("HushFunction" in text for text in texts.values())

@@ -182,6 +182,10 @@ def check_text(document):
     count = 0
     for table in tables_of(document.blocks):
         for column in (column for column in table.columns if column.value is not None):
+            if table.instead is not None:
+                said = " ".join(plain(entry.head) for entry in table.instead.entries)
+                assert all(plain(column.text(row)) in said for row in table.rows)
+                continue
             for row, text in zip(table.rows, printed(table, column), strict=True):
                 (cell, *_) = spans(column.text(row))
                 value = column.value(row)

@@ -14,6 +14,7 @@ import pandas as pd
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.trace.filter import Shown, model_names
 from tracekit.trace.frames import is_any, texts_in
+from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
 from tracekit.trace.runtimes.registry import Recognized, runtimes
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -37,6 +38,11 @@ class PhaseSummary:
     points: int
     """Events without a duration."""
 
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.points + self.unfinished + (self.statistics.count if self.statistics else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSummary:
@@ -52,6 +58,8 @@ class RuntimeSummary:
     """Start of its first signpost; None without any."""
     last_ns: int | None = None
     """From its first signpost to the end of its last; None without any."""
+    unvalidated: bool = False
+    """Whether it rests on tables of which no public recording shows the rows."""
 
 
 def summarize_runtimes(trace: Trace, shown: Shown | None = None) -> tuple[RuntimeSummary, ...]:
@@ -71,13 +79,14 @@ def summarize_runtimes(trace: Trace, shown: Shown | None = None) -> tuple[Runtim
 def _summary(name: str, rows: pd.DataFrame) -> RuntimeSummary:
     ends = rows["start_ns"] + rows["duration_ns"].fillna(0)
     phases = rows.groupby(["lane", "phase", "name"], observed=True, sort=False)
-    return RuntimeSummary(
-        name,
-        f"It logged {format_count(len(rows), 'signpost')}.",
-        tuple(starmap(_phase, phases)),
-        int(rows["start_ns"].min()),
-        int(ends.max()),
+    unvalidated = name in UNVALIDATED
+    reason = (
+        f"Its tables hold {format_count(len(rows), 'row')}."
+        if unvalidated
+        else f"It logged {format_count(len(rows), 'signpost')}."
     )
+    first, last = int(rows["start_ns"].min()), int(ends.max())
+    return RuntimeSummary(name, reason, tuple(starmap(_phase, phases)), first, last, unvalidated)
 
 
 def _phase(of: Hashable, rows: pd.DataFrame) -> PhaseSummary:

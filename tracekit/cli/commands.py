@@ -288,8 +288,8 @@ COMMANDS = (
             "tracekit export run.trace -o run.pftrace --open",
         ),
         "Lists the tables of a recording, writes all or some of them, or the timeline for the Perfetto UI (.pftrace) "
-        "and the trace event format (.json). Tables are not redacted; timelines are. -o replaces an existing file; "
-        "--folder does so only with --force.",
+        "and the trace event format (.json). -o replaces an existing file; --folder does so only with --force. Private "
+        "texts are replaced; --no-redact keeps tables as they were recorded.",
         (Argument("path", "PATH", RECORDING, "*"),),
         "folder output open format json schema json-schema force quiet",
         f"model process {_PART} run {_SETTINGS} {_READ} no-redact",

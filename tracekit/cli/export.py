@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
 from tracekit.cli.commands import TABLE_FORMATS
 from tracekit.cli.forms import check_folder, check_output, print_document
@@ -38,6 +40,8 @@ tracekit export --json-schema report                  the schema of --json
 Formats of tables: csv, jsonl, parquet, xml
 Schemas: report, model, performance, whatif
 """
+_REDACTED = "private texts are replaced, also those that analysis needs; --no-redact writes cells as they were recorded"
+_AS_RECORDED = "cells are not redacted (process names, paths, messages); check the files before sharing them"
 _OF_TIMELINES = "open model process from to signpost config no-config"
 
 
@@ -95,13 +99,12 @@ def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:
     with showing_progress(arguments.quiet) as progress:
         recording = _recording(arguments, progress)
         make_folder(folder)
-        public = public_attributes if arguments.redact else None
-        written = write_folder(recording, folder, form, schemas=arguments.schema, public=public)
+        written = _written(arguments, recording, folder, form)
     # Why xctrace failed says more than that a table is not there.
     reasons = dict(recording.contents.failures)
     written.left_out = [(schema, reasons.get(schema, reason)) for schema, reason in written.left_out]
     if not arguments.quiet or reasons:
-        _tell(written, folder)
+        _tell(written, folder, arguments.redact)
     return _status(arguments, recording)
 
 
@@ -113,8 +116,7 @@ def _write_file(arguments: Namespace, file: Path, form: str) -> ExitStatus:
     check_output(file, arguments.path)
     with showing_progress(arguments.quiet) as progress, TemporaryDirectory(prefix="tracekit-") as folder:
         recording = _recording(arguments, progress)
-        public = public_attributes if arguments.redact else None
-        written = write_folder(recording, Path(folder), form, schemas=arguments.schema, public=public)
+        written = _written(arguments, recording, Path(folder), form)
         if len(written.files) > 1:
             raise UsageError(f"{len(written.files)} tables have the schema {arguments.schema[0]}; use --folder")
         make_folder(file.parent)
@@ -124,8 +126,25 @@ def _write_file(arguments: Namespace, file: Path, form: str) -> ExitStatus:
                 copyfileobj(table, stream)
     written.listing = None
     if not arguments.quiet:
-        _tell(written, file)
+        _tell(written, file, arguments.redact)
     return _status(arguments, recording)
+
+
+def _written(arguments: Namespace, recording: Recording, folder: Path, form: str) -> WrittenFolder:
+    """Write the tables as they were recorded, or as `tracekit sql` shows them."""
+    if not arguments.redact:
+        return write_folder(recording, folder, form, schemas=arguments.schema, public=None)
+    # What is private follows from what the tables mean.
+    from tracekit.query.private import public_tables
+    from tracekit.trace.build import build_trace
+
+    # Tables that were read stay, since they are written next.
+    kept: Any = SimpleNamespace(
+        **{name: getattr(recording, name) for name in ("contents", "run", "tables", "call_stacks")},
+        forget=lambda _schemas: None,
+    )
+    cells = public_tables(build_trace(kept))
+    return write_folder(recording, folder, form, schemas=arguments.schema, public=public_attributes, cells=cells)
 
 
 def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None) -> Recording:
@@ -149,7 +168,7 @@ def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None
     return recording
 
 
-def _tell(written: WrittenFolder, where: Path) -> None:
+def _tell(written: WrittenFolder, where: Path, redacted: bool) -> None:
     """What was written, what was not, and what a reader of the files should know."""
     listing = f" and {written.listing}" if written.listing else ""
     tables = format_count(len(written.files), "table")
@@ -157,9 +176,7 @@ def _tell(written: WrittenFolder, where: Path) -> None:
     for reason, named in reasons_in(written.left_out).items():
         narrate(f"tracekit: skipped {named}: {reason}")
     if written.files:
-        narrate(
-            "tracekit: cells are not redacted (process names, paths, messages); check the files before sharing them"
-        )
+        narrate(f"tracekit: {_REDACTED if redacted else _AS_RECORDED}")
 
 
 def _status(arguments: Namespace, recording: Recording) -> ExitStatus:

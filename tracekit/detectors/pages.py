@@ -23,8 +23,8 @@ _LINK = re.compile(r"\[(.*)\]\((.*)\)", re.DOTALL)
 
 
 class Pattern(StrEnum):
-    """A leaf of the Core ML diagnostic tree, the project's own guide to load failures, performance, memory, accuracy
-    and conversion; the value is what the report calls it."""
+    """A leaf of the diagnostic tree, the project's own guide to load failures, performance, memory, accuracy and
+    conversion of models, and to failed requests; the value is what the report calls it."""
 
     UNSUPPORTED_VERSION = "1a unsupported model version"
     NO_COMPUTE_PLAN = "1b no compute plan"
@@ -39,6 +39,7 @@ class Pattern(StrEnum):
     PRUNING_ACCURACY = "4c accuracy after pruning"
     UNSUPPORTED_OPERATION = "5a operation not supported"
     WRONG_OUTPUT = "5b wrong output"
+    FAILED_REQUESTS = "6a requests fail or are cut off"
     RECORDING = "the recording itself"
     """Not of the tree: whether the recording shows what it should."""
 
@@ -62,7 +63,7 @@ class Page:
     finding_title: str
     """States the problem."""
     pattern: Pattern
-    """Where it belongs in the diagnostic tree of Core ML."""
+    """Where it belongs in the diagnostic tree."""
     why: str
     """One sentence: what it costs the user."""
     references: tuple[Reference, ...] = ()

@@ -27,7 +27,9 @@ COLUMNS: tuple[Column[Result], ...] = (
 )
 
 
-def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result]) -> Section | None:
+def not_evaluated_section(
+    remedies: Sequence[Remedy], checks: Sequence[Result], *, folded: bool = False
+) -> Section | None:
     """What helps to evaluate the checks that were not; then errors, and what the lines leave out."""
     rest: Iterator[Line] = (
         (Span(", ".join(each.checks), Role.STRONG), f": {each.rest or 'see Coverage'}")
@@ -35,7 +37,8 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result]) 
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    return section("Not evaluated", items(_remedies(remedies, checks), REMEDIES), more, name="checks")
+    listed = items(_remedies(remedies, checks), REMEDIES)
+    return section("Not evaluated", listed, more, name="checks", folded=folded)
 
 
 def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:

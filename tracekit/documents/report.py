@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LINES, INCONCLUSIVE_LINES = 62, 40
 """Most lines of the short text, and those from which on it says less where nothing could be evaluated."""
+SCREEN = 23
+"""Most lines where language models are all that ran: verdict and first finding stand on one small screen."""
 NOTES = 3
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 COVERAGE: tuple[Column[Coverage], ...] = (
@@ -46,6 +48,7 @@ KINDS = ("with findings", "without findings", NOT_CHECKED, INCONCLUSIVE, UNREAD)
 def report_document(report: Report, timeline: Timeline | None = None, show: Collection[str] = PARTS) -> blocks.Document:
     """The report, and with a `timeline` the pictures that a page shows; `show` names the wanted ones of `PARTS`."""
     recording, models, summary = report.recording, report.models, report.summary
+    requests_alone = bool(report.requests and not models)
     drawn: Sequence[blocks.Block | None] = ()
     if timeline is not None:
         # Most reports are text, which draws nothing.
@@ -72,7 +75,12 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
         ("models", latency_section(report, timeline) if timeline is not None else None),
-        ("findings", checks.not_evaluated_section(remedies(report), report.results)),
+        (
+            "findings",
+            checks.not_evaluated_section(
+                remedies(report), report.results, folded=requests_alone and bool(summary.findings)
+            ),
+        ),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_app.code_section(report.code, flame)),
         ("events", report_events.events_section(report.aggregation)),
@@ -88,7 +96,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         blocks=blocks.present(*(block for part, block in parts if part in show)),
         closing=summary_line(report),
         more=view_command(report),
-        room=(LINES if summary.says else INCONCLUSIVE_LINES, LINES),
+        room=(SCREEN, SCREEN) if requests_alone else (LINES if summary.says else INCONCLUSIVE_LINES, LINES),
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
     )
 

@@ -35,8 +35,8 @@ WARM = ", warm"
 STAGE = ", as a stage"
 """Ends the name of what a model did as a stage of a pipeline, beside which the app may call it as well."""
 WARM_NOTE = "warm: excludes the first prediction after each load"
-OPERATIONS, PHASES, PHASES_OF_REQUESTS = 8, 14, 6
-"""Operations and phases in the short text; fewer phases where requests are told, which they are parts of."""
+OPERATIONS, PHASES = 8, 14
+"""Operations and phases in the short text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,35 +133,38 @@ def requests_section(report: Report) -> Section | None:
         for name in operations.REQUEST_TITLES
         if any(operations.request_value(each, name) is not None for each in report.requests)
     ]
-    grid = table("Language models", columns, shown)
-    notes = (note for each in report.requests for note in operations.request_notes(each))
+    alone = report.requests[0] if len(report.requests) == 1 else None
+    said = alone and "; ".join(
+        f"{operations.REQUEST_TITLES[name]} {operations.request_number(alone, name)}" for name in shown
+    )
+    instead = items([(Span(alone.name, Role.STRONG), f": {said}")]) if alone else None
+    grid = table("Language models", columns, shown, instead=instead)
+    notes = ("; ".join((*([] if alone else [each.name]), *operations.request_notes(each))) for each in report.requests)
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 
 
 def runtimes_section(report: Report) -> Section | None:
     """Which runtimes ran beside Core ML, what shows that, and how long their phases take."""
     rows = [(runtime.name, phase) for runtime in report.runtimes for phase in runtime.phases]
-
-    def count(row: tuple[str, PhaseSummary]) -> int:
-        phase = row[1]
-        return phase.points + phase.unfinished + (phase.statistics.count if phase.statistics else 0)
-
     columns: tuple[Column[tuple[str, PhaseSummary]], ...] = (
         words("runtime", lambda row: row[0], heading=True),
         words("phase", lambda row: row[1].phase),
-        names("signpost", lambda row: row[1].signpost, drop=1),
-        numbers("count", count),
+        names("name", lambda row: row[1].signpost, drop=1),
+        numbers("count", lambda row: row[1].count),
         durations("median", lambda row: row[1].statistics.p50_ns if row[1].statistics else None),
         durations("p95", lambda row: row[1].statistics.p95_ns if row[1].statistics else None, drop=2),
         durations("sum", lambda row: row[1].statistics.total_ns if row[1].statistics else None, drop=3),
     )
     recognized = [each for each in report.runtimes if not each.phases]
-    grid = table("Runtimes", columns, rows, brief=PHASES_OF_REQUESTS if report.requests else PHASES)
+    grid = table("Runtimes", columns, rows, brief=PHASES)
     unfinished = sum(phase.unfinished for _, phase in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
         operations.UNCHECKED if rows and not report.requests else "",
+        *(f"{each.name}: {operations.UNVALIDATED_WORDS}" for each in report.runtimes if each.unvalidated),
     )
+    # Requests are told, and these are their parts.
+    told = {each.runtime for each in report.requests}
     return section(
         "Runtimes",
         grid,
@@ -169,4 +172,5 @@ def runtimes_section(report: Report) -> Section | None:
         items(notes, role=Role.DIM),
         absent_note(grid),
         name="runtimes",
+        folded=all(each.name in told for each in report.runtimes),
     )

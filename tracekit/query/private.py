@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -11,9 +13,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from tracekit.grouping import grouped
 from tracekit.query.reading import RAW
+from tracekit.recording.coding import merge_codes
+from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
-from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
+from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
 from tracekit.trace.frames import categorical, held_texts, is_any
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
@@ -33,12 +38,14 @@ SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 _NAMED = ("label", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
 TEXTS: Final = frozenset((*_NAMED, "conclusion", "advice", "note"))
 """Columns in which names of processes, paths and ids are replaced."""
+COUNTS: Final = frozenset(("total_tokens", "prompt_tokens", "response_tokens", "cached_tokens", "turn_index"))
+"""Columns of numbers that are recorded as texts."""
 MODELS: Final = frozenset(("model", "parent_model"))
 SIGNPOSTS: Final = frozenset(("name", "category", "subsystem"))
 """Columns of words that apps choose: each is told apart by an alias."""
 _WORK = re.compile(r"\s+0x[0-9a-f]+$")
 """The piece of work at the end of a label: thousands differ in it alone."""
-_MAIN = "Main Thread"
+_MAIN, _PROCESS = "Main Thread", "process"
 _SCHEMAS = frozenset(schema for instrument in INSTRUMENTS for schema in instrument.schemas)
 """Recorded tables of which it is known what their columns hold."""
 
@@ -47,15 +54,56 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
     """The frames with private texts replaced, names of processes as in a report. A text column that is known to be
     neither harmless nor of one of these kinds is private whole: apps and tables that are not known may write anything.
     O(rows + size of the distinct texts)."""
-    facts, names = private_facts(trace), model_names(trace)
-    unknown = {view for view in frames if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
     held = {
         (view, str(column)): list(held_texts(categorical(frame[column])))
         for view, frame in frames.items()
         for column in frame.columns
         if view not in OF_REPORT and not is_numeric_dtype(frame[column].dtype)
-        if view in unknown or column not in SAFE
     }
+    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
+    for (view, column), public in _public_texts(held, private_facts(trace), model_names(trace)).items():
+        changed[view][column] = _with_texts(frames[view][column], list(public), list(public.values()))
+    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+
+
+def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
+    """What takes the same out of the cells of all tables of one schema. O(size of the distinct texts)."""
+    facts, names = private_facts(trace), model_names(trace)
+
+    def public(tables: Sequence[Table]) -> list[Table]:
+        # A table that cannot be read has columns, and no cells.
+        columns = [each for table in tables for each in zip(table.columns, table.cells, strict=False)]
+        cells = [(column.mnemonic.replace("-", "_"), each) for column, each in columns]
+        values = [(name, value) for name, each in cells if isinstance(each, CodedCells) for value in each.values]
+        values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
+        texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
+        clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
+        made = iter([_public_cells(*each, clean) for each in cells])
+        return [replace(table, cells=tuple(islice(made, len(table.cells)))) for table in tables]
+
+    return public
+
+
+def _public_cells(name: str, cells: Cells, clean: Mapping[str, Mapping[str, str]]) -> Cells:
+    if isinstance(cells, IntegerCells) or name not in clean:
+        return cells
+    return merge_codes(cells.codes, [_public_value(value, name, clean) for value in cells.values])
+
+
+def _public_value(value: CellValue, name: str, clean: Mapping[str, Mapping[str, str]]) -> CellValue:
+    text = clean[name][str(value)]
+    if isinstance(value, Thread):
+        process = _public_value(value.process, _PROCESS, clean) if value.process else None
+        return Thread(text, value.tid, process if isinstance(process, Process) else None)
+    return Process(text.removesuffix(f" ({value.pid})"), value.pid) if isinstance(value, Process) else text
+
+
+def _public_texts(
+    held: Mapping[tuple[str, str], list[str]], facts: PrivateFacts, names: Collection[str]
+) -> dict[tuple[str, str], dict[str, str]]:
+    """What stands for each text of a view's column; columns that stay as they are have no entry."""
+    unknown = {view for view, _ in held if view.startswith(f"{RAW}.") and view.removeprefix(f"{RAW}.") not in _SCHEMAS}
+    held = {key: texts for key, texts in held.items() if key[0] in unknown or key[1] not in SAFE}
     bare = {text: _WORK.sub("", text) for (_, column), texts in held.items() if column in TEXTS for text in texts}
     distinct = list(dict.fromkeys(bare.values()))
     public = redact_texts([redact_label(text, facts) for text in distinct], facts, names)
@@ -70,15 +118,18 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
             return lambda texts: list(map(alias_names(texts, column).__getitem__, texts))
         if column == "file":
             return lambda texts: [PurePosixPath(text.replace("\\", "/")).name for text in texts]
+        if column in COUNTS:
+            return lambda texts: [text if text.isdecimal() else PRIVATE for text in texts]
         if column == "thread":
             return lambda texts: [_MAIN if text.startswith(_MAIN) else PRIVATE for text in texts]
         return lambda texts: [PRIVATE] * len(texts)
 
-    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
-    for (view, column), texts in held.items():
-        public = [PRIVATE] * len(texts) if view in unknown else replacement(column)(texts)
-        changed[view][column] = _with_texts(frames[view][column], texts, public)
-    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+    return {
+        (view, column): dict(
+            zip(texts, [PRIVATE] * len(texts) if view in unknown else replacement(column)(texts), strict=True)
+        )
+        for (view, column), texts in held.items()
+    }
 
 
 def without_functions(frame: pd.DataFrame) -> pd.DataFrame:

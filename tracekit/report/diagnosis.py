@@ -102,7 +102,7 @@ def diagnose(report: Report) -> Diagnosis:
         ),
         branches=tuple(
             BranchAnswer(branch.title, branch.facts(report), tuple(_answer_of(leaf, report) for leaf in branch.leaves))
-            for branch in TREE
+            for branch in (TREE if report.requests else TREE[:-1])
         ),
     )
 
@@ -267,5 +267,16 @@ TREE: tuple[Branch, ...] = (
             ),
         ),
     ),
+    Branch(
+        "6 A language model does not answer",
+        lambda _: (),
+        (
+            Leaf(
+                Pattern.FAILED_REQUESTS,
+                "The error that `respond(to:)` throws, and `SystemLanguageModel.default.availability` on that device.",
+                "errors of requests, and how full the context window is",
+            ),
+        ),
+    ),
 )
-"""Branches and leaves in the order of the guide."""
+"""Branches and leaves in the order of the guide; the last one is about language models."""

@@ -106,28 +106,31 @@ def request_number(requests: RequestSummary, name: str) -> str:
     return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
 
 
+UNVALIDATED_WORDS: Final = "unvalidated, since no public recording shows the rows of its tables"
+
+
 def request_notes(requests: RequestSummary) -> Iterator[str]:
-    """What the numbers of requests do not say, one sentence each."""
-    about, total = requests.name, requests.requests
+    """What the numbers of requests do not say, a line each."""
+    total = requests.requests
     if requests.errors:
-        yield f"{about}: {sum(requests.errors.values())} of {total} requests ended with an error ({_errors(requests)})"
+        yield f"{sum(requests.errors.values())} of {total} requests ended with an error ({_errors(requests)})"
     if requests.tools:
-        yield f"{about}: {format_count(requests.tools, 'tool call')}"
+        yield format_count(requests.tools, "tool call")
     if requests.overlapping:
-        yield f"{about}: {requests.overlapping} of {total} requests ran while another did"
+        yield f"{requests.overlapping} of {total} requests ran while another did"
     if requests.uncertain:
-        yield f"{about}: parts of {requests.uncertain} of {total} requests may be another's, and are in no number"
+        yield f"parts of {requests.uncertain} of {total} requests may be another's, and are in no number"
     if requests.unfinished:
-        yield f"{about}: {requests.unfinished} of {total} requests without an end; their numbers are those so far"
+        yield f"{requests.unfinished} of {total} requests without an end; their numbers are those so far"
     if requests.unvalidated:
-        yield f"{about}: unvalidated, since no public recording shows the rows of its tables"
+        yield UNVALIDATED_WORDS
 
 
 def _phases(phases: Sequence[PhaseSummary]) -> str:
     """How often its phases ran, requests first and what comes before them last: `(request 3 times, prompt 3 times)`."""
     counts: Counter[str] = Counter()
     for phase in sorted(phases, key=lambda each: (each.lane == PHASES["load"], [*PHASES].index(each.phase))):
-        counts[phase.phase] += phase.points + phase.unfinished + (phase.statistics.count if phase.statistics else 0)
+        counts[phase.phase] += phase.count
     times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
     return f"({format_names(times)})"
 

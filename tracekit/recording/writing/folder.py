@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from tracekit.recording.writing.forms import UnwritableTable, check_available, w
 from tracekit.recording.writing.xml import escape, write_xml
 
 PublicAttributes = Callable[[Mapping[str, str]], Mapping[str, str]]
+PublicTables = Callable[[Sequence[Table]], Sequence[Table]]
 FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
 """Names of the forms of tables; each is also the suffix of its files."""
 XML: Final = "xml"
@@ -59,12 +60,13 @@ def write_folder(
     *,
     schemas: Collection[str] = (),
     public: PublicAttributes | None,
+    cells: PublicTables = lambda tables: tables,
 ) -> WrittenFolder:
     """Write the tables of the run that `recording` shows, one file each, and a list of all its tables.
 
     form: one of `FORMATS`. schemas: what to write; by default every table that can be read (XML) or that has rows
     (other forms). public: takes what is private out of attributes of tables; None keeps everything, in the table of
-    contents the names of devices and the arguments too. Cells are written as they were recorded.
+    contents the names of devices and the arguments too. cells: the same for the tables of one schema.
 
     The folder must exist. Files of the same names are replaced, when all are written; with tables that would stay
     beside the new ones, the folder is refused. Raises `TracekitError` for that, and where a file cannot be written.
@@ -74,7 +76,7 @@ def write_folder(
     result = WrittenFolder()
     listed: dict[int, dict[str, object]] = {}
     with _staging_folder(folder) as stage:
-        for number, entry, table in _tables(recording, schemas, form):
+        for number, entry, table in _tables(recording, schemas, form, cells):
             name, reason = None, entry.reason if table is None else table.reason
             if table is not None and is_readable(table.state):
                 name = names.name(table.schema, f".{form}")
@@ -130,7 +132,7 @@ def is_readable(state: TableState) -> bool:
 
 
 def _tables(
-    recording: Recording, schemas: Collection[str], form: str
+    recording: Recording, schemas: Collection[str], form: str, cells: PublicTables
 ) -> Iterator[tuple[int, TableEntry, Table | None]]:
     """Number and line of every table of the run, with the table itself where it is to be written. Schema by schema,
     so that no more than the tables of one schema are in memory."""
@@ -146,7 +148,7 @@ def _tables(
         if not wanted or not any(map(is_readable, states)):
             yield from ((number, entry, None) for number, entry in entries)
             continue
-        for (number, entry), table in zip(entries, recording.tables(schema), strict=True):
+        for (number, entry), table in zip(entries, cells(recording.tables(schema)), strict=True):
             skipped = not schemas and form != XML and entry.state is not TableState.ROWS
             position = number if numbered else table.position
             yield number, entry, None if skipped else replace(table, run=run_number, position=position)
@@ -211,7 +213,10 @@ def _run(run: Run, public: PublicAttributes | None) -> list[str]:
     return _block(
         f'run number="{run.number}"',
         [
-            *_block("info", [*_block("target", _target(run, public is None)), *_block("summary", _summary(run))]),
+            *_block(
+                "info",
+                [*_block("target", _target(run, public is None)), *_block("summary", _summary(run, public is None))],
+            ),
             "<processes/>",
             *_block("data", tables),
             "<tracks/>",
@@ -254,7 +259,8 @@ def _device(tag: str, device: Device, private: bool) -> str:
     )
 
 
-def _summary(run: Run) -> list[str]:
+def _summary(run: Run, private: bool) -> list[str]:
+    origin = run.imported_from
     values = {
         "start-date": run.start_date,
         "end-date": run.end_date,
@@ -264,7 +270,7 @@ def _summary(run: Run) -> list[str]:
         "template-name": run.template,
         "recording-mode": run.recording_mode,
         "time-limit": run.time_limit,
-        "imported-from": run.imported_from,
+        "imported-from": origin if private or origin is None else origin.replace("\\", "/").rpartition("/")[2],
     }
     return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
 
