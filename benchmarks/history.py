@@ -33,7 +33,19 @@ def write(path: Path, builds: int, models: int) -> None:
                 scale = 1.1 if model == 0 and build > builds * 2 // 3 else 1.0
                 p50, p95, load = 8e6 * scale * np.exp(generator.normal(size=3) * 0.01) * (1, 1.1, 2.5)
                 rate = round(30 + generator.normal() * 0.1, 3)
-                figures[f"Model{model}"] = (round(p50), round(p95), round(load), None, rate, 1.0, 0.0, 0.0, 0)
+                figures[f"Model{model}"] = (
+                    round(p50),
+                    round(p95),
+                    None,
+                    None,
+                    round(load),
+                    None,
+                    rate,
+                    1.0,
+                    0.0,
+                    0.0,
+                    0,
+                )
             began = (first + timedelta(hours=6 * build)).isoformat(timespec="seconds")
             name = f"{build:040x}"
             file.write(line_of(Recorded(began, name, name, "iPhone 14 Pro", "iOS 18.5 (22F76)", figures, {})))

@@ -91,8 +91,8 @@ def test_a_recording_keeps_its_numbers_and_no_name_of_a_file():
     kept = recorded_of(replace(measured, checks=(found,)), 0.0, "abc")
     values = dict(zip(FIGURES, kept.models["Net"], strict=True))
     assert values == {
-        "p50_ns": 12e6, "p95_ns": 12e6, "load_ns": None, "cold_load_ns": None, "predictions_per_second": 30.0,
-        "ane": 0.75, "gpu": 0.25, "cpu": 0.0, "findings": 1,
+        "p50_ns": 12e6, "p95_ns": 12e6, "all_p50_ns": None, "all_p95_ns": None, "load_ns": None,
+        "cold_load_ns": None, "predictions_per_second": 30.0, "ane": 0.75, "gpu": 0.25, "cpu": 0.0, "findings": 1,
     }  # fmt: skip
     assert (kept.time, kept.commit, kept.findings) == ("2026-06-03T08:15:00+00:00", "abc", {"Net": ("cold-load",)})
     assert "secret" not in repr(kept)
@@ -103,6 +103,22 @@ def test_few_predictions_and_inferred_latencies_are_not_followed():
     inferred = replace(model("Inferred", np.full(40, 12_000_000)), inexact=Inexact(1_000_000, 500_000))
     kept = recorded_of(of_models(few, inferred), 0.0)
     assert [kept.models[name][0] for name in ("Few", "Inferred")] == [None, None]
+
+
+def test_latencies_that_each_follow_a_load_are_followed_apart():
+    values = np.full(40, 12_000_000)
+    cold = replace(model("Net", values), warm=np.arange(40) < 11)
+    warm, every = (dict(zip(FIGURES, recorded_of(of_models(one), 0.0).models["Net"], strict=True))
+                   for one in (model("Net", values), cold))  # fmt: skip
+    names = ("p50_ns", "p95_ns", "all_p50_ns", "all_p95_ns")
+    assert [warm[name] for name in names] == [12e6, 12e6, None, None]
+    assert [every[name] for name in names] == [None, None, 12e6, 12e6]
+
+
+def test_a_gate_says_that_the_newest_build_has_no_such_latency():
+    newest = recorded(20, {"Sharpen": {"all_p50_ns": 30e6}})
+    said = {one.text: one.verdict for one in items(latencies(logs(20)), [newest])}
+    assert said == {"latency is not checked: fewer than 8 builds have it, or the newest does not": Verdict.NOT_COUNTED}
 
 
 def items(recordings, newest, floors=None):
@@ -132,7 +148,7 @@ def test_a_gate_fails_where_work_moves_away_from_the_neural_engine():
     recordings = [recorded(at, {"Net": {"ane": 1.0 if at < 20 else 0.4}}) for at in range(24)]
     (item,) = items(recordings[:-1], recordings[-1:])
     assert item.verdict is Verdict.FAILED
-    assert item.text.startswith("Neural Engine 100% → 40%: change point at 0000013…0000014 (")
+    assert item.text.startswith("Neural Engine: change point at 0000013…0000014 (100% → 40%, ")
 
 
 def test_the_checked_recordings_are_the_newest_build_whatever_their_date():

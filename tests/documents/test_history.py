@@ -41,7 +41,7 @@ def test_the_text_fits_80_columns_and_names_the_commits(worse):
     assert re.search(r"change point at 0000021…0000022 \(\+3[0-2]%, 7 Sep, certain\)", words)
     # What became worse comes first.
     assert text.index("Sharpen, iPhone") < text.index("Captioner, iPhone")
-    assert text.count("steady") == 1
+    assert text.count("no change found") == 1
 
 
 def test_a_sparkline_shows_the_step_and_a_gap(worse):
@@ -51,7 +51,7 @@ def test_a_sparkline_shows_the_step_and_a_gap(worse):
     missing = latencies(logs(18))
     missing[3] = recorded(3, {"Sharpen": {"ane": 1.0}})
     line = next(line for line in said(missing).splitlines() if "latency" in line)
-    assert line.partition("latency")[2].strip()[3] == " "
+    assert line.partition("latency")[2].strip()[3] == "·"
 
 
 def test_a_drift_says_how_far_over_how_many_builds():
@@ -70,7 +70,7 @@ def test_findings_are_named_where_they_came():
 def test_too_few_builds_are_no_verdict():
     text = said(latencies(logs(7)))
     assert text.startswith("Too few builds to find changes: 8 of one device and system are needed.")
-    assert "steady" not in text
+    assert "no change found" not in text
 
 
 def test_the_page_has_what_its_script_says_of_builds_and_where_they_lead(worse):

@@ -19,7 +19,7 @@ from tracekit._version import __version__
 from tracekit.comparison import words
 from tracekit.comparison.comparison import NOT_RECORDED, Comparison, compare, environment_differences, same_recording
 from tracekit.comparison.findings import FindingStatus
-from tracekit.comparison.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer
+from tracekit.comparison.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer, Reason
 from tracekit.comparison.measurements import Measurements, names_of, of_model
 from tracekit.comparison.models import ModelComparison, Presence, compared_values, raised
 from tracekit.comparison.non_inferiority import Compared, Held, hold
@@ -170,7 +170,7 @@ def environment_items(
     baseline: Baseline, recordings: Sequence[Measurements], comparison: Comparison, *, allowed: bool
 ) -> Iterator[Item]:
     """An item for each difference of the environment, and one for recordings of the baseline itself."""
-    ending = "; allowed" if allowed else "; --allow-environment-change compares all the same"
+    ending = "; allowed" if allowed else "; to compare anyway: --allow-environment-change"
     for one in comparison.unfair:
         is_open = NOT_RECORDED in (one.before, one.after)
         verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE if is_open else Verdict.ERROR
@@ -239,12 +239,16 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
         True: (Verdict.PASSED, "not slower than allowed"),
         False: (Verdict.FAILED, "slower than allowed"),
     }[held.passed]
-    ends = " to ".join(words.percent_change(1 + each) for each in (held.low, held.high))
-    medians = words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))
-    text = f"{lead}: {medians}, {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%"
+    lead, _, more = lead.partition("; ")
+    # Ends that round to what is allowed would look as if they decided.
+    ends = " to ".join(words.percent_change(1 + each, held.reason is Reason.WIDE) for each in (held.low, held.high))
+    text = f"{lead}: median {words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))}"
+    if held.reason is not Reason.INEXACT:
+        text += f", {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%"
     basis = words.side_counts(held.predictions) + ("" if model.window is None else words.windowed(model.window))
-    item = _item(verdict, "baseline", model.name, f"{text}; {basis}")
-    return replace(item, value=held.change, allowed=held.allowed)
+    basis += words.inference(model.inexact)
+    item = _item(verdict, "baseline", model.name, "; ".join(filter(None, (text, basis, more))))
+    return item if held.reason is Reason.INEXACT else replace(item, value=held.change, allowed=held.allowed)
 
 
 def new_finding_items(

@@ -43,7 +43,8 @@ INFERRED = (
     "unknown."
 )
 OF_ALL = "Where one side has too few warm predictions, all predictions were compared, also those after a load."
-UNSTEADY = "A recording that is not steady changes by itself as much as the two differ; record again."
+UNSTEADY = "A recording that is not steady changes within itself as much as the two differ; record again."
+WITH_ITSELF = "A recording was compared with itself"
 OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
 """Notes on how often these answers are wrong, which do not hold for a gate."""
 
@@ -105,7 +106,13 @@ def compare(
     names = dict.fromkeys([*names_of(after), *(renamed.get(name, name) for name in names_of(before))])
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
-    gaps = (words for name, words in LABELS.items() if any(getattr(one, name) is None for one in environments))
+    unfair = environment_differences(before, after)
+    known = {one.what for one in unfair}
+    gaps = (
+        words
+        for name, words in LABELS.items()
+        if words not in known and any(getattr(one, name) is None for one in environments)
+    )
     counts, is_fair = (len(before), len(after)), not one_is_hot(before, after)
     models = [
         compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts, is_fair)
@@ -116,7 +123,7 @@ def compare(
         method=METHOD_VERSION,
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),
-        unfair=environment_differences(before, after),
+        unfair=unfair,
         not_recorded=(*gaps, *NEVER_RECORDED),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
@@ -179,7 +186,7 @@ def _notes(
     is_pair = len(before) == len(after) == 1
     has_models = {bool(recording.models) for recording in (*before, *after) if not recording.core_ml}
     notes = {
-        f"A recording was compared with itself: {format_names(shared)}.": bool(shared),
+        f"{WITH_ITSELF}: {format_names(shared)}.": bool(shared),
         ONE_RECORDING: is_pair,
         WRONG_OF_ONE: is_pair,
         FEW_OF_TWO: min(len(before), len(after)) == 2,

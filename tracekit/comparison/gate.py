@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.comparison.baseline import environment_items, held_models, method_items, model_items, new_finding_items
 from tracekit.comparison.change_points import MIN_BUILDS
-from tracekit.comparison.comparison import OF_ANSWERS, Comparison, check_repeats, compare, one_is_hot
+from tracekit.comparison.comparison import OF_ANSWERS, WITH_ITSELF, Comparison, check_repeats, compare, one_is_hot
 from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
 from tracekit.comparison.latency import Reason
 from tracekit.comparison.settings import CheckSettings, Floors
@@ -79,7 +79,8 @@ def check(
     comparison = None
     if baseline is not None and recordings:
         comparison = compare(baseline.recordings, recordings, renames=renames, floors=floors)
-        comparison = replace(comparison, notes=tuple(one for one in comparison.notes if one not in OF_ANSWERS))
+        notes = (one for one in comparison.notes if one not in OF_ANSWERS and not one.startswith(WITH_ITSELF))
+        comparison = replace(comparison, notes=tuple(notes))
         # What makes all the rest doubtful comes first.
         items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
     for recording in recordings:
@@ -163,13 +164,15 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
 
 def _series_items(series: Series, allow: float) -> Iterator[Item]:
     setting = ("history",)
-    bound, said, steady = f", allowed: at most {format_share(allow)}", [], []
+    bound, said, steady, latency = f", allowed: at most {format_share(allow)}", [], [], False
     for trend in series.trends:
         worse, figure = trend.worsening(), FIGURES[trend.figure]
         changes = "; ".join(change_words(series, trend, change) for change in trend.news())
-        text = f"{figure.title} {moved_words(trend)}: {changes}{bound}"
-        if not trend.judged or not figure.worse or figure.unit == "count":
+        # A single change says how far it moved.
+        text = f"{figure.title} {moved_words(trend) if len(trend.news()) > 1 else ''}".rstrip() + f": {changes}{bound}"
+        if not trend.judged or trend.values[-1] is None or not figure.worse or figure.unit == "count":
             continue
+        latency |= trend.figure.endswith("p50_ns")
         if worse > allow:
             about = f"{trend.figure}:{series.model}"
             yield Item(Verdict.FAILED, "history", series.model, text, about, setting, worse, allow)
@@ -181,6 +184,9 @@ def _series_items(series: Series, allow: float) -> Iterator[Item]:
     said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
     if said:
         yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, setting)
+    if series.judged and not latency and any(trend.figure.endswith("p50_ns") for trend in series.trends):
+        text = f"latency is not checked: fewer than {MIN_BUILDS} builds have it, or the newest does not"
+        yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, setting)
     if not series.judged:
         because = f" ({series.begins})" if series.begins else ""
         text = f"{builds}{because}; a change can be found from {MIN_BUILDS} on"

@@ -53,6 +53,8 @@ class Figure:
 FIGURES: Mapping[str, Figure] = {
     "p50_ns": Figure("latency", "ns", 1),
     "p95_ns": Figure("p95", "ns", 1),
+    "all_p50_ns": Figure("latency, all predictions", "ns", 1),
+    "all_p95_ns": Figure("p95, all predictions", "ns", 1),
     "load_ns": Figure("load", "ns", 1),
     "cold_load_ns": Figure("cold load", "ns", 1),
     "predictions_per_second": Figure(MODEL["predictions_per_second"].title, "/s"),
@@ -61,7 +63,8 @@ FIGURES: Mapping[str, Figure] = {
     "cpu": Figure("CPU", "share"),
     "findings": Figure("findings", "count", 1),
 }
-"""By id, in their order; shares are those of compute."""
+"""By id, in their order; shares are those of compute. Latencies of all predictions are those of a recording with too
+few warm ones: the first after a load may take longer, so they are followed apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +199,10 @@ def _value(name: str, model: ModelMeasurements, quantities: Mapping[str, float |
     if unit == "share":
         # Where one unit was recorded, the others had no work.
         return round(dict(model.units).get(name, 0.0), 4) if model.units else None
-    value, few = quantities[name], name == "p50_ns" and len(model.latency_ns) < MIN_PREDICTIONS
+    value = quantities[name]
+    few = name == "all_p50_ns" and len(model.latencies_ns) < MIN_PREDICTIONS
+    if name.endswith(("p50_ns", "p95_ns")):
+        few |= (model.warm.sum() < MIN_PREDICTIONS) != name.startswith("all")
     # What call stacks show to a ms cannot be followed to a percent.
     return None if value is None or few or model.inexact.error_ns(name) else round(value, 0 if unit == "ns" else 3)
 

@@ -20,7 +20,7 @@ from tracekit.comparison.latency import (
     compare_p95,
     judge,
 )
-from tracekit.comparison.measurements import Inexact, ModelMeasurements, Parts, least_exact
+from tracekit.comparison.measurements import EXACT, Inexact, ModelMeasurements, Parts, least_exact
 from tracekit.comparison.sampling import half_width, welch
 from tracekit.report.time_breakdown import GROUPS
 
@@ -167,7 +167,9 @@ def compare_model(
     def share(unit: str) -> Pair:
         return pair(lambda entry: dict(entry.units).get(unit))
 
-    parts = _parts(before, after, basis, floor_of_latency) if _covers_most(sides, values) else ()
+    # Hardware rows and call stacks tell other parts than Core ML does.
+    alike = (inexact[0] == EXACT) == (inexact[1] == EXACT) and _covers_most(sides, values)
+    parts = _parts(before, after, basis, floor_of_latency) if alike else ()
     return ModelComparison(
         name=(after or before)[0].name,
         name_before=(before or after)[0].name,

@@ -25,12 +25,12 @@ def arrow(before: str, after: str) -> str:
     return f"{before} → {after}"
 
 
-def percent_change(ratio: float | None) -> str:
-    """A ratio as a signed change: `+10%`, `−0.4%`; `–` where it is not known."""
+def percent_change(ratio: float | None, finely: bool = False) -> str:
+    """A ratio as a signed change: `+10%`, `−0.4%`; `–` where it is not known. `finely`: `+10.2%`."""
     if ratio is None:
         return ABSENT
     percent = (ratio - 1) * 100
-    digits = 0 if abs(percent) >= 9.95 else 1
+    digits = 0 if abs(percent) >= 9.95 and not finely else 1
     text = f"{abs(percent):,.{digits}f}%"
     zero = not float(text.rstrip("%").replace(",", ""))
     return text if zero else f"{'+' if percent > 0 else '−'}{text}"
@@ -38,7 +38,7 @@ def percent_change(ratio: float | None) -> str:
 
 def interval(change: LatencyChange) -> str:
     """The interval of a ratio as changes: `−31% to −29%`; empty where there is none."""
-    if change.low is None or change.high is None:
+    if change.low is None or change.high is None or change.reason is Reason.INEXACT:
         return ""
     return f"{percent_change(change.low)} to {percent_change(change.high)}"
 
@@ -70,7 +70,7 @@ _REASONS = {
     Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
     Reason.INEXACT: "call stacks do not show calls this short exactly enough",
     Reason.MODES: "latencies cluster around several values, and both sides have some of them",
-    Reason.SHORT: "too short to tell a change from a clock or compute unit that changes by itself",
+    Reason.SHORT: "too short to tell a change from a clock or compute unit that changes on its own",
     Reason.HOT: "one side ran hot, which alone can make a difference",
     Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
 }
@@ -82,7 +82,7 @@ def why_open(held: Held) -> str:
     if held.reason in (None, Reason.WIDE):
         return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
     more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
-    return f"cannot be told ({_REASONS[held.reason]}{more})"
+    return f"{_REASONS[held.reason]}{more}"
 
 
 def _floor(change: LatencyChange) -> str:
@@ -168,6 +168,14 @@ def margin(inexact: Inexact) -> str:
     errors = dict.fromkeys(format_error(error) for error in (inexact.latency_ns, inexact.load_ns) if error)
     loads = f" (loads {[*errors][1]})" if len(errors) > 1 else ""
     return from_stacks(inexact.latency_ns or inexact.load_ns) + loads if errors else ""
+
+
+def inference(inexact: tuple[Inexact, Inexact]) -> str:
+    """How exact the calls of each side are that Core ML did not record; empty where there are none."""
+    before, after = map(margin, inexact)
+    if before == after:
+        return f"; {before}" if before else ""
+    return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def rates(change: FindingChange) -> str:

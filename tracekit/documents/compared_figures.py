@@ -59,6 +59,11 @@ class Figure:
             return False
         return difference > 0.1 * max(abs(before), abs(after)) and (self.form is not words.share or difference >= 0.05)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a count or a share says nothing of the change."""
+        return not self.answer and self.change.startswith(Answer.INCONCLUSIVE)
+
     def _holds(self, grew: bool) -> bool:
         """Whether a difference in this direction holds for all values above lower bounds too."""
         return not self.at_least[0 if grew else 1]
@@ -103,7 +108,7 @@ COLUMNS: tuple[Column[Figure], ...] = (
     Column("before", lambda row: row.side(row.pair.before, 0), lambda row: row.pair.before),
     Column("after", lambda row: row.side(row.pair.after, 1), lambda row: row.pair.after),
     columns.optional("ratio", lambda row: row.ratio, lambda by: "< 0.01" if 0 < by < 0.005 else f"{by:.2f}", float),
-    Column("95% interval", lambda row: row.interval, lambda row: row.low),
+    Column("95% interval", lambda row: ABSENT if row.is_open else row.interval, lambda row: row.low),
 )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 from tracekit.comparison import words
-from tracekit.comparison.comparison import Comparison
+from tracekit.comparison.comparison import WITH_ITSELF, Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
-from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
+from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange, Reason
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns
 from tracekit.documents import compared_figures as figures
@@ -31,7 +31,7 @@ PARTS = 4
 NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNNOTICED = "A difference in what was not recorded would go unnoticed."
-UNFAIR_NOTE = "each can change latency by itself"
+UNFAIR_NOTE = "each can change latency on its own"
 FEW_FOR_P95 = f"p95 is compared from {MIN_P95} predictions per side on."
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
@@ -54,7 +54,12 @@ def comparison_document(
     how = "circular block bootstrap of the median of log latency"
     if max(len(comparison.before), len(comparison.after)) > 1:
         how = "Welch's t interval on the logarithms of the recordings' medians"
-    notes = (*comparison.notes, *few, UNNOTICED, f"Method {comparison.method}: {how}")
+    notes = (
+        *(note for note in comparison.notes if not note.startswith(WITH_ITSELF)),
+        *few,
+        UNNOTICED,
+        f"Method {comparison.method}: {how}",
+    )
     return blocks.Document(
         title=words.arrow(before, after),
         verdict=figures.summary(comparison),
@@ -124,7 +129,7 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
         "p95": f"{words.answer(model.p95)}, {_change_words(model.p95)}" if model.p95.wanted is None else "",
         "moved": words.moved(model),
         "also": facts(model),
-        "from": words.sample_counts(change) + basis + _inference(model),
+        "from": words.sample_counts(change) + basis + words.inference(model.inexact),
     }
     answer = Span(words.answer(change), TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
@@ -132,6 +137,8 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
 
 
 def _change_words(change: LatencyChange) -> str:
+    if change.reason is Reason.INEXACT:
+        return words.latencies(change)
     interval = words.interval(change)
     numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}"
     return f"{numbers} ({interval})" if interval else numbers
@@ -162,14 +169,12 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
         yield "one recording per side"
     else:
         yield f"{before} and {format_count(after, 'recording')}"
+    yield from (f"a{note[1:-1]}" for note in comparison.notes if note.startswith(WITH_ITSELF))
+    if comparison.inferred[0] != comparison.inferred[1]:
+        yield f"Core ML recorded no events {'before' if comparison.inferred[0] else 'after'}"
     if comparison.unfair:
         yield f"not a fair comparison: {', '.join(one.what for one in comparison.unfair)}"
-    yield unknown_facts(comparison)
-
-
-def unknown_facts(comparison: Comparison) -> str:
-    """What could make the comparison unfair, and no recording shows."""
-    return f"not recorded: {', '.join(comparison.not_recorded)}"
+    yield f"not recorded: {', '.join(comparison.not_recorded)}"
 
 
 def parts(model: ModelComparison) -> str:
@@ -200,14 +205,6 @@ def facts(model: ModelComparison) -> str:
 def _shows_p95_alone(model: ModelComparison) -> bool:
     """Whether p95 is known, and too few predictions say how sure it is."""
     return model.p95.ratio is not None and model.p95.wanted is not None
-
-
-def _inference(model: ModelComparison) -> str:
-    """How exact the calls of each side are that Core ML did not record; empty where there are none."""
-    before, after = map(words.margin, model.inexact)
-    if before == after:
-        return f"; {before}" if before else ""
-    return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def _differences(*known: figures.Figure) -> str:

@@ -17,7 +17,6 @@ from tracekit.comparison.non_inferiority import outlook
 from tracekit.comparison.settings import Floors
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
-from tracekit.documents.comparison import unknown_facts
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
 from tracekit.units import format_count, format_duration
 
@@ -30,6 +29,7 @@ TONES = {
     Verdict.NOT_COUNTED: Role.DIM,
     Verdict.PASSED: Role.GOOD,
 }
+BOUNDS = "Ends of intervals of a median are one-sided 95% bounds; the lower ones hold for all models together."
 COLUMNS: tuple[Column[Item], ...] = (
     columns.words("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict])),
     columns.words("what", lambda item: Span(item.title, Role.STRONG)),
@@ -40,7 +40,11 @@ COLUMNS: tuple[Column[Item], ...] = (
 def gate_document(gate: Gate) -> Document:
     """The verdict of a check."""
     compared = gate.comparison
-    notes = () if compared is None else (*compared.notes, f"{unknown_facts(compared)}; a difference would go unnoticed")
+    notes: tuple[str, ...] = ()
+    if compared is not None:
+        unknown = f"A difference in what was not recorded would go unnoticed: {', '.join(compared.not_recorded)}."
+        bounded = any(item.subject == "baseline" and item.value is not None for item in gate.items)
+        notes = (*((BOUNDS,) if bounded else ()), *compared.notes, unknown)
     return Document(
         title="tracekit check",
         verdict=("tracekit check: ", _decided(gate) if gate.verdict in _EXPLAINED else summary(gate)),
@@ -119,6 +123,6 @@ def _words(baseline: Baseline, name: str) -> str:
     if not medians:
         return "no prediction with a known latency"
     count = sum(len(model.latency_ns) for model in models)
-    said = f"{format_count(count, 'prediction')}, median {format_duration(statistics.median(medians))}"
+    said = f"{format_count(count, 'prediction')}, median {format_duration(statistics.geometric_mean(medians))}"
     spread = baseline.spread(name)
     return said if spread is None else f"{said}, recordings differ by {spread * 100:.1f}% (standard deviation)"

@@ -31,12 +31,13 @@ from tracekit.units import format_count, format_time
 
 Drawn = Callable[[Series, Trend], Span]
 BARS = "▁▂▃▄▅▆▇█"
-BOARD = ("p50_ns", "p95_ns", "load_ns", "ane", "findings")
+BOARD = ("p50_ns", "p95_ns", "all_p50_ns", "load_ns", "ane", "findings")
 """Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
 CELLS = 18
 """Cells of a sparkline; builds that share one are their median."""
 MARKS = 150
 """Points of a picture; where there are more builds, some share one, which is their median."""
+STEADY = "no change found"
 SAID = 3
 _ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
 _STYLE = """
@@ -67,7 +68,7 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     def drawn(series: Series, trend: Trend) -> Span:
         picture = None if form == "markdown" else partial(_picture, series, trend, builds[series.builds])
         heights = (height for _, _, height in _heights(trend, CELLS))
-        bars = (" " if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
+        bars = ("·" if np.isnan(height) else BARS[int(height * (len(BARS) - 1) + 0.5)] for height in heights)
         return Span("".join(bars), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
@@ -93,21 +94,25 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
         _, series, trend = worse[0]
         said = f"{series.model} {FIGURES[trend.figure].title} {moved_words(trend)}"
         more = f", and {format_count(len(worse) - 1, 'more figure')}" if len(worse) > 1 else ""
-        return f"Worse in the newest {NEWEST} builds: {said}{more}."
+        return f"Worse in the {_newest(current)}: {said}{more}."
     if not current:
         return "No model with a prediction or a load."
     short = sum(not one.judged for one in current)
     if short == len(current):
         return f"Too few builds to find changes: {MIN_BUILDS} of one device and system are needed."
     note = f" ({short:,} with too few builds)" if short else ""
-    return f"Nothing became worse in the newest {NEWEST} builds of {models}{note}."
+    return f"Nothing became worse in the {_newest(current)} of {models}{note}."
+
+
+def _newest(current: Sequence[Series]) -> str:
+    return f"newest {min(NEWEST, max((len(one.builds) for one in current), default=0))} builds"
 
 
 def _section(series: Series, drawn: Drawn, form: str) -> Section:
     newest, count = series.builds[-1].day, len(series.builds)
     days = dict.fromkeys(day_words(build.day, newest) for build in (series.builds[0], series.builds[-1]))
     where = ", ".join(filter(None, (series.model, _where(series))))
-    notes = [f"begins anew: {series.begins}"] if series.begins else []
+    notes = [f"new series: {series.begins}"] if series.begins else []
     notes += ["too few builds"] if count < MIN_BUILDS else []
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)} {newest.year}"
     cells: tuple[Column[Trend], ...] = (
@@ -135,7 +140,7 @@ def _changes(series: Series, trend: Trend) -> Line:
     if not trend.judged:
         return f"{len(trend.known)} of {MIN_BUILDS} builds needed" if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
-        return "steady"
+        return STEADY
     said = [change_words(series, trend, change) for change in reversed(trend.changes[-SAID:])]
     more = len(trend.changes) - len(said)
     words = "; ".join([*said, f"{more} earlier"] if more else said)
@@ -207,14 +212,14 @@ def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
             for each in series.trends
             if each.news()
         ]
-        return join(said, ", ") if said else "steady" if series.judged else "too few builds"
+        return join(said, ", ") if said else STEADY if series.judged else "too few builds"
 
     known = {trend.figure for series in current for trend in series.trends}
     where = {_where(series) for series in current}
     cells: tuple[Column[Series] | None, ...] = (
         columns.names("model", lambda series: series.model),
         columns.words("on", _where) if len(where) > 1 else None,
-        columns.words(f"newest {NEWEST} builds", news),
+        columns.words(_newest(current), news),
         *(cell(name) for name in BOARD if name in known),
     )
     title = f"Models on {next(iter(where))}" if len(where) == 1 else "Models"

@@ -164,7 +164,7 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
     if unit == "count":
         return number
     number = number.rstrip("0").rstrip(".") if "." in number else number
-    return number if unit == "ratio" else f"{number} {unit}"
+    return number if unit == "ratio" else f"{number}{unit}" if unit[:1] == "/" else f"{number} {unit}"
 
 
 def condition(metric: Metric) -> str:

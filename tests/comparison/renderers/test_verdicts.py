@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -11,8 +13,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from support.gates import GATE, hostile
+from tracekit.comparison import gate
 from tracekit.comparison.gate import gate_of
 from tracekit.comparison.renderers.verdicts import MAX_RESULTS, render_junit, render_sarif, workflow_commands
+from tracekit.comparison.verdict import Item, Verdict
 
 
 def suite_of(gate):
@@ -30,7 +34,7 @@ def test_failures_errors_and_what_does_not_count_are_told_apart():
 def test_figures_are_properties_and_no_test_has_a_time():
     suite = suite_of(GATE)
     properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
-    assert properties == {"Net p50": "12000000", "Net copies": "2", "Net neural-engine": "0.75"}
+    assert properties == {"Net p50_ns": "12000000", "Net copies": "2", "Net neural-engine": "0.75"}
     assert not [element for element in suite.iter() if "time" in element.attrib]
 
 
@@ -67,6 +71,12 @@ def test_results_name_rule_model_level_and_text():
     for rule in rules:
         assert rule["help"]["text"]
         assert rule["shortDescription"]["text"].endswith(".")
+
+
+def test_every_subject_has_a_rule():
+    subjects = re.findall(r'Item\(Verdict\.\w+, "(\w+)"', inspect.getsource(gate))
+    assert "history" in subjects
+    run_of(gate_of([Item(Verdict.FAILED, subject, None, "") for subject in subjects]))
 
 
 def test_a_suppression_is_one_in_the_terms_of_sarif():

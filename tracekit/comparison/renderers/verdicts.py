@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from tracekit._version import __version__
 from tracekit.characters import visible
-from tracekit.comparison.settings import NAMES
+from tracekit.comparison.settings import NAMES, TIMES
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.errors import REPOSITORY, docs_page
 from tracekit.recording.writing.xml import xml_text
@@ -39,12 +39,18 @@ def render_junit(gate: Gate, name: str) -> str:
     suite = ET.Element("testsuite", name=_text(name), tests=str(len(gate.items)))
     for count, counted in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(count, str(tags.count(counted)))
-    figures = {f"{each.model} {name}": figure.value for each in gate.models for name, figure in each.figures.items()}
+    figures = {
+        f"{each.model} {name}{'_ns' if name in TIMES else ''}": figure.value
+        for each in gate.models
+        for name, figure in each.figures.items()
+    }
     properties = ET.SubElement(suite, "properties") if figures else suite
     for figure, value in figures.items():
         ET.SubElement(properties, "property", name=_text(figure), value=f"{value:.10g}")
     for item, tag in zip(gate.items, tags, strict=True):
-        case = ET.SubElement(suite, "testcase", classname=_text(item.model or "recording"), name=_text(item.subject))
+        # Dashboards take test cases with one name for one.
+        named = _text(f"{item.subject} {item.about or ''}".rstrip())
+        case = ET.SubElement(suite, "testcase", classname=_text(item.model or "recording"), name=named)
         if tag is None:
             ET.SubElement(case, "system-out").text = _text(item.text)
         else:
@@ -64,6 +70,7 @@ _RULES = {
     "baseline": "A model is slower than in the baseline, or cannot be compared with it",
     "environment": "The environment differs from that of the baseline",
     "findings": "More findings than [check.findings] allows, or a finding that the baseline does not have",
+    "history": "A figure of the newest builds became worse by more than is allowed",
     "suppression": "A suppression has expired",
     "config": "The config cannot be used",
     "input": "A recording cannot be checked",
