@@ -58,6 +58,16 @@ def test_a_recording_counts_once(tracekit, samples):
     assert "sharpen_8bit.trace is given twice" in result.err
 
 
+def test_a_copy_of_a_recording_is_named_with_the_one_it_copies(tracekit, samples, tmp_path):
+    one, copy = samples / "sharpen_8bit.trace", tmp_path / "copy.trace"
+    copy.symlink_to(one)
+    compared = tracekit("compare", "--before", one, copy, "--after", samples / "sharpen_float16.trace")
+    saved = tracekit("check", one, copy, "--baseline", tmp_path / "baseline.json", "--save-baseline")
+    for result in (compared, saved):
+        assert result.status == 2
+        assert "copy.trace is the same recording as sharpen_8bit.trace; a recording counts once" in result.err
+
+
 def test_a_regression_is_no_failure(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
     assert result.status == 0

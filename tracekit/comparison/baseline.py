@@ -17,7 +17,14 @@ import numpy as np
 
 from tracekit._version import __version__
 from tracekit.comparison import words
-from tracekit.comparison.comparison import NOT_RECORDED, Comparison, compare, environment_differences, same_recording
+from tracekit.comparison.comparison import (
+    NOT_RECORDED,
+    Comparison,
+    check_repeats,
+    compare,
+    environment_differences,
+    same_recording,
+)
 from tracekit.comparison.findings import FindingStatus
 from tracekit.comparison.latency import METHOD_VERSION, MIN_PREDICTIONS, Answer, Reason
 from tracekit.comparison.measurements import Measurements, names_of, of_model
@@ -70,6 +77,7 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
 
     Raises `UsageError` for recordings without predictions, of different environments, and for one that is in it.
     """
+    check_repeats(recordings)
     all_recordings = list(earlier.recordings if earlier is not None else ())
     for recording in recordings:
         if not any(len(model.latencies_ns) for model in recording.models):

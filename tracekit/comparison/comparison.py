@@ -135,8 +135,10 @@ def compare(
 def check_repeats(side: Sequence[Measurements]) -> None:
     """Raises `UsageError` for a recording that is given twice: it would count as two."""
     for index, recording in enumerate(side):
-        if any(same_recording(recording, other) for other in side[:index]):
-            raise UsageError(f"{recording.source} is given twice; a recording counts once")
+        for other in side[:index]:
+            if same_recording(recording, other):
+                again = "given twice" if recording.source == other.source else f"the same recording as {other.source}"
+                raise UsageError(f"{recording.source} is {again}; a recording counts once")
 
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
