@@ -76,7 +76,7 @@ def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
 
 def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
     words = verdict(check("passed"), check("not_evaluated", model="Other"))
-    assert words == "No findings. 1 check passed, 1 not evaluated for every model."
+    assert words == "No findings. 1 check passed, 1 evaluated for some models only."
 
 
 @pytest.mark.parametrize(

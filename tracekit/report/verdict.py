@@ -61,7 +61,7 @@ def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     counts = [
         (0 if totals.findings else totals.passed, "passed"),
         (totals.not_evaluated, "not evaluated"),
-        (len(evaluated & skipped), "not evaluated for every model"),
+        (len(evaluated & skipped), "evaluated for some models only"),
     ]
     known = [(count, what) for count, what in counts if count]
     words = [f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(known)]
