@@ -45,3 +45,13 @@ def test_only_predictions_of_the_model_are_limited():
     recorded, (changes,), _ = taken("captions_concurrent", "concurrent-predictions")
     assert set(changes.in_flight[(recorded.calls["kind"] == "prediction").to_numpy()]) == {2}
     assert set(changes.in_flight[(recorded.calls["kind"] != "prediction").to_numpy()]) == {0}
+
+
+def test_time_that_may_hold_work_of_the_engine_stays():
+    """Without the table of the Neural Engine, no row says when it worked between the copies."""
+    scenario = SAMPLES["sharpen_8bit"]()
+    scenario.emptied.add("ane-hw-intervals-internal")
+    trace = trace_of(scenario)
+    (finding,) = (each.outcome for each in run_detectors(trace, only=["excess-data-copies"]))
+    changes = FIXES["excess-data-copies"].take(trace, recorded_schedule(trace), finding)
+    assert len(changes.own) == finding.evidence_total

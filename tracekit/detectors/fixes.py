@@ -60,7 +60,9 @@ def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     gaps, rest = gaps_between(trace.data[chosen]), (trace.data[~chosen], trace.compute, trace.hardware)
     worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]
     busy = Intervals.from_rows(*(rows_where(*each) for each in zip(rest, worked, strict=True)))
-    idle = gaps.idle_ns(busy.starts, busy.ends) == gaps.end_ns - gaps.start_ns
+    # Where no row shows the work of a compute unit, as without the table of the Neural Engine, a gap may hold it.
+    computed = any(each.any() for each in worked[1:])
+    idle = (gaps.idle_ns(busy.starts, busy.ends) == gaps.end_ns - gaps.start_ns) & computed
     times = Intervals.from_rows(trace.data[chosen]).joined(Intervals(gaps.start_ns, gaps.end_ns).where(idle))
     linked = np.append(or_minus_one(trace.data["prediction"])[chosen], gaps.prediction[idle])
     return _without_times(trace, recorded, times, linked)

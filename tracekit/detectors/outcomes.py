@@ -160,7 +160,7 @@ class Finding:
     """Where the time of `cost` lies, so that no ns is counted for two findings: sorted, none overlapping another. It
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
     call_sites: tuple[CallSite, ...] = ()
-    """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
+    """Code of the app that is behind it (`tracekit.analysis.code.sites.sites_of`)."""
     fix: str = ""
     """Markdown: how exactly this one is fixed, where that can be said; else what the detector says in general."""
     missed: float | None = None
