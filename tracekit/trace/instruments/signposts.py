@@ -64,8 +64,8 @@ def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame
 
 def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.DataFrame:
     """Both frames as one; an interval that the recording has finished and that was also paired is one interval."""
-    if recorded is None or (recorded.empty and paired.empty):
-        return paired if recorded is None else recorded
+    if recorded is None:
+        return paired
     both = pd.concat([recorded, paired], ignore_index=True)
     both = both.astype({name: "category" for name, dtype in recorded.dtypes.items() if dtype == "category"})
     from_pairs = np.arange(len(both)) >= len(recorded)
