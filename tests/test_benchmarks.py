@@ -31,8 +31,9 @@ def test_all_readers_find_the_same_in_a_small_export(tmp_path: Path, request: py
 
 
 def test_one_run_measures_every_reader_and_every_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    every = bool(request.config.getoption("--every-case"))
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     names = ("frame", "growth", "read_export", "commands", "run")
     frame, growth, read_export, commands, run = map(importlib.import_module, names)
@@ -63,7 +64,8 @@ def test_one_run_measures_every_reader_and_every_step(
     monkeypatch.setattr(commands, "measure_program", command)
     monkeypatch.setattr(read_export, "program", lambda _: None)
     output = tmp_path / "results.md"
-    sizes = ["--rows", "20", "40", "--predictions", "20", "40", "--counts", "1", "2", "--repeats", "1"]
+    # How time grows with a second size is shown by predictions.
+    sizes = ["--rows", "20", "40", "--predictions", "20", "40", "--counts", *("1", "2")[: 1 + every], "--repeats", "1"]
     sizes += ["--largest", "20", "--recordings", "2"]
     monkeypatch.setattr(sys, "argv", ["run.py", *sizes, "--output", str(output)])
     run.main()
@@ -72,9 +74,9 @@ def test_one_run_measures_every_reader_and_every_step(
     assert text.count("| tracekit, compiled | 0.25 |") == 2 * len(read_export.SHAPES)
     assert text.count("Growth: ") == len(read_export.SHAPES)
     for step in growth.STEPS:
-        assert text.count(f"| {step} | 0.25 | 0.25 | 0.00 | 1 |") == (
-            1 + len(growth.GROWING) * (step in growth.JUDGING)
-        )
+        growing = len(growth.GROWING) * (step in growth.JUDGING)
+        assert text.count(f"| {step} | 0.25 |") == 1 + growing
+        assert text.count(f"| {step} | 0.25 | 0.25 | 0.00 | 1 |") == 1 + growing * every
     assert text.count("| 0.25 | 0.25 | 1 |\n") == 9
     assert all(answers)
 

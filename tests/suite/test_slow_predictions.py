@@ -8,8 +8,8 @@ from suite.processes import on_all_processors
 from suite.slow_predictions import PLANTS, Answer, answered, answered_in_apps, made, table
 from tracekit.analysis.why.parts import Cause
 
-PLANTED, APPS = 10, 12
-"""Of each planted cause, and random apps, in an ordinary run: some 100 slow predictions."""
+PLANTED, APPS = 5, 12
+"""Of each planted cause, and random apps, in an ordinary run: some 60 slow predictions."""
 EVERY_PLANTED, EVERY_APP = 185, 400
 """With `--every-case`: some 2,000."""
 RIGHT, SILENT = 0.97, 0.1

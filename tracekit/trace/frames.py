@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-from tracekit.recording.table import CodedCells, Table, Thread
+from tracekit.recording.table import CellValue, CodedCells, Column, IntegerCells, Table, TableState, Thread
 from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
 from tracekit.trace.collect import Rows
@@ -265,13 +265,35 @@ class Field:
 def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
     """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
     table = rows.table
+    if table.rows or any(isinstance(cells, CodedCells) and cells.values for cells in table.cells):
+        return sorted_by_start(_context_columns(rows, fields))
+    # Most tables of most recordings are empty, and to make one more frame without rows takes a millisecond.
+    coded = tuple(isinstance(cells, CodedCells) for cells in table.cells)
+    kept = _empty_context(table.columns, coded, rows.schema.values, tuple(fields))
+    return kept.copy(deep=False)
+
+
+@lru_cache(maxsize=256)
+def _empty_context(
+    columns: tuple[Column, ...],
+    coded: tuple[bool, ...],
+    schemas: tuple[CellValue, ...],
+    fields: tuple[Field, ...],
+) -> pd.DataFrame:
+    """The frame of a table without rows."""
+    none, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    cells = tuple(CodedCells(codes, ()) if each else IntegerCells(none, np.zeros(0, np.bool_)) for each in coded)
+    table = Table("", 0, TableState.EMPTY, columns, cells, 0)
+    return _context_columns(Rows(table, CodedCells(codes, schemas), none), fields)
+
+
+def _context_columns(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
     columns: dict[str, object] = {"start_ns": rows.starts}
-    if table.has("duration"):
-        columns["duration_ns"] = durations(table)
+    if rows.table.has("duration"):
+        columns["duration_ns"] = durations(rows.table)
     for field in fields:
-        columns |= _columns(table, field)
-    frame = pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
-    return sorted_by_start(frame)
+        columns |= _columns(rows.table, field)
+    return pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
 
 
 def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
