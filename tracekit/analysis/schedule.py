@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.frame_steps import SLACK, frame_steps
 from tracekit.analysis.idle import (
     TURN_OVERLAP,
     CoreMLCalls,
@@ -19,9 +18,9 @@ from tracekit.analysis.idle import (
     pacing,
     quartile_distance,
 )
+from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
-from tracekit.analysis.throughput import burst_numbers
-from tracekit.analysis.unit_timeline import ready_for
+from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end

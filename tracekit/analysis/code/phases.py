@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.code.calls import busy_with, core_ml_stacks
+from tracekit.analysis.code.call_sites import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
