@@ -3,7 +3,8 @@
 A unit takes one request after the other. A piece of own work waited where it began no more than a hand-over after other
 work ended, and later than the model's pieces that found the unit free. The wait goes back to when the piece would have
 begun on a free unit, and no further than the unit was busy without a break. Overlap alone is harmless: two processes
-had twice the throughput of one in a public measurement (apple/coremltools#1356)."""
+had twice the throughput of one in a public measurement (apple/coremltools#1356).
+"""
 
 from __future__ import annotations
 
@@ -20,40 +21,6 @@ from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitTimeline:
-    """Execution of a unit for anybody, by start: shape (rows,) each."""
-
-    label: IntArray
-    """In `Trace.hardware`."""
-    times: Intervals
-    reach_before: IntArray
-    """Latest end of the rows before; for the first a time before all."""
-    reaching: IntArray
-    """Place of the row with that end; -1 for the first."""
-
-    @classmethod
-    def of(cls, hardware: pd.DataFrame, chosen: BoolArray) -> UnitTimeline:
-        """That of the chosen rows of `Trace.hardware`. O(rows)."""
-        times = Intervals.from_rows(hardware).where(chosen)
-        reach = np.maximum.accumulate(times.ends)
-        last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
-        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
-        return cls(hardware.index.to_numpy()[chosen], times, before, np.concatenate(([-1], last))[: len(times)])
-
-    def busy_since(self, handover_ns: int) -> IntArray:
-        """Shape (rows,): since when the unit has been busy without a break longer than this. O(rows)."""
-        opens = self.times.starts > self.reach_before + handover_ns
-        return self.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
-
-    def held(self, handover_ns: int) -> Intervals:
-        """The rows, each with the hand-over that follows it: until the next one begins, where that is soon. O(rows)."""
-        starts, ends = self.times.starts, self.times.ends.copy()
-        follows = (starts > self.reach_before) & (starts <= self.reach_before + handover_ns)
-        ends[self.reaching[follows]] = starts[follows]
-        return Intervals(starts, ends)
 
 
 def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
@@ -111,17 +78,44 @@ class Behind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitRows:
-    """For whom one unit worked, by start: shape (rows,) each."""
+    """What one unit executed and for whom, by start: shape (rows,) each."""
 
-    line: UnitTimeline
+    label: IntArray
+    """In `Trace.hardware`."""
+    times: Intervals
+    reach_before: IntArray
+    """Latest end of the rows before; for the first a time before all."""
+    reaching: IntArray
+    """Place of the row with that end; -1 for the first."""
+    held: Intervals
+    """Each with the hand-over that follows it: until the next one begins, where that is soon."""
     call: IntArray
     """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
     """Code in the models of `Trace.activity`; -1 for none of them."""
     foreign: BoolArray
     """Of another process."""
-    held: Intervals
-    """When, with the hand-over that follows."""
+
+    @classmethod
+    def of(
+        cls, hardware: pd.DataFrame, chosen: BoolArray, call: IntArray, model: IntArray, foreign: BoolArray
+    ) -> UnitRows:
+        """The chosen rows of `Trace.hardware`, with what is known of each row of it. O(rows)."""
+        times = Intervals.from_rows(hardware).where(chosen)
+        reach = np.maximum.accumulate(times.ends)
+        last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
+        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
+        reaching = np.concatenate(([-1], last))[: len(times)]
+        starts, ends = times.starts, times.ends.copy()
+        follows = (starts > before) & (starts <= before + HANDOVER_NS)
+        ends[reaching[follows]] = starts[follows]
+        label, held = hardware.index.to_numpy()[chosen], Intervals(starts, ends)
+        return cls(label, times, before, reaching, held, call[chosen], model[chosen], foreign[chosen])
+
+    def busy_since(self) -> IntArray:
+        """Shape (rows,): since when the unit has been busy without a break longer than a hand-over. O(rows)."""
+        opens = self.times.starts > self.reach_before + HANDOVER_NS
+        return self.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
@@ -170,12 +164,9 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     nameless = is_any(hardware["attribution"], Attribution.UNATTRIBUTED) & (call < 0)
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
-    found = {}
-    for unit, kind in UNITS.items():
-        rows = is_any(hardware["kind"], kind)
-        line = UnitTimeline.of(hardware, rows)
-        found[unit] = UnitRows(line, call[rows], code[rows], foreign[rows], line.held(HANDOVER_NS))
-    return found
+    return {
+        unit: UnitRows.of(hardware, is_any(hardware["kind"], kind), call, code, foreign) for unit, kind in UNITS.items()
+    }
 
 
 @cached_by_trace
@@ -186,16 +177,16 @@ def all_waits(trace: Trace) -> dict[Device, Waits]:
 
 
 def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
-    activity, line = trace.activity, rows.line
+    activity = trace.activity
     called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
     inferred = np.append(is_any(activity["attribution"], Attribution.INFERRED), True)
     own = ~inferred[rows.call]
-    met = own & (line.reach_before > called) & (np.append(rows.call, -1)[line.reaching] != rows.call)
+    met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
         none = np.zeros(0, np.int64)
         return Waits(unit, none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
     piece = np.flatnonzero(own)
-    begin, reach, met = line.times.starts[piece], line.reach_before[piece], met[piece]
+    begin, reach, met = rows.times.starts[piece], rows.reach_before[piece], met[piece]
     ready = ready_for(trace, rows.call[piece], begin, called[piece])
     delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
     met &= ~free
@@ -204,7 +195,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     median, latest = _usual_way(delay, free, rows.model[piece], first)
     late = met & (delay > latest)
     surely = late & (behind <= _handover_ns(behind[late], delay[late]))
-    low = np.maximum(ready + median.astype(np.int64), line.busy_since(HANDOVER_NS)[piece])
+    low = np.maximum(ready + median.astype(np.int64), rows.busy_since()[piece])
     waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
@@ -296,7 +287,7 @@ def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame
         return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
     ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
     times = waits.times.where(ours)
-    own = rows.held.where(np.isin(rows.line.label, _may_be_own(trace, hardware)))
+    own = rows.held.where(np.isin(rows.label, _may_be_own(trace, hardware)))
     return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))
 
 
