@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.analysis.latency import rank_correlations
-from tracekit.analysis.statistics import sorted_by_group
+from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 DROP = 0.67
@@ -86,8 +86,10 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
     durations, sequence, position, size = durations_ns[judged], sequence[judged], position[judged], size[judged]
     first, count = first[enough], count[enough]
     tenth = np.maximum(size // 10, 1)
-    start = _medians(durations, sequence, position < tenth)
-    end = _medians(durations, sequence, position >= size - tenth)
+    start, end = (
+        medians_by_group(durations[chosen], sequence[chosen], len(first))
+        for chosen in (position < tenth, position >= size - tenth)
+    )
     ratio = end / np.maximum(start, 1)
     # Ranking is what takes time, and it cannot change the answer for the others.
     rises = ratio >= rule.ratio
@@ -125,17 +127,6 @@ def _steps(durations: IntArray, sequence: IntArray, count: int) -> FloatArray:
 def _triples(durations: IntArray) -> IntArray:
     """Shape (n - 2,): median of each three calls in a row."""
     return np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
-
-
-def _medians(durations: IntArray, sequence: IntArray, chosen: BoolArray) -> FloatArray:
-    """Median of the chosen calls of each sequence, of which each has some."""
-    group, values = sequence[chosen], durations[chosen]
-    values = sorted_by_group(values, group)
-    count = np.bincount(group)
-    first = np.cumsum(count) - count
-    low, high = values[first + (count - 1) // 2], values[first + count // 2]
-    medians: FloatArray = (low.astype(np.float64) + high) / 2
-    return medians
 
 
 def _drops(durations: IntArray) -> IntArray:
