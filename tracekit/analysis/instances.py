@@ -80,14 +80,13 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
     Rows of the hardware show it, requests stand for execution that was not recorded, and what Core ML's rows suggest
     counts where neither does. The CPU counts where it works for most of the call. O(n log n).
     """
-    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
     used = np.column_stack([_of_calls(trace, predictions) == unit for unit in range(len(UNITS))])
     for unit, executed, requested, instrument in (
         (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
         (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),
     ):
         linked = or_minus_one(hardware["prediction"])[is_any(hardware["kind"], executed)]
-        if instrument not in recorded:
+        if not trace.coverage_of(instrument).recorded:
             linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
         used[:, UNITS.index(unit)] |= predictions.isin(linked)
     frame = breakdown(trace).frame.reindex(predictions)
@@ -106,8 +105,7 @@ def _of_calls(trace: Trace, predictions: pd.Index) -> IntArray:
 def _suggestions(trace: Trace) -> IntArray:
     """Shape (top predictions,), in the order of the breakdown: index in `UNITS`, -1 for none."""
     frame = breakdown(trace).frame
-    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
-    engine, gpu = NEURAL_ENGINE in recorded, GPU in recorded
+    engine, gpu = (trace.coverage_of(instrument).recorded for instrument in (NEURAL_ENGINE, GPU))
 
     def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
         """Rows in each prediction."""

@@ -275,23 +275,18 @@ def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int)
 def _chain(loads: pd.DataFrame, models: int, prepared: pd.DataFrame) -> LoadChain:
     times = Intervals.from_rows(loads)
     first, last = int(times.starts[0]), int(times.ends.max())
-    if _apart(times):
-        return LoadChain(loads, models, first, last, True, _beyond_longest(times))
-    possible = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
-    work = Intervals.from_rows(prepared)
-    work = work.where(possible.to_numpy(dtype=bool) & (work.starts >= first) & (work.ends <= last))
-    if len(work) < len(loads) or work.covered_ns < COVERED * (last - first):
-        return LoadChain(loads, models, first, last, None, 0)
-    if not _apart(work):
-        return LoadChain(loads, models, first, last, False, 0)
-    return LoadChain(loads, models, first, last, True, _beyond_longest(work))
+    work, in_line = times, _apart(times)
+    if not in_line:
+        possible = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
+        work = Intervals.from_rows(prepared)
+        work = work.where(possible.to_numpy(dtype=bool) & (work.starts >= first) & (work.ends <= last))
+        if len(work) < len(loads) or work.covered_ns < COVERED * (last - first):
+            return LoadChain(loads, models, first, last, None, 0)
+        in_line = _apart(work)
+    beyond_longest = int(work.durations.sum() - work.durations.max()) if in_line else 0
+    return LoadChain(loads, models, first, last, in_line, beyond_longest)
 
 
 def _apart(times: Intervals) -> bool:
     """Whether intervals run one after another."""
     return bool(times.durations.sum() <= times.covered_ns * (1 + TOLERANCE))
-
-
-def _beyond_longest(times: Intervals) -> int:
-    """Summed durations in ns, less the longest."""
-    return int(times.durations.sum() - times.durations.max())

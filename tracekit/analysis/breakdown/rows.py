@@ -163,7 +163,7 @@ class _Finder:
         linked = or_minus_one(frame["prediction"])
         window = self._prediction_of[linked]
         times = Intervals.from_rows(frame)
-        possible = is_any(frame["attribution"], *_POSSIBLE) & (linked < 0)
+        possible = is_any(frame["attribution"], *POSSIBLE) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
         outer = self._codes(frame["parent_model"])
         called = np.where(outer >= 0, outer, self._codes(frame["model"]))
@@ -211,7 +211,7 @@ class _Finder:
         return Shared(Intervals(starts, ends), layer, model)
 
 
-_POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
+POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
 """What is said of rows without a prediction that ran for some prediction of the target."""
 
 

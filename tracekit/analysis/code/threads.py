@@ -168,12 +168,9 @@ def conversions(trace: Trace) -> AppWork | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    entry = (
-        outermost(sampled, matches_function(sampled.stacks, CONVERSIONS))
-        if len(sampled.stacks)
-        else np.zeros(0, np.int64)
-    )
-    caller = callers(sampled, entry) if len(sampled.stacks) else entry
+    caller = np.zeros(0, np.int64)
+    if len(sampled.stacks):
+        caller = callers(sampled, outermost(sampled, matches_function(sampled.stacks, CONVERSIONS)))
     # What Core ML converts inside a call of its own is no work of the app.
     caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
     return _work(trace, sampled, kinds, caller, Api.BETWEEN)
