@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis.latency import rank_correlations
-from tracekit.analysis.latency_growth import GrowthRule, _medians, growth
+from tracekit.analysis.latency_growth import GrowthRule, growth
 
 
 def of(*sequences):
@@ -94,12 +94,3 @@ def test_rank_correlations_are_those_of_each_group_by_itself(pairs):
         if len(ranked) >= 3 and np.ptp(ranked.to_numpy()):
             expected = float(np.corrcoef(ranked.rank(), np.arange(len(ranked)))[0, 1])
         assert correlations[number] == pytest.approx(expected, abs=1e-9)
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.integers(0, 10**15), min_size=1, max_size=7), max_size=5))
-def test_medians_are_those_of_the_chosen_calls_of_each_sequence(sequences):
-    durations = np.array([value for values in sequences for value in (*values, 10**16)], np.int64)
-    sequence = np.repeat(np.arange(len(sequences)), [len(values) + 1 for values in sequences])
-    chosen = durations < 10**16
-    assert _medians(durations, sequence, chosen).tolist() == [float(np.median(values)) for values in sequences]

@@ -7,8 +7,8 @@ import pytest
 
 from suite.memory_apps import MB, SECOND, predicting, reloading
 from support.handover import trace_of
+from tracekit.analysis.device_states import sustained
 from tracekit.analysis.memory import Sureness, growth, levels, load_memory
-from tracekit.analysis.sustained import sustained
 from tracekit.testing import Draws, Model, Process, Scenario
 from tracekit.testing.rows import MemoryRow
 

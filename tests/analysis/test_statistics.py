@@ -89,3 +89,13 @@ def test_covered_time_counts_each_instant_once(frame):
 def test_each_group_has_its_median_and_one_without_values_has_none():
     medians = medians_by_group(np.array([3, 10, 1, 2, 7]), np.array([0, 2, 0, 2, 0]), 4)
     np.testing.assert_array_equal(medians, [3.0, np.nan, 6.0, np.nan])
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 10**15), min_size=1, max_size=7), max_size=5))
+def test_medians_by_group_are_those_of_the_chosen_values_of_each_group(sequences):
+    durations = np.array([value for values in sequences for value in (*values, 10**16)], np.int64)
+    sequence = np.repeat(np.arange(len(sequences)), [len(values) + 1 for values in sequences])
+    chosen = durations < 10**16
+    medians = medians_by_group(durations[chosen], sequence[chosen], len(sequences))
+    assert medians.tolist() == [float(np.median(values)) for values in sequences]

@@ -1,15 +1,28 @@
-"""In which state of the device each call ran, and how durations compare between states."""
+"""In which state of the device each call ran, how durations compare between states, and whether an app keeps its speed
+over minutes, with how long each compute unit worked for a prediction.
+
+These explain most differences in energy, and no recording of Core ML holds more of it: tables of power are not judged,
+and no energy follows from them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.quantities import latencies, quantiles
+from tracekit.analysis.throughput import bursts, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.trace.events import Kind, Level
+from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.trace import Trace
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
@@ -71,3 +84,82 @@ def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: i
     hottest = enough[-1] if len(enough) > 1 else None
     medians = [None if each is None else float(np.median(durations_ns[state == each])) for each in (coolest, hottest)]
     return ThermalComparison(state, coolest, hottest, medians[0], medians[1])
+
+
+LEAST_NS: Final = 60_000_000_000
+"""Time from the first prediction to the last from which on speed is compared: a device takes that long to warm up."""
+LEAST_CALLS: Final = 10
+"""Predictions in each of the thirds that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Third:
+    """The predictions of a third of the time."""
+
+    predictions: int
+    """How many."""
+    per_second: float | None
+    """While active, as of the model."""
+    p50_ns: float | None
+    """Median latency; None without predictions."""
+    thermal: str | None
+    """Hottest thermal state at the start of any of them; None where none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sustained:
+    """One model over minutes."""
+
+    model: str
+    """Name of the model."""
+    span_ns: int
+    """From the start of the first prediction to that of the last."""
+    first: Third
+    """The first third of that time."""
+    last: Third
+    """The last third."""
+    retained: float | None
+    """Predictions per second in the last third over those in the first."""
+    units: dict[str, float] = field(default_factory=dict)
+    """Mean time in ns per prediction in which each unit executed it; units that none shows are missing."""
+
+
+def sustained(trace: Trace) -> tuple[Sustained, ...]:
+    """Models that predict for a minute or more, by name. O(n log n)."""
+    activity = trace.activity
+    called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
+    ended = activity["duration_ns"].to_numpy() > 0
+    return tuple(_models(trace, rows_where(activity[["model", "start_ns", "duration_ns"]], called & ended)))
+
+
+def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
+    for name, rows in predictions.groupby("model", observed=True, sort=True):
+        starts = rows["start_ns"].to_numpy()
+        span = int(starts[-1] - starts[0])
+        third = np.minimum((starts - starts[0]) * 3 // max(span, 1), 2)
+        if span < LEAST_NS or min(np.bincount(third, minlength=3)[[0, 2]]) < LEAST_CALLS:
+            continue
+        first, last = (_third(trace, rows[third == each]) for each in (0, 2))
+        times = breakdown(trace).frame
+        at = times.index.get_indexer(rows.index)
+        busy = {str(unit): times[f"{unit.lower()}_busy_ns"].array.take(at) for unit in UNITS}
+        busy = {unit: each[~each.isna()] for unit, each in busy.items()}
+        yield Sustained(
+            model=str(name),
+            span_ns=span,
+            first=first,
+            last=last,
+            retained=last.per_second / first.per_second if first.per_second and last.per_second else None,
+            units={unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()},
+        )
+
+
+def _third(trace: Trace, rows: pd.DataFrame) -> Third:
+    states = trace.context.get("thermal", pd.DataFrame())
+    hottest = int(states_at(states, THERMAL_STATES, rows["start_ns"].to_numpy()).max(initial=-1))
+    return Third(
+        predictions=len(rows),
+        per_second=summarize_throughput(rows, bursts(rows)).per_second,
+        p50_ns=quantiles(latencies(rows), 0.5)[0],
+        thermal=THERMAL_STATES[hottest] if hottest >= 0 else None,
+    )

@@ -1,17 +1,27 @@
-"""Which predictions ran on which load of their model, and which are the first to: the ones that pay for warming up."""
+"""Which predictions ran on which load of their model, which are the first to and pay for warming up, and which loads
+prepared the model for the device instead of finding it in the cache.
+
+Newer systems say so in the row itself. Where a row reads plain `Load`, work of the Neural Engine inside it or a
+comparison with the model's other loads can show a cold one; that it was cached, nothing can show. Call stacks of a load
+that does not compile show a cached one, unless either speaks against it: another process may have compiled. Cold loads
+that run one after another make a chain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.statistics import medians_of_others
 from tracekit.arrays import BoolArray, CodeArray, IntArray
-from tracekit.intervals import Intervals
-from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.intervals import Intervals, containing
+from tracekit.trace.calls.hardware import prepares
+from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
+from tracekit.trace.trace import Trace, cached_by_trace
 
 
 def first_after_load(activity: pd.DataFrame) -> BoolArray:
@@ -117,3 +127,166 @@ def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     latest = np.append(order, -1)[index]
     same = (index >= 0) & (np.append(of_load, -1)[latest] == of_prediction)
     return np.where(same, latest, -2 - of_prediction).astype(np.int64)
+
+
+PREPARE_SHARE = 0.25
+"""Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
+rows name no process, so short ones may be anybody's (our judgment)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdRule:
+    """When a plain `Load` counts as cold by comparison."""
+
+    ratio: float = 10.0
+    """Times the median of the model's other loads. Public reports hold 12 to 270."""
+    min_ns: int = 250_000_000
+    """Shorter loads are not compared: the cache explains such differences too."""
+    compared: int = 3
+    """Other loads that there must be at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdLoads:
+    """Shape (loads,) each."""
+
+    cold: BoolArray
+    unknown: BoolArray
+    """Neither cold nor cached can be shown."""
+    by_time: BoolArray
+    """Cold, and only a Neural Engine row without a name says so."""
+    compared: BoolArray
+    """Cold, and only the comparison with other loads says so."""
+
+
+@cached_by_trace
+def preparations(trace: Trace) -> pd.DataFrame:
+    """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
+    return rows_where(trace.hardware, prepares(trace.hardware))
+
+
+def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
+    """What is known of each load of one model. O((loads of all models + preparations) log)."""
+    kind = loads["kind"]
+    plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
+    open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(loads["origin"], Origin.CALL_STACKS))
+    if not open_.any():
+        none = np.zeros(len(loads), dtype=bool)
+        return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
+    named, unnamed = _preparation(loads, trace)
+    durations = loads["duration_ns"].to_numpy()
+    usual = medians_of_others(durations, np.arange(len(durations)))
+    enough = (len(loads) > rule.compared) & (durations >= rule.min_ns)
+    dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
+    by_time = open_ & ~named & unnamed
+    compared = open_ & ~named & ~unnamed & dear
+    cold = uncached | (open_ & (named | unnamed | dear))
+    return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
+
+
+def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
+    """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
+    rows = preparations(trace)
+    if rows.empty:
+        none = np.zeros(len(loads), dtype=bool)
+        return none, none
+    names_it = rows["model"].isin(texts_in(loads["model"])).to_numpy(dtype=bool)
+    times = Intervals.from_rows(rows)
+    named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
+    unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
+    activity = trace.activity
+    is_load = is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)
+    # Inside loads of several models at once, a row without a name may be of either.
+    every = _inside(Intervals.from_rows(activity).where(is_load), unnamed)
+    covered = every[activity.index[is_load].get_indexer(loads.index)]
+    return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
+
+
+def _inside(loads: Intervals, rows: Intervals) -> IntArray:
+    """For each load the time in ns that rows inside it alone cover."""
+    load, _ = containing(loads.starts, loads.ends, rows.starts, rows.ends)
+    inside = load >= 0
+    return rows.where(inside).covered_by_group(load[inside], len(loads))
+
+
+TOLERANCE = 0.02
+"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgment)."""
+
+COVERED = 0.8
+"""Least part of loads that overlap which preparation on the Neural Engine must cover to show what they wait for (our
+judgment)."""
+
+
+class LoadChain(NamedTuple):
+    """Cold loads without a gap between them."""
+
+    loads: pd.DataFrame
+    models: int
+    """Different models and instances."""
+    start_ns: int
+    end_ns: int
+    in_line: bool | None
+    """Whether each was prepared after the one before; None where loads overlap and nothing shows it."""
+    lost_ns: int
+    """What it took beyond the longest single one; 0 where `in_line` is not True."""
+
+
+class TopLoads(NamedTuple):
+    """Loads that the app called for, sorted by start."""
+
+    rows: pd.DataFrame
+    cold: BoolArray
+    unknown: BoolArray
+    """Neither cold nor cached can be shown."""
+
+
+def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
+    """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
+    activity = trace.activity
+    named = categorical(activity["model"]).codes >= 0
+    rows = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named)
+    cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+    codes = rows["model"].cat.codes.to_numpy()
+    for code in np.unique(codes):
+        of_model = codes == code
+        known = cold_loads(rows_where(rows, of_model), trace, rule)
+        cold[of_model], unknown[of_model] = known.cold, known.unknown
+    return TopLoads(rows, cold, unknown)
+
+
+def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int) -> tuple[LoadChain, ...]:
+    """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
+    `min_models` different models or instances. O(l log l + chains × preparations)."""
+    times = Intervals.from_rows(loads)
+    if len(times) < max(min_models, 1):
+        return ()
+    reach = np.maximum.accumulate(times.ends)
+    chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))
+    instance = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    models = np.bincount(np.unique(np.column_stack((chain, instance)), axis=0)[:, 0])
+    edges = np.searchsorted(chain, np.arange(len(models) + 1))
+    prepared = preparations(trace)
+    return tuple(
+        _chain(loads.iloc[edges[number] : edges[number + 1]], int(models[number]), prepared)
+        for number in np.flatnonzero(models >= min_models)
+    )
+
+
+def _chain(loads: pd.DataFrame, models: int, prepared: pd.DataFrame) -> LoadChain:
+    times = Intervals.from_rows(loads)
+    first, last = int(times.starts[0]), int(times.ends.max())
+    work, in_line = times, _apart(times)
+    if not in_line:
+        possible = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
+        work = Intervals.from_rows(prepared)
+        work = work.where(possible.to_numpy(dtype=bool) & (work.starts >= first) & (work.ends <= last))
+        if len(work) < len(loads) or work.covered_ns < COVERED * (last - first):
+            return LoadChain(loads, models, first, last, None, 0)
+        in_line = _apart(work)
+    beyond_longest = int(work.durations.sum() - work.durations.max()) if in_line else 0
+    return LoadChain(loads, models, first, last, in_line, beyond_longest)
+
+
+def _apart(times: Intervals) -> bool:
+    """Whether intervals run one after another."""
+    return bool(times.durations.sum() <= times.covered_ns * (1 + TOLERANCE))

@@ -86,7 +86,9 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     of_trace = _OfTrace(
         trace,
         breakdown(in_order(trace)),
-        _work_of_units(trace),
+        Intervals.from_rows(trace.hardware).covered_time()
+        if all(trace.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
+        else None,
         first_after_load(trace.activity),
         core_ml_calls(trace),
     )
@@ -103,7 +105,9 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         )
         for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
     ]
-    if not _has_core_ml(trace):
+    inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
+    if inferred.all() and not any(len(frame) for frame in (trace.data, trace.compute, trace.other)):
+        # Core ML recorded nothing.
         summaries = [_without_zeros(summary) for summary in summaries]
 
     def total_ns(summary: ModelSummary) -> int:
@@ -112,23 +116,11 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     return tuple(sorted(summaries, key=lambda summary: (-total_ns(summary), summary.name)))
 
 
-def _has_core_ml(trace: Trace) -> bool:
-    """Whether Core ML recorded any event: predictions may be inferred from hardware."""
-    inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
-    return not inferred.all() or any(len(frame) for frame in (trace.data, trace.compute, trace.other))
-
-
 def _without_zeros(summary: ModelSummary) -> ModelSummary:
     """The summary where Core ML recorded nothing: what was not seen may still have been there."""
     predictions = summary.predictions or None
     quantities = summary.quantities | {"predictions": predictions}
     return replace(summary, loads=summary.loads or None, predictions=predictions, quantities=quantities)
-
-
-def _work_of_units(trace: Trace) -> CoveredTime | None:
-    """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
-    recorded = {entry.instrument for entry in trace.coverage if entry.recorded}
-    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= recorded else None
 
 
 _COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "resolution_ns"]
@@ -162,6 +154,7 @@ class _OfTrace(NamedTuple):
     trace: Trace
     parts: Breakdown
     busy: CoveredTime | None
+    """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
     cold: BoolArray
     """Shape (rows of the activity,): the first prediction after a load."""
     calls: CoreMLCalls
@@ -185,7 +178,11 @@ def _summary(
     timed = not hardware_only(predictions).any()
     warm = ~of_trace.cold[predictions.index]
     times = of_trace.parts.of(predictions.index)
-    throughput = _throughput(of_trace, predictions) if called else None
+    throughput = None
+    if called:
+        in_bursts, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
+        steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
+        throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
     ended = (latencies(predictions) > 0) & timed
     cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
@@ -222,12 +219,6 @@ def _summary(
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample),
     )
-
-
-def _throughput(of_trace: _OfTrace, predictions: pd.DataFrame) -> Throughput:
-    in_bursts, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
-    steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
-    return summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
 
 
 def _cold_loads(loads: pd.DataFrame) -> int | None:

@@ -137,9 +137,10 @@ class _Sampled:
 
 def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, IntArray], _Sampled]:
     """Time of each part in each operation, shape (operations,); those of one operation add up to its duration."""
-    core_ml = _core_ml(trace)
+    activity, samples, gpu = trace.activity, trace.samples, _gpu(trace)
+    in_app = ~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)
+    core_ml = Intervals.from_rows(activity[in_app]).union()
     others = core_ml.joined(_of_runtimes(trace)).union()
-    gpu, samples = _gpu(trace), trace.samples
     in_core_ml, in_others = core_ml.covered_within(windows), others.covered_within(windows)
     running, on_gpu = np.zeros_like(tid), np.zeros_like(tid)
     has = np.zeros(len(tid), np.bool_)
@@ -164,12 +165,6 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, 
         Part.NOT_RUNNING: np.where(has, rest, 0),
         Part.NOT_VISIBLE: np.where(has, 0, rest),
     }, _Sampled(has, period_ns, *_in_app(trace, others))
-
-
-def _core_ml(trace: Trace) -> Intervals:
-    """When the app was in Core ML."""
-    activity = trace.activity
-    return Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()
 
 
 def _of_runtimes(trace: Trace) -> Intervals:

@@ -14,13 +14,36 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.unit_timeline import UnitTimeline, ready_for
+from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, few_bits, positions_between
-from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.intervals import Intervals, few_bits, positions_between, running_end
+from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
+
+
+def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
+    """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
+    it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
+    owner = np.append(top_predictions(trace.activity), -1)
+    did = []
+    for frame in (trace.data, trace.compute, trace.hardware):
+        executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
+        chosen = executed | is_any(frame["lane"], Lane.DATA)
+        times = Intervals.from_rows(frame).where(chosen)
+        did.append((owner[or_minus_one(frame["prediction"])[chosen]], times.starts, times.ends))
+    of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
+    ours = np.isin(of_row, prediction)
+    group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
+    end = np.concatenate((called, row_end[ours]))
+    is_row = np.arange(len(group)) >= len(prediction)
+    order = np.lexsort((is_row, time, group))
+    latest = np.empty_like(end)
+    latest[order] = running_end(group[order], end[order])
+    ready: IntArray = np.minimum(latest[: len(prediction)], begin)
+    return ready
+
 
 HANDOVER_NS = 1_000_000
 """Longest time from the end of one work on a unit to the begin of the next that waited for it: three times the largest
@@ -55,17 +78,44 @@ class Behind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitRows:
-    """For whom one unit worked, by start: shape (rows,) each."""
+    """What one unit executed and for whom, by start: shape (rows,) each."""
 
-    line: UnitTimeline
+    label: IntArray
+    """In `Trace.hardware`."""
+    times: Intervals
+    reach_before: IntArray
+    """Latest end of the rows before; for the first a time before all."""
+    reaching: IntArray
+    """Place of the row with that end; -1 for the first."""
+    held: Intervals
+    """Each with the hand-over that follows it: until the next one begins, where that is soon."""
     call: IntArray
     """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
     """Code in the models of `Trace.activity`; -1 for none of them."""
     foreign: BoolArray
     """Of another process."""
-    held: Intervals
-    """When, with the hand-over that follows."""
+
+    @classmethod
+    def of(
+        cls, hardware: pd.DataFrame, chosen: BoolArray, call: IntArray, model: IntArray, foreign: BoolArray
+    ) -> UnitRows:
+        """The chosen rows of `Trace.hardware`, with what is known of each row of it. O(rows)."""
+        times = Intervals.from_rows(hardware).where(chosen)
+        reach = np.maximum.accumulate(times.ends)
+        last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
+        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
+        reaching = np.concatenate(([-1], last))[: len(times)]
+        starts, ends = times.starts, times.ends.copy()
+        follows = (starts > before) & (starts <= before + HANDOVER_NS)
+        ends[reaching[follows]] = starts[follows]
+        label, held = hardware.index.to_numpy()[chosen], Intervals(starts, ends)
+        return cls(label, times, before, reaching, held, call[chosen], model[chosen], foreign[chosen])
+
+    def busy_since(self) -> IntArray:
+        """Shape (rows,): since when the unit has been busy without a break longer than a hand-over. O(rows)."""
+        opens = self.times.starts > self.reach_before + HANDOVER_NS
+        return self.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
@@ -114,12 +164,9 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     nameless = is_any(hardware["attribution"], Attribution.UNATTRIBUTED) & (call < 0)
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
-    found = {}
-    for unit, kind in UNITS.items():
-        rows = is_any(hardware["kind"], kind)
-        line = UnitTimeline.of(hardware, rows)
-        found[unit] = UnitRows(line, call[rows], code[rows], foreign[rows], line.held(HANDOVER_NS))
-    return found
+    return {
+        unit: UnitRows.of(hardware, is_any(hardware["kind"], kind), call, code, foreign) for unit, kind in UNITS.items()
+    }
 
 
 @cached_by_trace
@@ -130,16 +177,16 @@ def all_waits(trace: Trace) -> dict[Device, Waits]:
 
 
 def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
-    activity, line = trace.activity, rows.line
+    activity = trace.activity
     called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
     inferred = np.append(is_any(activity["attribution"], Attribution.INFERRED), True)
     own = ~inferred[rows.call]
-    met = own & (line.reach_before > called) & (np.append(rows.call, -1)[line.reaching] != rows.call)
+    met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
         none = np.zeros(0, np.int64)
         return Waits(unit, none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
     piece = np.flatnonzero(own)
-    begin, reach, met = line.times.starts[piece], line.reach_before[piece], met[piece]
+    begin, reach, met = rows.times.starts[piece], rows.reach_before[piece], met[piece]
     ready = ready_for(trace, rows.call[piece], begin, called[piece])
     delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
     met &= ~free
@@ -148,7 +195,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     median, latest = _usual_way(delay, free, rows.model[piece], first)
     late = met & (delay > latest)
     surely = late & (behind <= _handover_ns(behind[late], delay[late]))
-    low = np.maximum(ready + median.astype(np.int64), line.busy_since(HANDOVER_NS)[piece])
+    low = np.maximum(ready + median.astype(np.int64), rows.busy_since()[piece])
     waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
@@ -201,3 +248,54 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
         own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))
     app = rows.held.where(~rows.foreign).covered_within(windows)
     return np.column_stack((own, app - own, windows.durations - app))
+
+
+def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
+    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
+    return rows_where(hardware[list(_COLUMNS)], is_any(hardware["kind"], Kind.ANE_EXEC))
+
+
+NAMED = (Attribution.LABEL, Attribution.EXACT)
+"""Where the row itself names its model."""
+
+_COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
+"""Copying all columns of many rows would take longer than everything else here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineWaits:
+    """Times in which predictions of a model waited for the Neural Engine, not by chance: shape (waits,) each."""
+
+    prediction: IntArray
+    """Label in `Trace.activity`."""
+    times: Intervals
+    """Each ends when the prediction's own work began."""
+    others_ns: IntArray
+    """The part in which the engine worked for others alone, as their rows show, with the hand-overs that follow
+    these."""
+
+    def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
+        """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
+        return sums_by_label(predictions, self.prediction, values_ns)
+
+
+def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:
+    """Waits of one model's predictions; `hardware` are its rows. O(n log n) in the rows of the engine."""
+    waits, rows = all_waits(trace).get(Device.ANE), unit_rows(trace)[Device.ANE]
+    if waits is None:
+        return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
+    ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
+    times = waits.times.where(ours)
+    own = rows.held.where(np.isin(rows.label, _may_be_own(trace, hardware)))
+    return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))
+
+
+def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
+    """Labels of the rows that are of the model, given its own, or that may be: those of several predictions, unless its
+    own bear its name."""
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    own = hardware.index.to_numpy()[executed]
+    if is_any(hardware["attribution"], *NAMED)[executed].any():
+        return own
+    return np.append(own, trace.hardware.index.to_numpy()[is_any(trace.hardware["attribution"], Attribution.AMBIGUOUS)])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.frame_steps import SLACK, frame_steps
 from tracekit.analysis.idle import (
     TURN_OVERLAP,
     CoreMLCalls,
@@ -19,9 +18,9 @@ from tracekit.analysis.idle import (
     pacing,
     quartile_distance,
 )
+from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
-from tracekit.analysis.throughput import burst_numbers
-from tracekit.analysis.unit_timeline import ready_for
+from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
@@ -75,7 +74,8 @@ def recorded_schedule(trace: Trace) -> Recorded:
     # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
     pieces = pieces[(pieces["duration_ns"].to_numpy() > 0) & (not trace.inferred)]
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
-    call = _call_of_pieces(trace, calls, pieces)
+    owner = np.append(top_predictions(activity), -1)
+    call = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
     first, work = _joined(Intervals.from_rows(pieces), unit, call)
     pieces, unit, call = pieces.iloc[first], unit[first], call[first]
     named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
@@ -160,13 +160,6 @@ def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
         return ~every
     whole = frame_steps(rows) is not None or pacing(idle.distance_ns, idle.busy_ns) is Pacing.PERIODIC
     return every if whole else paced_stretches(idle) >= 0
-
-
-def _call_of_pieces(trace: Trace, calls: pd.DataFrame, pieces: pd.DataFrame) -> IndexArray:
-    """Shape (pieces,): position of the call that each piece belongs to, -1 for none."""
-    owner = np.append(top_predictions(trace.activity), -1)
-    found: IndexArray = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
-    return found
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:

@@ -15,7 +15,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.neural_engine_queue import EngineWaits, engine_executions, engine_waits
+from tracekit.analysis.queues import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.intervals import few_bits

@@ -25,7 +25,7 @@ from tracekit.units import format_bytes, format_count, format_percent, format_sh
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite, Place
-    from tracekit.analysis.sustained import Sustained
+    from tracekit.analysis.device_states import Sustained
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.flame import Flame
     from tracekit.report.report import Report

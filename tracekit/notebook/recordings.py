@@ -30,18 +30,18 @@ from tracekit.notebook.reports import (
     framed,
     with_methods,
 )
+from tracekit.recording import Progress, XctraceOptions
+from tracekit.recording.open import Paths
 from tracekit.render.blocks import Role
 from tracekit.request import shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     from tracekit.notebook.trace_plots import TracePlots
-    from tracekit.recording import Progress, XctraceOptions
-    from tracekit.recording.open import Paths
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, repr=False)

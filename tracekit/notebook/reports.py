@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.render.blocks import plain
+from tracekit.recording.open import Paths
+from tracekit.render.blocks import Document, plain
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report.report import DRAWN, Report
 from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
+from tracekit.request import Request
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-    from tracekit.recording.open import Paths
-    from tracekit.render.blocks import Document
-    from tracekit.request import Request
 
 Shown = TypeVar("Shown")
 
@@ -134,7 +132,7 @@ class NotebookWhy(Page, WhyReport):
 class NotebookWhatIf(Page, WhatIf):
     """What fixing findings would bring, with its forms at hand."""
 
-    _said_by = "whatif:whatif_document"
+    _said_by = "advice:whatif_document"
 
     def to_frame(self) -> pd.DataFrame:
         """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,

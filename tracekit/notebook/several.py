@@ -14,7 +14,9 @@ from tracekit.comparison import comparison as comparing
 from tracekit.comparison import history as following
 from tracekit.comparison import matrix as listing
 from tracekit.comparison.history_file import is_history, read_history
+from tracekit.comparison.measurements import Measurements
 from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.options import Settings
 from tracekit.errors import UsageError, unknown
 from tracekit.measured import measured_report, measured_trace, named_apart
 from tracekit.model_files.facts import ModelFile
@@ -22,22 +24,18 @@ from tracekit.model_files.read import read_subject
 from tracekit.model_files.versions import parse_target
 from tracekit.notebook.recordings import LoadedTrace
 from tracekit.notebook.reports import Page, with_methods
+from tracekit.render.blocks import Document
 from tracekit.report.choice import matching_any
 from tracekit.report.model_report import ModelReport, model_report
 from tracekit.report.performance import InspectedPerformance, inspected_performance
-from tracekit.request import open_requested
+from tracekit.request import Request, open_requested
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.detectors.options import Settings
-    from tracekit.render.blocks import Document
-    from tracekit.request import Request
-
-    Given = str | Path | LoadedTrace
-    """A recording, or the JSON report that stands for it."""
-    Several = Given | Sequence[Given]
+Given = str | Path | LoadedTrace
+"""A recording, or the JSON report that stands for it."""
+Several = Given | Sequence[Given]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

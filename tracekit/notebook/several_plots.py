@@ -12,7 +12,7 @@ from tracekit.comparison.words import interval
 from tracekit.documents.comparison import SOURCES, TONES
 from tracekit.documents.pictures import LOGARITHMIC
 from tracekit.errors import UsageError, unknown
-from tracekit.notebook.drawing import color_of, entitle, legend, logarithmic, new_axes
+from tracekit.notebook.trace_plots import color_of, entitle, legend, logarithmic, new_axes
 from tracekit.render.html import KINDS
 from tracekit.units import format_names
 

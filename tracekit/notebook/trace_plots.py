@@ -1,4 +1,5 @@
-"""Plots of a recording, of the same lanes and numbers as the pages of its report, redacted as they are."""
+"""Plots of a recording, of the same lanes and numbers as the pages of its report, redacted as they are; and what all
+plots share: axes, and the colors of pages."""
 
 from __future__ import annotations
 
@@ -8,27 +9,86 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
+from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
 from tracekit.errors import UsageError, unknown
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.events import stack
-from tracekit.notebook.drawing import color_of, entitle, ink_on, legend, logarithmic, new_axes
+from tracekit.render.html import page_colors
 from tracekit.report.build import build_report
 from tracekit.report.choice import matching_any
+from tracekit.report.report import Report
 from tracekit.report.time_breakdown import SHOWN, TITLE, each_first, is_inferred, parts_rows, shown_groups
-from tracekit.report.timeline import timeline_of
+from tracekit.report.timeline import DrawnLane, Timeline, timeline_of
 from tracekit.trace.cache import cached
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_error, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.arrays import CodeArray, FloatArray, IntArray
-    from tracekit.report.report import Report
-    from tracekit.report.timeline import DrawnLane, Timeline
-    from tracekit.trace.trace import Trace
+WIDTH = 10
+"""Of a figure, in inches, as its heights."""
+
+
+def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
+    """The axes of a new figure below one another, each of a height in inches. Raises `UsageError` where matplotlib is
+    not installed."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise UsageError(
+            "plots need the package matplotlib; install it with: pip install 'coreml-tracekit[plot]'"
+        ) from None
+    size = (WIDTH, heights * count)
+    figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
+    figure.set_facecolor(axes[0, 0].get_facecolor())
+    for each in axes[:, 0]:
+        each.spines[["top", "right"]].set_visible(False)
+        each.grid(alpha=0.25, linewidth=0.6)
+        each.set_axisbelow(True)
+    return list(axes[:, 0])
+
+
+def color_of(name: str) -> str:
+    """A color of pages (`page_colors`), for a dark ground where text is light, as in a dark style of matplotlib."""
+    from matplotlib import colors, rcParams
+
+    is_dark = sum(colors.to_rgb(rcParams["text.color"])) > 1.5
+    return page_colors()[name][is_dark]
+
+
+def ink_on(color: str) -> str:
+    """The color of text on a bar of a color."""
+    from matplotlib import colors
+
+    return "black" if sum(colors.to_rgb(color)) > 1.8 else "white"
+
+
+def entitle(axes: Axes, title: str, below: str = "") -> None:
+    """A title at the left, and smaller words below it."""
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=20 if below else 8)
+    if below:
+        look: dict[str, Any] = {"fontsize": 9, "color": color_of("dim"), "xycoords": "axes fraction"}
+        axes.annotate(below, (0, 1), (0, 5), textcoords="offset points", annotation_clip=False, **look)
+
+
+def logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic axis whose numbers are written out."""
+    from matplotlib.ticker import LogFormatter
+
+    getattr(axes, f"set_{which}scale")("log")
+    axis = {"x": axes.xaxis, "y": axes.yaxis}[which]
+    axis.set_major_formatter("{x:,g}")
+    axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.4)))
+
+
+def legend(axes: Axes, **options: Any) -> None:
+    """What colors and lines mean, beside what is drawn."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=9, **options)
+
 
 MOST_ROWS = 4
 """Rows of intervals that a lane has room for; where more overlap, they are thinner."""

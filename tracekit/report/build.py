@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
+from tracekit.analysis.device_states import sustained
 from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
-from tracekit.analysis.sustained import sustained
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence

@@ -16,12 +16,12 @@ from tracekit.intervals import Intervals
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
+    from tracekit.analysis.device_states import Sustained
     from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
     from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
-    from tracekit.analysis.sustained import Sustained
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related

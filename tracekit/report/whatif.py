@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.frame_steps import FrameSteps, frame_steps
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.detectors.fixes import FIXES, UNKNOWN
 from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError

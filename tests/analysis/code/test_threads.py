@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from support.handover import trace_of
-from tracekit.analysis.code.app_work import conversions, element_access
-from tracekit.analysis.code.threads import PREPARING, core_ml_time, main_thread_calls, runs_interface, work_between
+from tracekit.analysis.code.threads import (
+    PREPARING,
+    conversions,
+    core_ml_time,
+    element_access,
+    main_thread_calls,
+    runs_interface,
+    work_between,
+)
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording

@@ -183,7 +183,11 @@ def work_columns(
     With them the hand-offs one by one. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the
     Neural Engine. O(n log n).
     """
-    runs = _runs(rows)
+    unit = _UNIT_OF_LAYER[rows.layer]
+    chosen = (unit >= 0) & ~rows.preparation
+    executes = (rows.layer == Layer.ANE) | (rows.layer == Layer.GPU)
+    times = Intervals(rows.start_ns, rows.end_ns).where(chosen)
+    runs = device_runs(rows.window[chosen], unit[chosen], executes[chosen], times)
     handoffs, gap_ns = runs.handoffs()
     count = len(predictions)
     gaps = np.zeros(count, np.int64)
@@ -205,15 +209,6 @@ def work_columns(
         "segments": _segments(rows, hidden_ane, count),
     }
     return columns, handoffs
-
-
-def _runs(rows: Rows) -> DeviceRuns:
-    """Runs of the units, by index of the prediction."""
-    unit = _UNIT_OF_LAYER[rows.layer]
-    chosen = (unit >= 0) & ~rows.preparation
-    executes = (rows.layer == Layer.ANE) | (rows.layer == Layer.GPU)
-    times = Intervals(rows.start_ns, rows.end_ns).where(chosen)
-    return device_runs(rows.window[chosen], unit[chosen], executes[chosen], times)
 
 
 _UNIT_OF_LAYER = np.array(

@@ -33,8 +33,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
-from tracekit.analysis.breakdown.rows import Layer, Shared, linked_rows
-from tracekit.analysis.breakdown.sweep_line import Steps, sweep
+from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, sweep
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind, Level

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.code.calls import busy_with, core_ml_stacks
+from tracekit.analysis.code.call_sites import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
-from tracekit.trace.events import Device
 from tracekit.trace.frames import categorical, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -33,7 +33,6 @@ LEVELS: Final[Mapping[Api, Sequence[Sequence[str]]]] = {
     Api.PREDICTION: ((*Unit, DataPhase.BINDING), (LoadPhase.SPECIALIZING,), _DATA),
 }
 """Phases of a call from the outermost inwards. A stack is in one of each level at most: of several in the first."""
-_UNITS: Final = {Device.ANE: "ane_busy_ns", Device.GPU: "gpu_busy_ns", Device.CPU: "cpu_busy_ns"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ def _busy(trace: Trace, events: pd.Index) -> Iterator[tuple[str, float]]:
     """Mean time that each compute unit worked."""
     frame = breakdown(trace).frame
     rows = frame[frame.index.isin(events)]
-    for unit, column in _UNITS.items():
-        known = rows[column].dropna()
+    for unit in UNITS:
+        known = rows[f"{unit.lower()}_busy_ns"].dropna()
         if len(known) == len(events) and known.sum():
             yield str(unit), float(known.mean())

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.call_sites import call_sites, of_calls
-from tracekit.analysis.code.calls import core_ml_stacks, enclosing_phases
+from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of

@@ -1,4 +1,5 @@
-"""Which calls of Core ML the main thread of an app with an interface waits for, and what runs between calls."""
+"""What threads of the app do: for which calls of Core ML the main one waits, and what code of the app does around and
+between calls."""
 
 from __future__ import annotations
 
@@ -9,13 +10,25 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, source_of
 from tracekit.analysis.code.sites import CallSite, between_sites
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.stacks import INTERFACE, Api, app_frames, innermost, matches_function, stacks_with
+from tracekit.trace.calls.stacks import (
+    CONVERSIONS,
+    INTERFACE,
+    Api,
+    app_frames,
+    callers,
+    innermost,
+    matches_function,
+    outermost,
+    stacks_with,
+)
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
 PREPARING: Final = (Api.LOAD, Api.COMPILE)
@@ -108,3 +121,114 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     time = rows["time_ns"].to_numpy()
     ran = Intervals(time - sampled.period_ns, time).union().intersection(gaps).covered_ns
     return Between(min(ran / gaps.covered_ns, 1.0), len(rows), between_sites(trace, rows, frame))
+
+
+RUN: Final = 3
+"""Samples of a thread that lie no more sampling periods apart are one piece of work."""
+BURST: Final = 5
+"""As for the gaps between predictions of a model."""
+_PREPARING: Final = (Api.LOAD, Api.COMPILE, Api.UNLOAD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AppWork:
+    """What samples show of one sort of work."""
+
+    samples: int
+    of: int
+    """Samples with a stack of the threads that do it, outside of loads and compilations. Where no thread does, of those
+    that predict."""
+    pieces: pd.DataFrame
+    """Uninterrupted pieces of it, with the columns that evidence needs."""
+    time: Intervals
+    """What the samples stand for: sorted, none overlapping another."""
+    period_ns: int
+    """What each of them stands for."""
+    sites: tuple[CallSite, ...]
+    """Functions of the app that do it."""
+
+    @property
+    def share(self) -> float:
+        """Of the samples of these threads."""
+        return self.samples / self.of if self.of else 0.0
+
+
+def element_access(trace: Trace) -> AppWork | None:
+    """Reading and writing of multi-arrays element by element, by the app; None where no samples were recorded."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return None
+    caller = np.where(is_any(kinds["api"], Api.ELEMENT), kinds["caller"].to_numpy(), -1)
+    return _work(trace, sampled, kinds, caller, Api.ELEMENT)
+
+
+def conversions(trace: Trace) -> AppWork | None:
+    """Conversions of pixels and audio samples by the app, on the threads that predict and between predictions that
+    follow each other; None where no samples were recorded."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return None
+    caller = np.zeros(0, np.int64)
+    if len(sampled.stacks):
+        caller = callers(sampled, outermost(sampled, matches_function(sampled.stacks, CONVERSIONS)))
+    # What Core ML converts inside a call of its own is no work of the app.
+    caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
+    return _work(trace, sampled, kinds, caller, Api.BETWEEN)
+
+
+def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArray, api: Api) -> AppWork:
+    """Work that stacks with a `caller` show; what lies between calls counts only where its thread predicts."""
+    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
+    thread = categorical(rows["thread"]).codes if len(rows) else stack
+    predicts, period_ns = is_any(kinds["api"], Api.PREDICTION)[stack], sampled.period_ns
+    is_busy = caller[stack] >= 0
+    if api is Api.BETWEEN:
+        is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
+    threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
+    counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
+    time = rows["time_ns"].to_numpy()[is_busy]
+    return AppWork(
+        samples=int(is_busy.sum()),
+        of=int(counted.sum()),
+        pieces=_pieces(trace, rows[is_busy], "conversion" if api is Api.BETWEEN else str(api), period_ns),
+        time=Intervals(np.maximum(time - period_ns, 0), time).union(),
+        period_ns=period_ns,
+        sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
+    )
+
+
+def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray, run_ns: int) -> BoolArray:
+    """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
+    `BURST` times the usual one separates two bursts."""
+    inside = np.zeros(len(time), np.bool_)
+    for thread_code in np.unique(thread[predicts]):
+        on_thread = thread == thread_code
+        calls = np.sort(time[on_thread & predicts])
+        gaps = np.diff(calls)
+        between = gaps > run_ns
+        if not between.any():
+            continue
+        usual = between & (gaps <= BURST * np.median(gaps[between]))
+        preceding_call = np.searchsorted(calls, time, "right") - 1
+        is_between = (preceding_call >= 0) & (preceding_call < len(gaps))
+        inside |= on_thread & is_between & usual[np.where(is_between, preceding_call, 0)]
+    return inside
+
+
+def _pieces(trace: Trace, rows: pd.DataFrame, label: str, period_ns: int) -> pd.DataFrame:
+    time, thread = rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes if len(rows) else np.zeros(0)
+    order = np.lexsort((time, thread))
+    time, thread = time[order], thread[order]
+    begins = np.append(True, (np.diff(time) > RUN * period_ns) | (np.diff(thread) != 0))[: len(time)]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(time))[: len(first)] - 1
+    start = np.maximum(time[first] - period_ns, 0)
+    return pd.DataFrame(
+        {
+            "start_ns": start,
+            "duration_ns": time[last] - start,
+            "label": f"{label} (from call stacks)",
+            **source_of(trace, time[first]),
+        }
+    )

@@ -230,7 +230,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         rows = unit_rows(ordered)[waits.unit]
         inside = rows.overlapping(windows)
         foreign, model = rows.foreign[inside], rows.model[inside]
-        hardware = trace.hardware.iloc[rows.line.label[inside]]
+        hardware = trace.hardware.iloc[rows.label[inside]]
         is_own = model == called.cat.codes.iloc[int(predictions[0])]
         behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
         names = np.where(
@@ -240,7 +240,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         codes, groups = pd.factorize(pd.MultiIndex.from_arrays([behind, names, processes]))
         for number, (who, name, process) in enumerate(groups):
             chosen = inside[codes == number]
-            first = trace.hardware.loc[rows.line.label[chosen[0]]]
+            first = trace.hardware.loc[rows.label[chosen[0]]]
             calls = rows.call[chosen]
             found.setdefault(QUEUES[Behind(int(who))], []).append(
                 Blocker(
@@ -265,7 +265,7 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
     ordered = in_order(trace)
     units, prediction = unit_rows(ordered), np.array([explained.prediction])
     found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered).values())
-    return np.sort(np.concatenate([rows.line.label[rows.overlapping(windows)] for rows, windows in found]))
+    return np.sort(np.concatenate([rows.label[rows.overlapping(windows)] for rows, windows in found]))
 
 
 def compiled_for(trace: Trace, explained: Why) -> IntArray:

@@ -12,15 +12,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.rows import POSSIBLE
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.trace import Trace, cached_by_trace
-
-_POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
-"""What is said of a row without a prediction that is of one of several in flight."""
 
 
 @cached_by_trace
@@ -40,7 +38,7 @@ def in_order(trace: Trace) -> Trace:
 def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
     prediction = or_minus_one(frame["prediction"])
-    open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *_POSSIBLE))
+    open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *POSSIBLE))
     names = pd.Index(calls["model"].cat.categories)
     stage, outer = (
         np.append(names.get_indexer(categorical(frame[name]).categories), -1)[categorical(frame[name]).codes]

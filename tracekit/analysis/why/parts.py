@@ -128,7 +128,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     frame = breakdown(ordered).frame
     calls = trace.activity[list(_KEPT)]
     calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
-    seen = _seen(ordered, frame, calls)
+    seen = _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
     first = first_after_load(trace.activity)[trace.activity.index.get_indexer(calls.index)]
     codes = categorical(frame["model"]).codes
     found = {}
@@ -162,10 +162,6 @@ class _Seen:
         """Time of rows that may be of several predictions: work of this one as far as it has less than usual."""
         less: IntArray = np.clip(usual_ns[UNITS].sum() - self.spent[:, UNITS].sum(axis=1), 0, self.ambiguous)
         return less
-
-
-def _seen(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> _Seen:
-    return _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
 
 
 def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
@@ -251,7 +247,8 @@ def parts_of(trace: Trace, found: Differences, rows: IntArray) -> Parts:
     """How some predictions of a model, by position, differ from the usual one. O(rows log n)."""
     ordered = in_order(trace)
     calls, frame = found.calls.iloc[rows], breakdown(ordered).frame
-    seen = _seen(ordered, frame.iloc[frame.index.get_indexer(calls.index)], calls)
+    times = time_spent(ordered, frame.iloc[frame.index.get_indexer(calls.index)], calls)
+    seen = _Seen(*times, _facts(ordered, calls))
     spent, facts, usual_ns = seen.spent, seen.facts, found.usual_ns
     is_first = ~found.warm[rows] & (found.durations[rows] > 0)
     inferred = is_any(calls["attribution"], Attribution.INFERRED)

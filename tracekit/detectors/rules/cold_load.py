@@ -6,8 +6,8 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
+from tracekit.analysis.loads import ColdLoads, ColdRule, cold_loads
 from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.planned import of_load

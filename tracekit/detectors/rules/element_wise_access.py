@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.app_work import element_access
+from tracekit.analysis.code.threads import element_access
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 

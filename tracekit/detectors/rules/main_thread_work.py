@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.threads import main_thread_calls, runs_interface
-from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
+from tracekit.analysis.load_waits import HangCalls, HangRule, hang_calls
 from tracekit.detectors.shared.call_stacks import MOVED, judge_blocking
 from tracekit.detectors.shared.wording import of_models, what_ran
 

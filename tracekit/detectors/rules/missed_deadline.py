@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.frame_steps import frame_steps
 from tracekit.analysis.latency import warm_mask
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
+from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
 from tracekit.detectors.shared.wording import keep_loaded

@@ -6,7 +6,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown
-from tracekit.analysis.neural_engine_queue import NAMED
+from tracekit.analysis.queues import NAMED
 from tracekit.detectors.shared.competing_work import time_by_model
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.cold_loads import ColdRule, cold_loads
+from tracekit.analysis.loads import ColdRule, cold_loads
 from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 

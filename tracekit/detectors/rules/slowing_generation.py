@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.context_growth import ContextGrowth, context_growth
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.latency_growth import ContextGrowth, context_growth
 from tracekit.analysis.requests import token_intervals
 from tracekit.detectors.shared.latency_causes import HEATING_S
 from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.calls import core_ml_stacks
+from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, runs_interface
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code.app_work import AppWork
+    from tracekit.analysis.code.threads import AppWork
     from tracekit.detectors.shared.options import AppWorkOptions
 
 

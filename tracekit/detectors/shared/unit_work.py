@@ -11,8 +11,8 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.instances import SHOWN_BY, suggested_unit
 from tracekit.analysis.memory import top_calls
-from tracekit.analysis.suggested_units import SHOWN_BY, suggested_unit
 from tracekit.trace.calls.stacks import Unit
 
 if TYPE_CHECKING:

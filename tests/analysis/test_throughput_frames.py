@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.analysis.frame_steps import frame_steps
+from tracekit.analysis.throughput import frame_steps
 
 MS = 1_000_000
 

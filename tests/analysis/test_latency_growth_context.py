@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.analysis.context_growth import context_growth
+from tracekit.analysis.latency_growth import context_growth
 
 CONTEXT = np.arange(100.0, 260.0)
 PLACE = (CONTEXT - 100) / 159

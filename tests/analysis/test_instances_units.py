@@ -11,7 +11,7 @@ import pytest
 
 from support.handover import trace_of
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
-from tracekit.analysis.suggested_units import suggested_unit
+from tracekit.analysis.instances import suggested_unit
 from tracekit.detectors.outcomes import NotEvaluated
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
-from tracekit.analysis.neural_engine_queue import engine_waits
+from tracekit.analysis.queues import engine_waits
 
 NANOSECOND = 1
 

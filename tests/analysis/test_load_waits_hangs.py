@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.handover import trace_of
-from tracekit.analysis.hangs import HangRule, hang_calls
+from tracekit.analysis.load_waits import HangRule, hang_calls
 from tracekit.testing import Model, Process, Scenario
 
 MS = 1_000_000
