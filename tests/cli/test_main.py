@@ -31,7 +31,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
         def run(arguments: argparse.Namespace) -> ExitStatus:
             raise error
 
-        monkeypatch.setattr("tracekit.cli.record.run", run)
+        monkeypatch.setattr("tracekit.cli.record.run_doctor", run)
 
     return install
 

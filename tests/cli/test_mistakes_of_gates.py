@@ -84,7 +84,7 @@ def test_04_checking_again_gives_the_same_and_what_can_be_seen_is_said():
     item = comparison_item(first)
     # t(4) s sqrt(1 + 1/5) with the spread of these recordings: how much slower it may be.
     highest = (1 + item.value) * np.exp(2.132 * baseline.spread("Net") * np.sqrt(1.2)) - 1
-    assert f" to +{highest * 100:.0f}%)" in item.text
+    assert f" to +{highest * 100:.1f}%)" in item.text
     with pytest.raises(UsageError, match="counts once"):
         gate([run, run], baseline)
 

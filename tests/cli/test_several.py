@@ -89,7 +89,7 @@ def test_pages_of_several_go_into_a_folder_with_their_lanes(tracekit, samples: P
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     assert tracekit("analyze", *paths, "--folder", tmp_path / "pages", "--format", "html").status == 0
     pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
-    assert ["<h1>sharpen_8bit.trace</h1>" in page for page in pages] == [True, False]
+    assert ["<h1>sharpen_8bit.trace</h1>" in page.replace("<wbr>", "") for page in pages] == [True, False]
     assert all('id="lanes-columns"' in page for page in pages)
 
 
