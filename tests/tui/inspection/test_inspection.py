@@ -143,6 +143,15 @@ async def test_a_check_is_headed_by_what_it_found_only_where_it_judged(screen, o
     assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
 
 
+async def test_code_in_the_words_of_a_fix_has_its_blanks(screen) -> None:
+    session = screen.state.session
+    check = replace(session.report.results[0], fix="Use `lazy var` or `static let`.")
+    told = replace(session, report=replace(session.report, results=(check,)))
+    console = Console(file=io.StringIO(), width=100)
+    console.print(*finding_blocks(told, FindingRef(0), PALETTES[True]))
+    assert "Use lazy var or static let." in console.file.getvalue()
+
+
 @pytest.mark.view("sharpen_float16", size=(200, 50))
 async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) -> None:
     await screen.press("1")

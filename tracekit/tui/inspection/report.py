@@ -12,6 +12,7 @@ from rich.text import Text
 from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.detectors.outcomes import Metric
 from tracekit.documents.report_findings import finding_savings
+from tracekit.render.layout import KEPT
 from tracekit.render.prose import parts
 from tracekit.report.formatting import (
     ABSENT,
@@ -78,6 +79,7 @@ def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
     """The Markdown of a fix: paragraphs and items wrap, code keeps its lines."""
     before = ""
     for kind, marker, body in parts(source, palette.code):
+        body.plain = body.plain.replace(KEPT, " ")
         # Items stand together; anything else is set apart.
         if before and not (kind == before == "item"):
             yield ""
