@@ -42,7 +42,7 @@ SAID = 3
 _ORDER = {"ns": 0, "/s": 1, "share": 2, "count": 3}
 _STYLE = """
 svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow:visible;vertical-align:middle}
-#trends svg.trend{width:4rem;height:1.4rem;max-width:none;float:left;margin:0 .4rem 0 .7rem}
+#trends svg.trend{width:4rem;height:1.4rem;max-width:none;margin:0 .4rem 0 .7rem}
 #trends td:has(svg){white-space:nowrap}
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
