@@ -100,7 +100,7 @@ _COLORS: dict[Category, tuple[str, str, str, str]] = {
     Category.FOREIGN: ("#abb0ad", "#706f6d", sixteen.CYAN, sixteen.CYAN),
     Category.GOOD: (GREEN, "#00795b", sixteen.GREEN, sixteen.GREEN),
     Category.FAIR: (YELLOW, "#7c7600", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.SERIOUS: (ORANGE, "#986837", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.SERIOUS: ("#e08fd0", "#986837", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
     Category.CRITICAL: (VERMILLION, "#912000", sixteen.BRIGHT_RED, sixteen.RED),
     Category.LOW: ("#838382", "#616a6b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
     Category.MEDIUM: (SKY, "#2179b6", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
