@@ -46,7 +46,9 @@ svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow
 #trends td:has(svg){white-space:nowrap}
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
-svg.trend .mark{stroke:var(--critical,#b3261e);stroke-dasharray:3 2}
+svg.trend .mark{stroke:var(--dim);stroke-dasharray:3 2}
+svg.trend .mark.worse{stroke:var(--worse)}
+svg.trend .mark.clean{stroke:var(--clean)}
 .tip.trend{position:fixed;z-index:9}
 svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
 @media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
@@ -181,7 +183,9 @@ def _picture(series: Series, trend: Trend, builds: int) -> Html:
     marks = [tag("path", d=f"{line}h0", class_="line")]
     for change in trend.changes:
         words = tag("title", change_words(series, trend, change))
-        marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_="mark"))
+        change_for_worse = FIGURES[trend.figure].worse * (change.after - change.before)
+        look = "mark worse" if change_for_worse > 0 else "mark clean" if change_for_worse else "mark"
+        marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_=look))
     count, unit = len(trend.values), FIGURES[trend.figure].unit
     return tag(
         "svg",

@@ -29,7 +29,7 @@ WIDE = 8
 LINKED = 3
 """From so many sections on a page has links to them on top."""
 KINDS = {
-    Role.BAD: "critical",
+    Role.BAD: "worse",
     Role.GOOD: "clean",
     Role.OPEN: "inconclusive",
     **{severity: str(severity) for severity in (Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.LOW)},
