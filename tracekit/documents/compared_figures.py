@@ -115,7 +115,7 @@ COLUMNS: tuple[Column[Figure], ...] = (
 def figures_section(model: ModelComparison) -> Section | None:
     """Everything that is compared of one model."""
     name = f"All figures of {model.name}"
-    return section(name, table(name, COLUMNS, _figures(model)), folded=True, has_names=True)
+    return section(name, table(name, COLUMNS, _figures(model), quantities=True), folded=True, has_names=True)
 
 
 def _figures(model: ModelComparison) -> Iterator[Figure]:

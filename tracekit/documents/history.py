@@ -126,7 +126,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
-    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
+    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)), quantities=True)
     return Section(title, blocks.present(grid), note="; ".join(notes), folded=folded, has_names=True)
 
 

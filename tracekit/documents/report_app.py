@@ -61,6 +61,9 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
 
+    callers = any(site.called_by for site in info.call_sites)
+    threads = any(site.thread in call_sites.THREADS for site in info.call_sites)
+
     def how_often(site: CallSite) -> str:
         doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
         return f"{call_sites.calls_words(site)}{doubt}"
@@ -72,18 +75,18 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     def first(site: CallSite) -> Span:
         return Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
 
-    shown: tuple[Column[CallSite], ...] = (
+    shown: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
-        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT),
-        columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
+        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT) if callers else None,
+        columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)) if threads else None,
         columns.words("how often", how_often),
         columns.words("busy with", _busy),
         Column("share", share, lambda site: site.share),
         Column("first at", first, lambda site: site.first_ns),
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
-    grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
+    grid = table("Calls of Core ML by place", filter(None, shown), info.call_sites, cards=True)
     empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tracekit.analysis.models import ModelSummary
+from tracekit.analysis.statistics import Statistics
 from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_models import median, median_ns
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
 from tracekit.render.markup import Html, tag
-from tracekit.report import formatting, phases
+from tracekit.report import phases
+from tracekit.report.formatting import duration
 from tracekit.report.operations import REQUEST_TITLES, request_number, request_value
 from tracekit.report.report import Report
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
@@ -30,6 +32,8 @@ def tiles(report: Report) -> Figure | None:
 
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
+    for name, statistics in _of_signposts(report):
+        yield _tile(name, duration(statistics.p50_ns), f"median; {format_count(statistics.count, 'time')}")
     predicting = [model for model in models if model.prediction is not None]
     whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
     predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
@@ -47,10 +51,23 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     for asked in report.requests:
         note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
         known = [name for name in OF_REQUESTS if request_value(asked, name) is not None]
-        yield from (_tile(REQUEST_TITLES[name], request_number(asked, name), note) for name in known)
+        for name in known:
+            unit = "tokens; " if name == "context_tokens" else ""
+            yield _tile(REQUEST_TITLES[name], request_number(asked, name), f"{unit}{note}")
     if report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
+
+
+def _of_signposts(report: Report) -> Iterator[tuple[str, Statistics]]:
+    """What signposts show of the app's first operation, and of requests that the report has no other numbers of."""
+    ended = [(visible(each.name), each.statistics) for each in report.operations if each.statistics]
+    yield from ended[:1]
+    told = {asked.runtime for asked in report.requests}
+    for runtime in report.runtimes:
+        for phase in runtime.phases:
+            if phase.phase == "request" and phase.statistics and runtime.name not in told:
+                yield f"{runtime.name} request", phase.statistics
 
 
 def _tile(title: str, value: str, note: str | Html, quantity: str = "") -> Html | None:
@@ -73,7 +90,7 @@ def _range(
 
 
 def _p95(model: ModelSummary) -> str:
-    return formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns)
+    return duration(model.quantities.get("p95_ns"), model.resolution_ns)
 
 
 def _per_second(model: ModelSummary) -> float | None:
