@@ -118,6 +118,8 @@ class ModelMeasurements:
     """Predictions per second while it predicts; None: not recorded."""
     is_operation: bool = False
     """Whether it is no model, but an operation of the app that its signposts name (`--signpost`)."""
+    counted: str = "predictions"
+    """What its latencies are of: `first tokens` and `next tokens` of a language model."""
 
     @property
     def sample(self) -> Sample:

@@ -97,10 +97,10 @@ def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasure
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
                 rounded = np.rint(times / RESOLUTION_NS).astype(np.int64) * RESOLUTION_NS
-                yield _timed(f"{name}: {what}", rounded, None)
+                yield _timed(f"{name}: {what}", rounded, None, f"{what}s")
 
 
-def _timed(name: str, durations: IntArray, in_flight: int | None) -> ModelMeasurements:
+def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str = "predictions") -> ModelMeasurements:
     """What is no model, and takes time as one does."""
     none = np.zeros(0, np.int64)
     return ModelMeasurements(
@@ -111,6 +111,7 @@ def _timed(name: str, durations: IntArray, in_flight: int | None) -> ModelMeasur
         parts=None,
         units=(),
         is_operation=True,
+        counted=counted,
     )
 
 

@@ -21,9 +21,10 @@ from tracekit.comparison.history import (
     day_words,
     moved_words,
 )
+from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.documents import columns
 from tracekit.render import blocks
-from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
@@ -127,7 +128,8 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
     grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)), quantities=True)
-    return Section(title, blocks.present(grid), note="; ".join(notes), folded=folded, has_names=True)
+    none = None if grid else Paragraph(f"No figure to follow: a latency needs {MIN_PREDICTIONS} values per recording.")
+    return Section(title, blocks.present(grid, none), note="; ".join(notes), folded=folded, has_names=True)
 
 
 def _value(trend: Trend) -> Line:

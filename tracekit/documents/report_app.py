@@ -61,8 +61,11 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
 
-    callers = any(site.called_by for site in info.call_sites)
-    threads = any(site.thread in call_sites.THREADS for site in info.call_sites)
+    def called_by(site: CallSite) -> Line:
+        return join(map(_function, site.called_by), ", ")
+
+    def thread(site: CallSite) -> str:
+        return call_sites.THREADS.get(site.thread, "")
 
     def how_often(site: CallSite) -> str:
         doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
@@ -78,8 +81,8 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     shown: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
-        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT) if callers else None,
-        columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)) if threads else None,
+        columns.words("called by", called_by) if any(map(called_by, info.call_sites)) else None,
+        columns.words("thread", thread) if any(map(thread, info.call_sites)) else None,
         columns.words("how often", how_often),
         columns.words("busy with", _busy),
         Column("share", share, lambda site: site.share),

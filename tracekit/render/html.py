@@ -230,9 +230,9 @@ def grid(block: blocks.Table[Any]) -> Html:
         last = name
         rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
     name, left_out = visible(block.name), len(block.rows) - ROWS
-    is_narrow = block.quantities and len(shown) <= NARROW
+    is_narrow, sorted_ = block.quantities and len(shown) <= NARROW, not block.quantities or None
     body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else None if is_narrow else "stacked"
-    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=not block.quantities or None, class_=looks)
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 
