@@ -142,8 +142,8 @@ def _tokens_per_second(sample: Sample) -> float | None:
 WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
 _SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
-_COUNTED = {"first_tokens": "first tokens", "next_tokens": "next tokens"}
-"""Titles of what is counted of a language model."""
+_COUNTED = {name: name.replace("_", " ") for name in ("signposts", "first_tokens", "next_tokens")}
+"""What is counted in place of predictions where there is no model, or one of language."""
 _RATE = Quantity("tokens_per_second", "tokens/s at the median", "/s", _tokens_per_second, most_is_best=None)
 FIGURES: dict[str, Quantity] = {
     **{name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN},
@@ -183,8 +183,9 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     shown = {name: value for name, value in model.quantities.items() if name not in hidden}
     for name, title in _COUNTED.items():
         if model.counted == title:
-            rate = _RATE.formula(model.sample) if name == "next_tokens" else None
-            shown |= {"fps": None, "predictions": None, name: model.predictions, _RATE.id: rate}
+            shown |= {"predictions": None, name: model.predictions}
+            if name != "signposts":
+                shown |= {"fps": None, _RATE.id: _RATE.formula(model.sample) if name == "next_tokens" else None}
     return Figures(
         model.name,
         shown | {LOADS.id: model.loads or None},

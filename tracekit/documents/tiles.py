@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tracekit.analysis.models import ModelSummary
-from tracekit.analysis.statistics import Statistics
 from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_models import median, median_ns
@@ -32,8 +31,13 @@ def tiles(report: Report) -> Figure | None:
 
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
-    for name, statistics in _of_signposts(report):
-        yield _tile(name, duration(statistics.p50_ns), f"median; {format_count(statistics.count, 'time')}")
+    timed = [(visible(each.name), each.statistics) for each in report.operations if each.statistics][:1]
+    # Those of a language model have tiles below.
+    others = [each for each in report.runtimes if each.name not in {asked.runtime for asked in report.requests}]
+    asks = [(each.name, phase) for each in others for phase in each.phases if phase.phase == "request"]
+    for name, known in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
+        if known:
+            yield _tile(name, duration(known.p50_ns), f"median; {format_count(known.count, 'time')}")
     predicting = [model for model in models if model.prediction is not None]
     whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
     predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
@@ -50,24 +54,12 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     yield _units(predicting)
     for asked in report.requests:
         note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
-        known = [name for name in OF_REQUESTS if request_value(asked, name) is not None]
-        for name in known:
+        for name in (name for name in OF_REQUESTS if request_value(asked, name) is not None):
             unit = "tokens; " if name == "context_tokens" else ""
             yield _tile(REQUEST_TITLES[name], request_number(asked, name), f"{unit}{note}")
     if report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
-
-
-def _of_signposts(report: Report) -> Iterator[tuple[str, Statistics]]:
-    """What signposts show of the app's first operation, and of requests that the report has no other numbers of."""
-    ended = [(visible(each.name), each.statistics) for each in report.operations if each.statistics]
-    yield from ended[:1]
-    told = {asked.runtime for asked in report.requests}
-    for runtime in report.runtimes:
-        for phase in runtime.phases:
-            if phase.phase == "request" and phase.statistics and runtime.name not in told:
-                yield f"{runtime.name} request", phase.statistics
 
 
 def _tile(title: str, value: str, note: str | Html, quantity: str = "") -> Html | None:

@@ -6,11 +6,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 
-OTHER_FRAMEWORKS = {
-    "CoreAIProfile": "Core AI",
-    "ODIEProfile": "Core AI",
-    "ModelInferenceTable": "Foundation Models",
-}
+OTHER_FRAMEWORKS = {"CoreAIProfile": "Core AI", "ODIEProfile": "Core AI", "ModelInferenceTable": "Foundation Models"}
 """Tables of frameworks that run models without Core ML."""
 
 _CORRUPT = "log archive is corrupt"
