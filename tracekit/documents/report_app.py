@@ -3,7 +3,7 @@ holds, and whether models keep their speed over minutes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,12 +61,6 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
 
-    def called_by(site: CallSite) -> Line:
-        return join(map(_function, site.called_by), ", ")
-
-    def thread(site: CallSite) -> str:
-        return call_sites.THREADS.get(site.thread, "")
-
     def how_often(site: CallSite) -> str:
         doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
         return f"{call_sites.calls_words(site)}{doubt}"
@@ -81,8 +75,8 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     shown: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
-        columns.words("called by", called_by) if any(map(called_by, info.call_sites)) else None,
-        columns.words("thread", thread) if any(map(thread, info.call_sites)) else None,
+        _unless_absent("called by", lambda site: join(map(_function, site.called_by), ", "), info.call_sites),
+        _unless_absent("thread", lambda site: call_sites.THREADS.get(site.thread, ""), info.call_sites),
         columns.words("how often", how_often),
         columns.words("busy with", _busy),
         Column("share", share, lambda site: site.share),
@@ -92,6 +86,11 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     grid = table("Calls of Core ML by place", filter(None, shown), info.call_sites, cards=True)
     empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
+
+
+def _unless_absent(title: str, text: Callable[[CallSite], Line], sites: Sequence[CallSite]) -> Column[CallSite] | None:
+    """A column of words; None where no site has any."""
+    return columns.words(title, lambda site: text(site) or ABSENT) if any(map(text, sites)) else None
 
 
 def _function(where: CallSite | Place, unknown: str = "") -> Line:
