@@ -142,9 +142,9 @@ def kept_read(path: str, request: Request = ALL):
 
 
 @cache
-def kept_judged(session):
+def kept_judged(session, only=DETECTORS):
     """Judged by some detectors, so that a screen does not change with each new one."""
-    report, answers = judge_with_answers(session.trace, request_of(only=DETECTORS, redact=False), None)
+    report, answers = judge_with_answers(session.trace, request_of(only=only, redact=False), None)
     evidence = evidence_rows(session.trace, report, answers)
     return replace(session, report=report, evidence=evidence, calls=calls_of(session.trace))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from tracekit.tui.text import Broken
@@ -44,3 +45,13 @@ def test_no_line_is_too_long_and_no_character_is_lost(width: int) -> None:
 def test_all_lines_are_indented_by_half_a_line_at_most() -> None:
     assert lines("one two three", 10, indent=4) == ["    one", "    two", "    three"]
     assert lines("one two three", 10, indent=80) == ["     one", "     two", "     three"]
+
+
+def test_a_table_gives_indented_text_the_room_of_its_indent() -> None:
+    grid = Table.grid()
+    grid.add_column()
+    grid.add_row(Broken(Text("Library.sharpenAll"), 6))
+    console = Console(width=60)
+    with console.capture() as shown:
+        console.print(grid)
+    assert shown.get().rstrip() == "      Library.sharpenAll"

@@ -41,6 +41,7 @@ TOGETHER = {
     "hardware": (Category.ANE, Category.GPU, Category.APP, Category.FOREIGN, Category.MPS),
     "thermal": (Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
     "clock": (Category.LOW, Category.MEDIUM, Category.HIGH),
+    "levels and states": (Category.HIGH, Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
     "recorded and inferred": (Category.PREDICTION, Category.INFERRED),
     "main thread": (Category.APP, Category.INFERRED),
     "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
@@ -136,6 +137,20 @@ def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
     assert faint == {}
 
 
+def is_warm(color: str) -> bool:
+    """Red, orange or yellow: hues of 340° to 75° that are no gray."""
+    hue, saturation, _ = colorsys.rgb_to_hsv(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))
+    return not 75 < hue * 360 < 340 and saturation > 0.35
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_red_orange_and_yellow_are_for_states_that_are_bad(dark) -> None:
+    colors = PALETTES[dark].categories
+    # Of the app's own operations, a brown of the light theme.
+    severe = {Category.FAIR, Category.SERIOUS, Category.CRITICAL, Category.OPERATION}
+    assert [category.name for category in Category if is_warm(colors[category]) and category not in severe] == []
+
+
 def is_orange(color: str) -> bool:
     """From vermillion to amber: hues of 12° to 52° that are no gray."""
     hue, saturation, _ = colorsys.rgb_to_hsv(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))
@@ -146,7 +161,7 @@ def is_orange(color: str) -> bool:
 def test_orange_means_severity_and_nothing_else(dark) -> None:
     palette = PALETTES[dark]
     assert is_orange(palette.severity)
-    severe = {Category.SERIOUS, Category.CRITICAL, Category.FAIR, Category.HIGH}
+    severe = {Category.SERIOUS, Category.CRITICAL, Category.FAIR}
     orange = {category.name for category in set(Category) - severe if is_orange(palette.categories[category])}
     others = (palette.accent, palette.better, palette.worse, palette.code, palette.text, palette.dim)
     assert orange == set()

@@ -137,7 +137,7 @@ async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
     filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
     assert pane.make(filtered).empty == "No events match; c clears the filter."
     bare = replace(filtered, sessions=tuple(emptied))
-    assert pane.make(bare).empty.startswith("No events in either recording")
+    assert pane.make(bare).empty.startswith("No Core ML or hardware events in either recording")
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -9,8 +11,16 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from tracekit.characters import visible
 from tracekit.tui.inspection.blocks import facts, heading
-from tracekit.tui.inspection.event import caller_blocks, event_blocks, prediction_blocks, range_blocks, why_blocks
+from tracekit.tui.inspection.event import (
+    caller_blocks,
+    event_blocks,
+    prediction_blocks,
+    range_blocks,
+    title_blocks,
+    why_blocks,
+)
 from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import State
@@ -29,6 +39,10 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
     """
     blocks: list[RenderableType] = []
     selection, session = state.inspector_selection, state.session
+    if selection.elsewhere is not None:
+        other = replace(state.with_active(1 - state.active), selection=selection.elsewhere)
+        blocks += [Text(f"Only in {visible(other.session.name)}; z goes there.\n", "dim")]
+        return Group(*blocks, inspector_group(other, palette, monochrome=monochrome, events=events))
     if selection.finding is not None:
         blocks += finding_blocks(session, selection.finding, palette)
     elif selection.model is not None:
@@ -42,7 +56,8 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
             parts = [*caller_blocks(session, selection.event.index)]
             parts += prediction_blocks(session, selection.event.index, palette, monochrome=monochrome)
             parts = [*parts, *why] if waits is None else [*why, *parts]
-            event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
+            title = title_blocks(session, selection.event.index, explained=waits is not None)
+            event = [*title, *parts, *event] if selection.prediction is not None else [*event, *parts]
         elif waits is not None and waits.step is not None:
             row = session.row(selection.event)
             about = [("behind", str(row["process"] if pd.isna(row["model"]) else row["model"]))]

@@ -21,10 +21,11 @@ from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.events import Attribution
-from tracekit.trace.filter import EVENT_FRAMES, Shown, narrow
-from tracekit.trace.frames import is_any
+from tracekit.trace.filter import Shown, narrow
+from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
-from tracekit.tui.state import Calls, Session, bounds_of
+from tracekit.tui.state import EVIDENCE_FRAMES, Calls, Session, bounds_of
 
 if TYPE_CHECKING:
     from tracekit.comparison.comparison import Comparison
@@ -107,8 +108,9 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
         for answer in answers
         if isinstance(answer.outcome, Finding)
     }
-    frames = {name: list(_by_number(getattr(trace, name))) for name in EVENT_FRAMES}
-    return tuple(_rows(check, findings.get((check.id, check.model)), frames) for check in report.results)
+    frames = {name: list(_by_number(getattr(trace, name))) for name in EVIDENCE_FRAMES}
+    rows = [_rows(check, findings.get((check.id, check.model)), frames) for check in report.results]
+    return tuple(each | _whole_requests(trace.phases, each) for each in rows)
 
 
 _Numbered = tuple[str, "IntArray", "IntArray"]
@@ -134,6 +136,16 @@ def _rows(check: Result, finding: Finding | None, frames: Mapping[str, Sequence[
         if indices.size:
             rows[name] = indices
     return rows
+
+
+def _whole_requests(phases: pd.DataFrame, evidence: Mapping[str, IntArray]) -> dict[str, IntArray]:
+    """Phases that are evidence, with all of a request for which no phase stands from its begin to its end. O(n)."""
+    rows = evidence.get(PHASES)
+    if rows is None:
+        return {}
+    first = rows[~is_any(phases["phase"].iloc[rows], "request")]
+    requests = or_minus_one(phases["request"])
+    return {PHASES: np.union1d(rows, np.flatnonzero((requests >= 0) & np.isin(requests, requests[first])))}
 
 
 def evidence_masks(trace: Trace, evidence: Iterable[Mapping[str, IntArray]]) -> dict[str, BoolArray]:

@@ -25,8 +25,7 @@ RULE = f"{STARTS}; predictions with their children"
 """What counts for a range in statistics; see `tracekit.trace.filter.only_range`."""
 REACHES = "events overlapping it"
 """What lists of events and predictions hold for a range."""
-_NONE = "No {what}s in {source}; 6 shows its coverage."
-NO_EVENTS = _NONE.format(what="event", source="this recording")
+NO_EVENTS = "No events in this recording; 6 shows its coverage."
 """Why nothing can be selected where no lane has an event."""
 
 
@@ -152,7 +151,9 @@ def none_words(
     known: whether any is there without range and filter, which keep nothing away otherwise.
     """
     if not known:
-        return _NONE.format(what=what, source=source)
+        # Lanes show more than lists do: phases and requests of runtimes, and states.
+        listed = "Core ML or hardware event" if what == "event" else what
+        return f"No {listed}s in {source}; 6 shows its coverage."
     if span is not None and chosen.active:
         return f"No {what}s match in this range; c clears the filter, esc the range."
     if chosen.active:

@@ -12,22 +12,25 @@ from tracekit.analysis.why.order import in_order
 from tracekit.lanes.events import Events, position_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
+from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
 
 
 def selected_span(state: State) -> Span | None:
-    """Where the range lies, else the selected event, else the whole evidence of the selected finding."""
+    """Where the range lies, else the selected interval or event, else the whole evidence of the selected finding."""
     if state.range is not None:
         return state.range
-    selection = state.selection
-    if selection.event is not None:
-        return state.session.span(selection.event)
-    check = state.session.check(selection.finding)
+    event, finding = state.selection.event, state.selection.finding
+    check = state.session.check(finding)
+    number = None if finding is None else finding.evidence
+    if event is not None and (check is None or number is None):
+        return state.session.span(event)
     if check is None or not check.evidence:
         return None
-    return span_between(min(e.start_ns for e in check.evidence), max(e.end_ns for e in check.evidence))
+    # An interval may be longer than the event that stands for it, as that of a request.
+    evidence = check.evidence if number is None else check.evidence[number : number + 1]
+    return span_between(min(e.start_ns for e in evidence), max(e.end_ns for e in evidence))
 
 
 def finding_here(state: State) -> FindingRef | None:
@@ -36,6 +39,14 @@ def finding_here(state: State) -> FindingRef | None:
     if state.selection.finding is None and state.pane == "findings" and report is not None and report.summary.findings:
         return FindingRef(0)
     return state.selection.finding
+
+
+_NAMES = ("label", "state", "hang_type", "function", "name")
+
+
+def name_of(row: pd.Series) -> str | None:
+    """What a row of any frame is called, the phase of a runtime by its signpost; None where it has no name."""
+    return next((name for name in map(row.get, _NAMES) if isinstance(name, str)), None)
 
 
 def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
@@ -54,7 +65,7 @@ def findings_of(session: Session, event: EventRef) -> Iterator[int]:
 
 def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | None:
     """The interval of a check, of those that the report lists, that was made from this row. O(evidence)."""
-    if session.report is None or event.frame not in EVENT_FRAMES:
+    if session.report is None or event.frame not in EVIDENCE_FRAMES:
         return None
     row = session.row(event)
     source = (str(row["table"]), int(row["row"]))

@@ -27,6 +27,7 @@ from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import ends_of, is_any
+from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.comparison.comparison import Comparison
 
+EVIDENCE_FRAMES: Final = (*EVENT_FRAMES, PHASES)
+"""Frames of a trace whose rows can be evidence. A request is on the lanes as its phases."""
 LATENCY: Final = "latency"
 """Way to compare: whether the latency of each model changed, as `tracekit compare` answers."""
 
@@ -89,6 +92,8 @@ class Selection:
     row: RowRef | None = None
     waits: WaitsRef | None = None
     """Set along with the `event` that is the prediction, or what it waited for."""
+    elsewhere: Selection | None = None
+    """Of the other of two recordings, where the active one has nothing of it: then it stands alone."""
 
 
 NOTHING = Selection()
@@ -219,7 +224,7 @@ class Session:
         """The frame that an `EventRef` names."""
         if name == FRAME:
             return main_thread_frame(self.whole_trace)
-        frame: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
+        frame: pd.DataFrame = getattr(self.trace, name) if name in EVIDENCE_FRAMES else self.trace.context[name]
         return frame
 
     def row(self, ref: EventRef) -> pd.Series:
@@ -256,7 +261,7 @@ class Session:
 
     def locate(self, evidence: Evidence) -> EventRef | None:
         """The row that an interval of evidence was made from. O(n)."""
-        for name in EVENT_FRAMES:
+        for name in EVIDENCE_FRAMES:
             frame = self.frame(name)
             rows = np.flatnonzero(frame["row"].to_numpy() == evidence.row)
             tables = frame["table"].iloc[rows].astype(str).to_numpy()
@@ -352,7 +357,7 @@ class State:
             view=self.view.moved(shift_ns),
             history=self.history.moved(shift_ns),
             cursor_ns=self.cursor_ns + shift_ns,
-            selection=NOTHING,
+            selection=self.selection.elsewhere or NOTHING,
             first=None,
             mark=self.mark and self.mark.moved(shift_ns),
             range=self.range and self.range.moved(shift_ns),

@@ -127,7 +127,7 @@ class StateApp(App[None], inherit_bindings=False):
             span = span_between(entry.start_ns, entry.end_ns)
         fields: dict[str, Any] = {"selection": selection}
         if selection.event is not None:
-            span = session.span(selection.event)
+            span = span or session.span(selection.event)
             fields |= {"cursor_ns": span.start_ns, "lane": self._lane_of(selection.event) or self.state.lane}
         self.change(**fields)
         if reveal and span is not None:

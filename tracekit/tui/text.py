@@ -132,7 +132,8 @@ class Broken:
         yield Padding(Text("\n").join(text.divide(offsets)) if offsets else text, (0, 0, 0, indent))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement.get(console, options, self._text)
+        measured, indent = Measurement.get(console, options, self._text), min(self._indent, options.max_width // 2)
+        return Measurement(measured.minimum + indent, measured.maximum + indent).with_maximum(options.max_width)
 
 
 _PART_ENDS = (re.compile("[/.:?&=,_-](?=[^/.:?&=,_-])"), re.compile("[a-z](?=[A-Z])"))

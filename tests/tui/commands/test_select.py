@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+from suite.cases.work_outside_model import slow_sampling
+from tests.tui.conftest import kept_judged
+from tracekit.testing import Draws, write_export
+from tracekit.tui import opening
 from tracekit.tui.palette import action_by_id
 from tracekit.tui.state import EventRef, FindingRef, Selection
 
@@ -135,3 +140,58 @@ async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_alon
     assert rows.rows.rows[rows.cursor].ref == FindingRef(0)
     await screen.press("p")
     assert rows.rows.rows[rows.cursor].ref == interval
+
+
+def marked_lanes(screen) -> set[str]:
+    """Lanes with anything underlined."""
+    timeline = screen.app.browse._timelines[0]
+    marked, lane = set(), ""
+    for line in (timeline.render_line(y) for y in range(timeline.size.height)):
+        lane = line.text[:24].strip(" ▸▹▌") or lane
+        if any(segment.style is not None and segment.style.underline for segment in line):
+            marked.add(lane)
+    return marked
+
+
+def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, samples, monkeypatch) -> None:
+    monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=("request-errors",)))
+
+    async def test(screen) -> None:
+        assert marked_lanes(screen) == {"Request"}
+        await screen.press("full_stop")
+        chosen, requests = screen.state.selection, screen.state.session.trace.requests
+        refused = requests[requests["error"] == "refusal"].iloc[0]
+        assert chosen.event.frame == "phases"
+        assert screen.state.session.row(chosen.event)["request"] == refused["request"]
+        assert screen.state.lane.endswith("/Request")
+        assert screen.state.cursor_ns == refused["start_ns"]
+        # From the lanes back to the finding.
+        await screen.press("escape", "enter", "N", "n")
+        assert "evidence of" in screen.text()
+        await screen.press("F")
+        assert screen.state.selection.finding == FindingRef(0, 0)
+
+    run_view(test, samples / "meal_planner.trace", size=(200, 50))
+
+
+def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_path, monkeypatch) -> None:
+    scenario = slow_sampling(Draws(1))
+    scenario.logged = [row for row in scenario.logged if row.name != "Inference"]
+    write_export(scenario, tmp_path / "export")
+    monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=("work-outside-model",)))
+
+    async def test(screen) -> None:
+        await screen.press("full_stop", "f")
+        session, view = screen.state.session, screen.state.view
+        (check,) = (check for check in session.report.results if check.outcome == "finding")
+        longest, phases = check.evidence[0], session.trace.phases
+        own = phases["request"].notna()
+        assert session.evidence[0]["phases"].tolist() == phases.index[own].tolist()
+        assert own.sum() > 50
+        assert marked_lanes(screen) >= {"Prompt", "Generate"}
+        # All of the request is in view, not only the phase that it begins with.
+        assert view.start_ns < longest.start_ns
+        assert longest.end_ns < view.end_ns
+        assert view.span_ns < 2 * longest.duration_ns
+
+    run_view(test, tmp_path / "export", size=(200, 50))

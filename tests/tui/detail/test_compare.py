@@ -14,7 +14,7 @@ from tracekit.analysis.statistics import duration_statistics
 from tracekit.comparison.comparison import EnvironmentDifference
 from tracekit.render.blocks import Role, Span, plain
 from tracekit.tui.detail.columns import column_widths, headings, records_of
-from tracekit.tui.detail.compare import BY_DIFFERENCE, ComparePane, number_columns, ratio_text
+from tracekit.tui.detail.compare import ANSWER_COLUMNS, BY_DIFFERENCE, ComparePane, number_columns, ratio_text
 from tracekit.tui.state import LATENCY
 
 
@@ -187,7 +187,7 @@ async def test_the_answers_are_those_of_the_command(screen) -> None:
     await screen.press("8", *["u"] * 4)
     (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
     assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
-    assert "95% within recordings" in screen.text()
+    assert "95% interval" in screen.text()
     await screen.press("u")
     assert "u: [findings]" in screen.text()
 
@@ -198,3 +198,34 @@ def test_what_makes_the_answers_unfair_stands_above_them() -> None:
     wide, narrow = (ComparePane().heading(state, None, room) for room in (150, 50))
     assert wide.endswith("not a fair comparison: device, system")
     assert narrow == "u: not a fair comparison: device, system"
+
+
+@pytest.mark.view("sharpen_float16", "sharpen_8bit", size=(180, 50))
+async def test_what_only_the_other_recording_has_is_shown_from_there(screen) -> None:
+    other = screen.state.sessions[1]
+    await screen.press("8", *["u"] * 5)
+    text = screen.text()
+    assert "Only in sharpen_8bit.trace; z goes there." in text
+    finding = next(check for check in other.report.results if check.outcome == "finding")
+    assert finding.summary[:30] in text
+    # Nothing of the recording that passed the check.
+    assert "severity      high" in text
+    await screen.press("z")
+    assert screen.state.active == 1
+    assert "Only in" not in screen.text()
+    await screen.press("z", *["u"] * 4)
+    assert "[count]" in screen.text()
+    assert "Only in sharpen_8bit.trace" in screen.text()
+    assert "Nothing selected" not in screen.text()
+    # Its events are listed where they are.
+    await screen.press("enter")
+    assert screen.state.active == 1
+    assert screen.state.pane == "events"
+    assert "280 events" in screen.text()
+
+
+@pytest.mark.view("sharpen_float16", "sharpen_8bit")
+async def test_an_answer_has_the_color_of_better_or_worse(screen) -> None:
+    (model,) = screen.state.comparison.models
+    told = {column.title: column.text(model) for column in ANSWER_COLUMNS if column.title in ("answer", "change")}
+    assert told == {"answer": Span("regressed", Role.BAD), "change": Span("+43%", Role.BAD)}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tui.conftest import kept_judged, kept_session
 from tracekit.render.blocks import plain
 from tracekit.tui.detail.columns import column_widths
 from tracekit.tui.detail.findings import FindingsPane, check_rows
@@ -197,3 +198,27 @@ async def test_the_inspector_names_the_models_of_which_the_same_is_said(screen) 
     assert all(model in told for model in alike if model != check.model)
     await screen.press("home")
     assert "also for" not in screen.text()
+
+
+@pytest.mark.parametrize("width", range(60, 200))
+def test_no_finding_is_cut_for_the_sake_of_summaries(width, samples) -> None:
+    rows = check_rows(kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report, None)
+    widths = column_widths(rows.columns, width)
+    room = {column.title: room for column, room in zip(rows.columns, widths, strict=True)}
+    assert not room["summary"] or room["finding"] >= len(RELOADED)
+
+
+def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> None:
+    judged = kept_judged(kept_session(str(samples / "meal_planner.trace")), only=("request-errors",))
+    rows = check_rows(judged.report, None, Sort("est. savings", descending=True))
+    assert [column.title for column in rows.columns] == ["outcome", "finding", "model", "summary"]
+    # It was sorted so in another recording.
+    assert rows.sort.column == "outcome"
+
+
+@pytest.mark.parametrize("width", range(60, 100, 3))
+def test_the_key_for_more_stays_on_one_line(width, run_view, samples) -> None:
+    async def test(screen) -> None:
+        assert "· i for more" in screen.text()
+
+    run_view(test, samples / "sharpen_8bit.trace", size=(width, 50))

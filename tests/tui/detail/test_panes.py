@@ -85,14 +85,18 @@ async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
     bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
     screen.app.change(sessions=(bare,))
     await screen.press("2")
-    assert "No events in this recording" in screen.text()
+    assert "No Core ML or hardware events in this recording" in screen.text()
     await screen.press("3")
-    assert "No events in this recording" in screen.text()
+    assert "No Core ML or hardware events in this recording" in screen.text()
     await screen.press("4")
     assert "No predictions in this recording" in screen.text()
     # No filter keeps away what there is not.
     filtered = replace(screen.state, filter=EventFilter(text="x"))
-    for pane, what in ((AggregationPane, "event"), (EventsPane, "event"), (PredictionsPane, "prediction")):
+    for pane, what in (
+        (AggregationPane, "Core ML or hardware event"),
+        (EventsPane, "Core ML or hardware event"),
+        (PredictionsPane, "prediction"),
+    ):
         rows = screen.app.browse.query_one(pane).make(filtered)
         assert rows.empty.startswith(f"No {what}s in this recording")
     await screen.press("5")

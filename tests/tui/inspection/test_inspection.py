@@ -193,3 +193,16 @@ def told(blocks, width: int = 80) -> str:
     console = Console(width=width, file=io.StringIO(), record=True)
     console.print(*blocks)
     return console.export_text()
+
+
+@pytest.mark.view(size=(200, 50))
+async def test_an_inspected_prediction_is_named_by_model_number_and_time(screen) -> None:
+    await screen.press("4", "down", "down")
+    trace = screen.state.session.trace
+    row = trace.activity.loc[screen.state.selection.prediction]
+    same = trace.activity[(trace.activity["kind"] == "prediction") & (trace.activity["model"] == row["model"])]
+    number = same.index.get_loc(row.name) + 1
+    text = screen.text()
+    assert number > 1
+    assert f"Prediction {number} of {len(same)} of {row['model']}" in text
+    assert f"{row['duration_ns'] / 1e6:.2f} ms, at 00:0{row['start_ns'] / 1e9:.3f}"[:-2] in text

@@ -227,3 +227,10 @@ def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_samp
         assert Size(90, 30) not in laid_out
 
     run_view(test, reload_sample, size=(80, 24))
+
+
+@pytest.mark.view("meal_planner", size=(80, 24))
+async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
+    await screen.press("n")
+    phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
+    assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")

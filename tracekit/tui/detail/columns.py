@@ -33,8 +33,8 @@ class ListColumn(Column[Row]):
     min_width: int = 16
     """Cells that it needs where `width` is 0."""
     max_width: int = 0
-    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
-    Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
+    """Cells that it takes where there is room, before columns whose `drop` is above `WEIGHTY` get any, and before the
+    column of width 0 takes the rest; 0: no more than `width`."""
     bar: Callable[[Row], Callable[[int], str] | None] | None = None
     """What draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
     short: Callable[[Row, int], str] | None = None
@@ -60,7 +60,7 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
 
     def total_width() -> int:
         light = any(columns[at].drop > WEIGHTY for at in shown)
-        rooms = (columns[at].width or max(columns[at].min_width, columns[at].max_width * light) for at in shown)
+        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * light) for at in shown)
         return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
     while total_width() > width and any(columns[at].drop for at in shown):

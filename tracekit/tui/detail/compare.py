@@ -10,6 +10,7 @@ from textual.message import Message
 from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.comparison import models, words
 from tracekit.comparison.findings import FindingChange, FindingStatus
+from tracekit.comparison.latency import Answer
 from tracekit.comparison.models import ModelComparison
 from tracekit.documents.report_events import STAGE, WARM
 from tracekit.render.blocks import Role, Span
@@ -18,7 +19,7 @@ from tracekit.report.report import Result
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn, Records, records_of
 from tracekit.tui.detail.pane import ListPane, full_list_words
-from tracekit.tui.messages import ChangeWanted
+from tracekit.tui.messages import ChangeWanted, RecordingChosen
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import LATENCY, EventFilter, FindingRef, RowRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
@@ -66,8 +67,16 @@ FINDING_COLUMNS: tuple[ListColumn[FindingChange], ...] = (
 )
 
 
-def _answer(model: ModelComparison) -> str:
-    return str(model.latency.answer if model.presence is models.Presence.BOTH else model.presence)
+_ANSWER_ROLES = {Answer.REGRESSED: Role.BAD, Answer.IMPROVED: Role.GOOD}
+
+
+def _answer(model: ModelComparison) -> Span:
+    here = model.presence is models.Presence.BOTH
+    return Span(str(model.latency.answer if here else model.presence), _answer_role(model))
+
+
+def _answer_role(model: ModelComparison) -> Role:
+    return _ANSWER_ROLES.get(model.latency.answer, Role.PLAIN)
 
 
 ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
@@ -75,8 +84,12 @@ ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
     ListColumn("answer", _answer, words=True),
     ListColumn("before", lambda row: duration(row.latency.before_ns), lambda row: row.latency.before_ns, drop=1),
     ListColumn("after", lambda row: duration(row.latency.after_ns), lambda row: row.latency.after_ns, drop=1),
-    ListColumn("change", lambda row: words.percent_change(row.latency.ratio), lambda row: row.latency.ratio),
-    ListColumn("95% within recordings", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
+    ListColumn(
+        "change",
+        lambda row: Span(words.percent_change(row.latency.ratio), _answer_role(row)),
+        lambda row: row.latency.ratio,
+    ),
+    ListColumn("95% interval", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
     ListColumn("why", lambda row: words.reason(row.latency), words=True, drop=3, ordered=False),
 )
 
@@ -219,11 +232,15 @@ class ComparePane(ListPane[Compared]):
         chosen = state.selection
         check = state.session.check(chosen.finding)
         if check is None:
-            return super()._row_of(rows, state) if chosen.row is not None or chosen.model is not None else None
+            known = (chosen.row, chosen.model, chosen.elsewhere) != (None, None, None)
+            return super()._row_of(rows, state) if known else None
         return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
 
     def _selection_of(self, rows: Compared, row: int) -> Selection | None:
-        return _stands_for(rows.records[row], self.state)
+        line, state = rows.records[row], self.state
+        here = _stands_for(line, state)
+        there = None if here is not None else _stands_for(line, state.with_active(1 - state.active))
+        return here if there is None else Selection(elsewhere=there)
 
     def enter_words(self) -> str:
         """What enter does."""
@@ -231,14 +248,16 @@ class ComparePane(ListPane[Compared]):
 
     def open_message(self, rows: Compared, row: int) -> Message:
         """Go on to the findings, or to the events of a row."""
-        line = rows.records[row]
+        line, chosen = rows.records[row], self._selection_of(rows, row)
+        if chosen is not None and chosen.elsewhere is not None:
+            self.post_message(RecordingChosen(1 - self.state.active))
         if isinstance(line, FindingChange):
             return ChangeWanted(pane="findings")
         if isinstance(line, Difference):
-            chosen = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
+            wanted = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
         else:
-            chosen = EventFilter(model=line.name)
-        return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))
+            wanted = EventFilter(model=line.name)
+        return ChangeWanted(pane="events", filter=wanted.within(self.state.filter))
 
 
 def _stands_for(line: FindingChange | Difference | ModelComparison, state: State) -> Selection | None:
@@ -247,7 +266,8 @@ def _stands_for(line: FindingChange | Difference | ModelComparison, state: State
     if report is None:
         return None
     if isinstance(line, FindingChange):
-        here = (at for at, check in enumerate(report.results) if _is_about(line, check))
+        found = enumerate(report.results)
+        here = (at for at, check in found if check.outcome == "finding" and _is_about(line, check))
         return next((Selection(finding=FindingRef(at)) for at in here), None)
     if isinstance(line, ModelComparison):
         return Selection(model=line.name) if line.name in [model.name for model in report.models] else None

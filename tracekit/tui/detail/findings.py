@@ -17,10 +17,11 @@ from textual.widgets import Static
 from tracekit.documents.report_findings import savings_words
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Line, Role, Span
+from tracekit.render.layout import KEPT
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
 from tracekit.report.report import Report, Result
-from tracekit.tui.detail.columns import ListColumn, model_column, sort_records
+from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column, sort_records
 from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, ZoomWanted
@@ -42,21 +43,27 @@ def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
 
 
 def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
+    """Columns, without those that say nothing of any finding."""
+    found = [check for check in report.results if check.outcome == "finding"]
+    longest = max([_FINDING_WIDTH, *(cell_len(check.title) for check in found)])
+    saved = any(savings_words(check) != ABSENT for check in found)
     return (
         _column("outcome", 13, words=True, prose=True, max_width=14),
-        _column("finding", 19, words=True, prose=True, max_width=46),
+        _column("finding", _FINDING_WIDTH, words=True, prose=True, max_width=min(longest, _MAX_FINDING_WIDTH)),
         model_column((model.name for model in report.models), lambda cells: cells.get("model", ""), drop=1),
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
-        _column("est. savings", 12),
-        _column("share", 6, drop=2),
-        _column("summary", 0, words=True, prose=True, drop=3, min_width=44, ordered=False),
+        *([_column("est. savings", 12)] if saved else ()),
+        *([_column("share", 6, drop=2)] if any(check.cost and check.own_savings_ns for check in found) else ()),
+        _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 1, min_width=40, ordered=False),
     )
 
 
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
 
+_FINDING_WIDTH, _MAX_FINDING_WIDTH = 19, 56
+"""Cells in which most titles of findings differ, and that whole ones take."""
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names differ, and in which a cut one says anything."""
 
@@ -196,6 +203,8 @@ class CheckRows:
 def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:
     """Rows for a report, with the evidence of one check, or the checks of one row, listed below it."""
     rows: list[CheckRow] = []
+    # It was chosen in the list of another recording, where there is none here.
+    sort = sort if sort.column in (column.title for column in _columns(report, timed=False)) else BY_RANK
     for indices in _sort_checks(report, sort):
         rows.append(CheckRow(FindingRef(indices[0]), indices if len(indices) > 1 else ()))
         if opened not in indices:
@@ -250,7 +259,7 @@ def _each(report: Report, indices: Sequence[int]) -> list[tuple[int, ...]]:
 
 _ROOMY = 14
 """Lines of the pane from which the line above the list gets a second one."""
-_MORE = "i for more"
+_MORE = f" ·{KEPT}i{KEPT}for{KEPT}more"
 
 
 class FindingsPane(ListPane[CheckRows]):
@@ -273,12 +282,14 @@ class FindingsPane(ListPane[CheckRows]):
         if cursor >= len(rows):
             return ""
         lines = max(self.query_one(Static).content_size.height, 1)
-        more = "" if state.inspector else f" · {_MORE}"
+        more = "" if state.inspector else _MORE
         first = f"{notice} · " if (notice := full_list_words(state)) else ""
         if rows.rows[cursor].ref.evidence is not None:
-            return f"{first}{rows.interval_description(cursor, room - cell_len(first) - cell_len(more))}{more}"
-        text = f"{first}{visible(rows.description(cursor))}{more}"
-        return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
+            text = f"{first}{rows.interval_description(cursor, room - cell_len(first) - cell_len(more))}{more}"
+        else:
+            text = f"{first}{visible(rows.description(cursor))}{more}"
+            text = "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
+        return text.replace(KEPT, " ")
 
     def _row_of(self, rows: CheckRows, state: State) -> int | None:
         """The check or interval that is selected; where nothing is, the first finding. An event that is chosen

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 from rich.console import RenderableType
 from rich.text import Text
@@ -25,10 +26,10 @@ from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.runtimes.phases import PHASES
-from tracekit.tui.inspection.blocks import exact, facts, histogram_blocks, section, time_blocks
+from tracekit.tui.inspection.blocks import exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
-from tracekit.tui.selection import findings_of
-from tracekit.tui.state import EventRef, Session, State, WaitsRef
+from tracekit.tui.selection import findings_of, name_of
+from tracekit.tui.state import EVIDENCE_FRAMES, EventRef, Session, State, WaitsRef
 from tracekit.tui.theme import Palette
 from tracekit.tui.viewport import Span
 from tracekit.units import format_count
@@ -52,7 +53,6 @@ _NAMED = ("lane", "kind", "model", "instance", "parent_model", "device", "proces
 def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
-    label = next((row[name] for name in ("label", "state", "hang_type", "function", "name") if name in row), None)
     span = session.span(ref)
     length = row.get("duration_ns", 0)
     known = [("duration", "no end recorded" if pd.isna(length) else exact(int(length)))]
@@ -61,7 +61,6 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     if ref.frame == PHASES:
         said = (name for name in row.index if name not in _PLAIN)
         known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
-        known.append(("source", f"{row['table']}, row {row['row']}"))
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
@@ -73,10 +72,11 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
             known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
+    if ref.frame in EVIDENCE_FRAMES:
         known.append(("source", f"{row['table']}, row {row['row']}"))
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
-    yield from section(label if isinstance(label, str) else "unnamed event", known)
+    yield from section(name_of(row) or "unnamed event", known)
 
 
 def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
@@ -115,6 +115,20 @@ def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:
 
 
 UNKNOWN = "unknown in this recording"
+
+
+def title_blocks(session: Session, index: int, *, explained: bool) -> Iterator[RenderableType]:
+    """Which prediction a row of `Trace.activity` is: of which model, which of those that the app called, and when,
+    which one that is `explained` says itself; nothing where it is none of them, or not yet known."""
+    calls, row = session.calls, session.trace.activity.iloc[index]
+    if calls is None or calls.position(index) is None:
+        return
+    models = session.trace.activity["model"].iloc[calls.index]
+    same = calls.index[(models.isna() if pd.isna(row["model"]) else models == row["model"]).to_numpy(dtype=bool)]
+    number = int(np.searchsorted(same, index)) + 1
+    of = "an unnamed model" if pd.isna(row["model"]) else row["model"]
+    yield heading(f"Prediction {number:,} of {len(same):,} of {of}")
+    yield "" if explained else Text(f"{duration(int(row['duration_ns']))}, at {moment(int(row['start_ns']))}\n")
 
 
 def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:

@@ -17,6 +17,7 @@ from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
 from tracekit.comparison.words import arrow, number, pair_words, percent_change
 from tracekit.report.formatting import exact_moment, moment, shorten, visible
 from tracekit.tui.query import filter_words
+from tracekit.tui.selection import name_of
 from tracekit.tui.state import Session, State
 from tracekit.tui.text import cut, longest_that_fits
 from tracekit.tui.theme import Palette
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 _CLAUSE_END = "[:;.] "
 _VERSUS = " → "
-_NAMED = {"label": 25, "model": 18}
-"""What names the selected event on the status line, and the cells that it has."""
+_NAME_WIDTH, _MODEL_WIDTH = 25, 18
+"""Cells of the status line for the name of the selected event, and for that of its model."""
 _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
 
@@ -180,8 +181,12 @@ def status_line(state: State, here: Span, width: int) -> str:
     if not state.inspector and event is not None:
         # The inspector does not say what is selected.
         row, span = state.session.row(event), state.session.span(event)
-        named = [shorten(row[name], room) for name, room in _NAMED.items() if isinstance(row.get(name), str)]
-        parts["selected"] = visible(" · ".join([*named, format_duration(span.span_ns)]))
+        model = row.get("model")
+        named = [
+            shorten(name_of(row) or "", _NAME_WIDTH),
+            shorten(model, _MODEL_WIDTH) if isinstance(model, str) else "",
+        ]
+        parts["selected"] = visible(" · ".join([*filter(None, named), format_duration(span.span_ns)]))
         parts["when"] = f" · at {moment(span.start_ns)}"
     if state.mark is not None:
         ends = (state.mark.start_ns, state.mark.end_ns, here.start_ns, here.end_ns)
