@@ -10,11 +10,13 @@ import pandas as pd
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
 from tracekit.lanes.events import Events, position_of
+from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
+from tracekit.units import format_bytes
 
 
 def selected_span(state: State) -> Span | None:
@@ -46,6 +48,8 @@ _NAMES = ("label", "state", "hang_type", "function", "name")
 
 def name_of(row: pd.Series) -> str | None:
     """What a row of any frame is called, the phase of a runtime by its signpost; None where it has no name."""
+    if "bytes" in row:
+        return f"{TITLES[row['kind']]}: {format_bytes(int(row['bytes']))}"
     return next((name for name in map(row.get, _NAMES) if isinstance(name, str)), None)
 
 

@@ -250,7 +250,10 @@ def explain(app: StateApp) -> None:
         under_cursor = _event_at(events, position)
     index = prediction_here(app.state, under_cursor)
     if index is None:
-        raise ActionError("No prediction here; press 4 and choose one.")
+        known = "No prediction here; press 4 and choose one."
+        raise ActionError(
+            known if len(session.calls) else "No predictions in this recording: W explains those of Core ML."
+        )
     waits = waits_of(session, index)
     app.change(maximized=None)
     if not app.state.inspector:

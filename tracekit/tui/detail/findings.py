@@ -43,14 +43,16 @@ def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
 
 
 def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
-    """Columns, without those that say nothing of any finding."""
+    """Columns, without those that say nothing of any check."""
     found = [check for check in report.results if check.outcome == "finding"]
-    longest = max([_FINDING_WIDTH, *(cell_len(check.title) for check in found)])
+    names = (check.title if check.outcome == "finding" else check.id for check in report.results)
+    longest = max([_FINDING_WIDTH, *map(cell_len, names)])
     saved = any(savings_words(check) != ABSENT for check in found)
+    model = model_column((each.name for each in report.models), lambda cells: cells.get("model", ""), drop=1)
     return (
         _column("outcome", 13, words=True, prose=True, max_width=14),
         _column("finding", _FINDING_WIDTH, words=True, prose=True, max_width=min(longest, _MAX_FINDING_WIDTH)),
-        model_column((model.name for model in report.models), lambda cells: cells.get("model", ""), drop=1),
+        *([model] if any(check.model for check in report.results) else ()),
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
         *([_column("est. savings", 12)] if saved else ()),

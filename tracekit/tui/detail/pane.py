@@ -164,6 +164,10 @@ class ListPane(DetailPane, Generic[Made]):
         del rows, row
         return ZoomWanted()
 
+    def enter_words(self) -> str:
+        """What enter does; nothing in an empty list."""
+        return self.ENTER if self._rows is not None and len(self._rows) else ""
+
     def heading(self, state: State, rows: Made, room: int) -> str:
         """The line above the list, in `room` cells."""
         raise NotImplementedError

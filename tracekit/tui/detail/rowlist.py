@@ -192,6 +192,8 @@ class RowList(ScrollView, can_focus=True):
         return Strip(with_focus_sign(line, palette) if self.has_focus else line, width)
 
     def _header(self) -> str:
+        if not len(self.rows):
+            return ""
         rows, widths = self.rows, column_widths(self.rows.columns, self._room, self._hidden)
         titles = zip(headings(rows.columns, rows.sort, widths), rows.columns, widths, strict=True)
         return " " + (" " * GAP).join(_fit(title, room, column) for title, column, room in titles if room)

@@ -29,7 +29,7 @@ from tracekit.trace.runtimes.phases import PHASES
 from tracekit.tui.inspection.blocks import exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of, name_of
-from tracekit.tui.state import EVIDENCE_FRAMES, EventRef, Session, State, WaitsRef
+from tracekit.tui.state import EventRef, Session, State, WaitsRef
 from tracekit.tui.theme import Palette
 from tracekit.tui.viewport import Span
 from tracekit.units import format_count
@@ -54,10 +54,11 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
     span = session.span(ref)
-    length = row.get("duration_ns", 0)
-    known = [("duration", "no end recorded" if pd.isna(length) else exact(int(length)))]
-    known.append(("start", exact_moment(span.start_ns)))
-    known += [] if pd.isna(length) else [("end", exact_moment(span.start_ns + int(length)))]
+    known = [("at" if "duration_ns" not in row else "start", exact_moment(span.start_ns))]
+    if "duration_ns" in row:
+        length = row["duration_ns"]
+        known.insert(0, ("duration", "no end recorded" if pd.isna(length) else exact(int(length))))
+        known += [] if pd.isna(length) else [("end", exact_moment(span.start_ns + int(length)))]
     if ref.frame == PHASES:
         said = (name for name in row.index if name not in _PLAIN)
         known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
@@ -72,7 +73,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
             known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
-    if ref.frame in EVIDENCE_FRAMES:
+    if "table" in row:
         known.append(("source", f"{row['table']}, row {row['row']}"))
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]

@@ -186,7 +186,8 @@ def status_line(state: State, here: Span, width: int) -> str:
             shorten(name_of(row) or "", _NAME_WIDTH),
             shorten(model, _MODEL_WIDTH) if isinstance(model, str) else "",
         ]
-        parts["selected"] = visible(" · ".join([*filter(None, named), format_duration(span.span_ns)]))
+        named.append(format_duration(span.span_ns) if "duration_ns" in row else "")
+        parts["selected"] = visible(" · ".join(filter(None, named)))
         parts["when"] = f" · at {moment(span.start_ns)}"
     if state.mark is not None:
         ends = (state.mark.start_ns, state.mark.end_ns, here.start_ns, here.end_ns)
