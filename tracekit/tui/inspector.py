@@ -13,14 +13,7 @@ from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.inspection.blocks import facts, heading
-from tracekit.tui.inspection.event import (
-    caller_blocks,
-    event_blocks,
-    prediction_blocks,
-    range_blocks,
-    title_blocks,
-    why_blocks,
-)
+from tracekit.tui.inspection.event import event_blocks, prediction_blocks, range_blocks, top_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import State
@@ -41,8 +34,8 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
     selection, session = state.inspector_selection, state.session
     if selection.elsewhere is not None:
         other = replace(state.with_active(1 - state.active), selection=selection.elsewhere)
-        blocks += [Text(f"Only in {visible(other.session.name)}; z goes there.\n", "dim")]
-        return Group(*blocks, inspector_group(other, palette, monochrome=monochrome, events=events))
+        note = Text(f"Only in {visible(other.session.name)}; z goes there.\n", "dim")
+        return Group(note, inspector_group(other, palette, monochrome=monochrome, events=events))
     if selection.finding is not None:
         blocks += finding_blocks(session, selection.finding, palette)
     elif selection.model is not None:
@@ -53,10 +46,9 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
         event, waits = [*event_blocks(session, selection.event)], selection.waits
         why = why_blocks(session, selection.event.index if waits is None else waits.prediction, waits)
         if selection.event.frame == "activity":
-            parts = [*caller_blocks(session, selection.event.index)]
-            parts += prediction_blocks(session, selection.event.index, palette, monochrome=monochrome)
+            parts = [*prediction_blocks(session, selection.event.index, palette, monochrome=monochrome)]
             parts = [*parts, *why] if waits is None else [*why, *parts]
-            title = title_blocks(session, selection.event.index, explained=waits is not None)
+            title = top_blocks(session, selection.event.index, explained=waits is not None)
             event = [*title, *parts, *event] if selection.prediction is not None else [*event, *parts]
         elif waits is not None and waits.step is not None:
             row = session.row(selection.event)

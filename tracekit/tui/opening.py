@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -101,40 +101,28 @@ def compare_sessions(before: Session, after: Session) -> Comparison:
 def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> tuple[dict[str, IntArray], ...]:
     """For each check the rows of `trace` that are its evidence: indices by event frame, ascending, without empty ones.
 
-    O(n log n) in the rows of the trace and of the evidence.
+    O(n log n) in the rows of the trace and of the evidence, for each check with any.
     """
     findings = {
         (answer.detector.id, answer.outcome.model): answer.outcome
         for answer in answers
         if isinstance(answer.outcome, Finding)
     }
-    frames = {name: list(_by_number(getattr(trace, name))) for name in EVIDENCE_FRAMES}
-    rows = [_rows(check, findings.get((check.id, check.model)), frames) for check in report.results]
+    rows = [_rows(check, findings.get((check.id, check.model)), trace) for check in report.results]
     return tuple(each | _whole_requests(trace.phases, each) for each in rows)
 
 
-_Numbered = tuple[str, "IntArray", "IntArray"]
-"""Name of a table, row numbers that occur, sorted, and the index in the frame that each stands at."""
-
-
-def _by_number(frame: pd.DataFrame) -> Iterator[_Numbered]:
-    codes, numbers = frame["table"].cat.codes.to_numpy(), frame["row"].to_numpy(dtype=np.int64)
-    for code in np.unique(codes).tolist():
-        index = np.flatnonzero(codes == code)
-        index = index[np.argsort(numbers[index], kind="stable")]
-        yield str(frame["table"].cat.categories[code]), numbers[index], index
-
-
-def _rows(check: Result, finding: Finding | None, frames: Mapping[str, Sequence[_Numbered]]) -> dict[str, IntArray]:
+def _rows(check: Result, finding: Finding | None, trace: Trace) -> dict[str, IntArray]:
     columns = None if finding is None else finding.all_evidence
-    listed = ((entry.table, entry.row) for entry in check.evidence)
-    known = grouped(listed) if columns is None else columns.rows_by_table()
+    listed = grouped((entry.table, entry.row) for entry in check.evidence)
     rows = {}
-    for name, tables in frames.items():
-        parts = [index[np.isin(numbers, known[table])] for table, numbers, index in tables if table in known]
-        indices = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
-        if indices.size:
-            rows[name] = indices
+    for table, numbers in (listed if columns is None else columns.rows_by_table()).items():
+        for name in EVIDENCE_FRAMES:
+            frame: pd.DataFrame = getattr(trace, name)
+            of_table = np.flatnonzero(is_any(frame["table"], table))
+            found = of_table[np.isin(frame["row"].to_numpy(np.int64)[of_table], numbers)]
+            if found.size:
+                rows[name] = np.union1d(rows.get(name, found), found)
     return rows
 
 

@@ -145,3 +145,14 @@ def test_only_what_is_shown_is_marked(tmp_path: Path, hidden: bool) -> None:
     waits = [waits_of(session, int(index)).rows for index in of_model]
     rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
     assert set(rows["model"]) == (set() if hidden else set(whole.trace.models["name"]) - {waiting})
+
+
+@pytest.mark.view("local_chat")
+async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> None:
+    await screen.press("n", "W")
+    assert "No predictions in this recording: W explains those of Core ML." in screen.text()
+    # An empty list has neither titles nor a use for enter.
+    await screen.press("5")
+    assert "No rows are attributed to a model." in screen.text()
+    assert "median" not in screen.text()
+    assert "enter" not in screen.text().splitlines()[-1]

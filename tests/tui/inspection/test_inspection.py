@@ -16,7 +16,7 @@ from tracekit.request import Request
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
-from tracekit.tui.state import NOTHING, EventRef, FindingRef
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -206,3 +206,17 @@ async def test_an_inspected_prediction_is_named_by_model_number_and_time(screen)
     assert number > 1
     assert f"Prediction {number} of {len(same)} of {row['model']}" in text
     assert f"{row['duration_ns'] / 1e6:.2f} ms, at 00:0{row['start_ns'] / 1e9:.3f}"[:-2] in text
+
+
+@pytest.mark.view("album_memory")
+async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen) -> None:
+    memory = screen.state.session.trace.memory
+    index = int(np.flatnonzero(memory["kind"] == "gpu")[0])
+    screen.app.select(Selection(event=EventRef("memory", index)))
+    await screen.settle()
+    shown = " ".join(screen.text().split())
+    assert f"Memory · GPU: {memory['bytes'][index] / 1e6:.1f} MB" in shown
+    assert "0 ns" not in shown
+    screen.app.change(inspector=False)
+    await screen.settle()
+    assert " MB · at 00:0" in screen.text().splitlines()[-2]

@@ -33,6 +33,7 @@ from tracekit.units import format_count
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
+NO_PREDICTIONS = "No predictions in this recording: W explains those of Core ML."
 NOT_YET = "The checks are still running; try again when the findings appear."
 
 
@@ -250,10 +251,7 @@ def explain(app: StateApp) -> None:
         under_cursor = _event_at(events, position)
     index = prediction_here(app.state, under_cursor)
     if index is None:
-        known = "No prediction here; press 4 and choose one."
-        raise ActionError(
-            known if len(session.calls) else "No predictions in this recording: W explains those of Core ML."
-        )
+        raise ActionError("No prediction here; press 4 and choose one." if len(session.calls) else NO_PREDICTIONS)
     waits = waits_of(session, index)
     app.change(maximized=None)
     if not app.state.inspector:

@@ -70,13 +70,10 @@ FINDING_COLUMNS: tuple[ListColumn[FindingChange], ...] = (
 _ANSWER_ROLES = {Answer.REGRESSED: Role.BAD, Answer.IMPROVED: Role.GOOD}
 
 
-def _answer(model: ModelComparison) -> Span:
-    here = model.presence is models.Presence.BOTH
-    return Span(str(model.latency.answer if here else model.presence), _answer_role(model))
-
-
-def _answer_role(model: ModelComparison) -> Role:
-    return _ANSWER_ROLES.get(model.latency.answer, Role.PLAIN)
+def _answer(model: ModelComparison, number: str = "") -> Span:
+    """The answer, or a number in its color."""
+    answer = model.latency.answer if model.presence is models.Presence.BOTH else model.presence
+    return Span(number or str(answer), _ANSWER_ROLES.get(model.latency.answer, Role.PLAIN))
 
 
 ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
@@ -85,9 +82,7 @@ ANSWER_COLUMNS: tuple[ListColumn[ModelComparison], ...] = (
     ListColumn("before", lambda row: duration(row.latency.before_ns), lambda row: row.latency.before_ns, drop=1),
     ListColumn("after", lambda row: duration(row.latency.after_ns), lambda row: row.latency.after_ns, drop=1),
     ListColumn(
-        "change",
-        lambda row: Span(words.percent_change(row.latency.ratio), _answer_role(row)),
-        lambda row: row.latency.ratio,
+        "change", lambda row: _answer(row, words.percent_change(row.latency.ratio)), lambda row: row.latency.ratio
     ),
     ListColumn("95% interval", lambda row: words.interval(row.latency), lambda row: row.latency.low, drop=2),
     ListColumn("why", lambda row: words.reason(row.latency), words=True, drop=3, ordered=False),
@@ -229,11 +224,9 @@ class ComparePane(ListPane[Compared]):
         return longest_that_fits([*lines, f"{listed}{abouts[-1]}"], room)
 
     def _row_of(self, rows: Compared, state: State) -> int | None:
-        chosen = state.selection
-        check = state.session.check(chosen.finding)
+        check = state.session.check(state.selection.finding)
         if check is None:
-            known = (chosen.row, chosen.model, chosen.elsewhere) != (None, None, None)
-            return super()._row_of(rows, state) if known else None
+            return super()._row_of(rows, state)
         return next((at for at in range(len(rows)) if _is_about(rows.records[at], check)), None)
 
     def _selection_of(self, rows: Compared, row: int) -> Selection | None:

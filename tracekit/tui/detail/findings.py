@@ -56,8 +56,12 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
         *([_column("est. savings", 12)] if saved else ()),
-        *([_column("share", 6, drop=2)] if any(check.cost and check.own_savings_ns for check in found) else ()),
-        _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 1, min_width=40, ordered=False),
+        *(
+            [_column("share", 6, drop=WEIGHTY + 1)]
+            if any(check.cost and check.own_savings_ns for check in found)
+            else ()
+        ),
+        _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 2, min_width=40, ordered=False),
     )
 
 

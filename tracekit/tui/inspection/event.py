@@ -80,7 +80,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     yield from section(name_of(row) or "unnamed event", known)
 
 
-def caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
+def _caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     """Who made the call of a row of `Trace.activity`; nothing where call stacks do not show it, or before the checks,
     which read them, are done."""
     site = site_of(session.whole_trace, session.label_in_whole_trace(index)) if session.report is not None else None
@@ -118,22 +118,24 @@ def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:
 UNKNOWN = "unknown in this recording"
 
 
-def title_blocks(session: Session, index: int, *, explained: bool) -> Iterator[RenderableType]:
-    """Which prediction a row of `Trace.activity` is: of which model, which of those that the app called, and when,
-    which one that is `explained` says itself; nothing where it is none of them, or not yet known."""
+def top_blocks(session: Session, index: int, *, explained: bool) -> Iterator[RenderableType]:
+    """Which prediction a row of `Trace.activity` is, of those of its model that the app called, and when, which one
+    that is `explained` says itself; nothing where it is none of them, or not yet known."""
     calls, row = session.calls, session.trace.activity.iloc[index]
     if calls is None or calls.position(index) is None:
         return
-    models = session.trace.activity["model"].iloc[calls.index]
-    same = calls.index[(models.isna() if pd.isna(row["model"]) else models == row["model"]).to_numpy(dtype=bool)]
-    number = int(np.searchsorted(same, index)) + 1
-    of = "an unnamed model" if pd.isna(row["model"]) else row["model"]
-    yield heading(f"Prediction {number:,} of {len(same):,} of {of}")
+    named = isinstance(row["model"], str)
+    of_model = (session.trace.activity["model"].iloc[calls.index] == row["model"]).to_numpy(dtype=bool)
+    same = calls.index[of_model] if named else calls.index
+    of = f" of {row['model']}" if named else ""
+    yield heading(f"Prediction {np.searchsorted(same, index) + 1:,} of {len(same):,}{of}")
     yield "" if explained else Text(f"{duration(int(row['duration_ns']))}, at {moment(int(row['start_ns']))}\n")
 
 
 def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
-    """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
+    """About a row of `Trace.activity`: who made the call, and where its time went, if it is a prediction that the app
+    called."""
+    yield from _caller_blocks(session, index)
     calls = session.calls
     position = calls.position(index) if calls is not None else None
     if calls is None or position is None:

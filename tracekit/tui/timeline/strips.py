@@ -63,7 +63,8 @@ class PredictionsOverTime:
         is_last = line.part == line.parts - 1
         if line.part:
             about = visible(model) if model is not None else "all models"
-            return shorten(f"   {about}", room - 4) if line.part == 1 else "", "0" if is_last else ""
+            left = room - 4 if is_last else room
+            return shorten(f"   {about}", left) if line.part == 1 else "", "0" if is_last else ""
         # What the whole height stands for, and where it begins.
         sign = " ≥ " if self.inferred else " "
         exact, rough = (
