@@ -154,5 +154,5 @@ async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> N
     # An empty list has neither titles nor a use for enter.
     await screen.press("5")
     assert "No rows are attributed to a model." in screen.text()
-    assert "median" not in screen.text()
+    assert "load mean" not in screen.text()
     assert "enter" not in screen.text().splitlines()[-1]
