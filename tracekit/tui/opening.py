@@ -115,7 +115,7 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
 def _rows(check: Result, finding: Finding | None, trace: Trace) -> dict[str, IntArray]:
     columns = None if finding is None else finding.all_evidence
     listed = grouped((entry.table, entry.row) for entry in check.evidence)
-    rows = {}
+    rows: dict[str, IntArray] = {}
     for table, numbers in (listed if columns is None else columns.rows_by_table()).items():
         for name in EVIDENCE_FRAMES:
             frame: pd.DataFrame = getattr(trace, name)
