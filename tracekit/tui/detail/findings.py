@@ -48,7 +48,8 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     names = (check.title if check.outcome == "finding" else check.id for check in report.results)
     longest = max([_FINDING_WIDTH, *map(cell_len, names)])
     saved = any(savings_words(check) != ABSENT for check in found)
-    model = model_column((each.name for each in report.models), lambda cells: cells.get("model", ""), drop=1)
+    models = (each.name for each in report.models)
+    model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
         _column("outcome", 13, words=True, prose=True, max_width=14),
         _column("finding", _FINDING_WIDTH, words=True, prose=True, max_width=min(longest, _MAX_FINDING_WIDTH)),
