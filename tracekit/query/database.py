@@ -15,7 +15,7 @@ from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
 from tracekit.recording.table import TableState
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,6 +84,9 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     recorded = len(gaps) < len(entries) or not entries
     if rows and gaps and "Core ML" in view.instruments:
         notes, recorded = ["Core ML recorded no calls; these are inferred, see the column origin."], True
+    if rows and gaps and view.name == "requests":
+        # Another instrument shows the requests of other runtimes, which most apps do not have.
+        notes.insert(0, f"All are of {format_names(trace.requests['runtime'].unique())}. If the app uses another runtime:")
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
         recorded = summary.evaluated
