@@ -101,6 +101,22 @@ def words_of(error: BaseException) -> str:
         return type(error).__name__
 
 
+def install_command(requirement: str) -> str:
+    """The command line that installs into the environment that runs. For `coreml-tracekit[sql]` it adds what the extra
+    needs to the tracekit that is there, also to one from a checkout."""
+    import shlex
+    import sys
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    python, home = sys.executable, f"{Path.home()}/"
+    # The home folder names the user.
+    python = f"~/{shlex.quote(python.removeprefix(home))}" if python.startswith(home) else shlex.quote(python)
+    # Environments of uv have no pip.
+    tool = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{tool} {shlex.quote(requirement)}"
+
+
 def docs_page(name: str) -> str:
     """Address of a page of `docs/`, such as `compare.md`."""
     return f"{REPOSITORY}/blob/main/docs/{name}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import narrate, standard_output
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
-from tracekit.errors import TracekitError, docs_page
+from tracekit.errors import TracekitError, docs_page, install_command
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,7 +21,7 @@ def run(arguments: Namespace) -> ExitStatus:
     try:
         from tracekit.mcp_server.server import server_of
     except ImportError as error:
-        raise TracekitError("tracekit mcp needs the package mcp: pip install 'coreml-tracekit[mcp]'") from error
+        raise TracekitError(f"tracekit mcp needs the package mcp: {install_command('coreml-tracekit[mcp]')}") from error
     from tracekit.mcp_server.folders import Folders
 
     folders = Folders(arguments.path or ["."])

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
 from tracekit.cli.process import Terminated, lighten, raising_terminated
-from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.errors import TracekitError, UsageError, install_command, words_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -194,7 +194,7 @@ def on_cluster(
     try:
         from distributed import Client, KilledWorker
     except ImportError:
-        raise UsageError("--dask needs Dask: pip install 'coreml-tracekit[dask]'") from None
+        raise UsageError(f"--dask needs Dask: {install_command('coreml-tracekit[dask]')}") from None
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:

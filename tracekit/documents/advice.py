@@ -17,7 +17,11 @@ SHOWN = 3
 """Sentences of evidence per question, unless everything is asked for."""
 REPEATED = 100
 """A reason of so many characters is given once only."""
-MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.NOT_EVALUATED: Span("?", Role.OPEN)}
+MARKS = {
+    Answer.SEEN: Span("●", Role.BAD),
+    Answer.NOT_SEEN: Span("○", Role.GOOD),
+    Answer.NOT_EVALUATED: Span("?", Role.OPEN),
+}
 _Row = tuple[str, ModelChange]
 """What is fixed, and how a model changes."""
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"

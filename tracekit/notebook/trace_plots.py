@@ -13,7 +13,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, install_command, unknown
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.events import stack
 from tracekit.render.html import page_colors
@@ -39,9 +39,7 @@ def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Ax
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise UsageError(
-            "plots need the package matplotlib; install it with: pip install 'coreml-tracekit[plot]'"
-        ) from None
+        raise UsageError(f"plots need the package matplotlib: {install_command('coreml-tracekit[plot]')}") from None
     size = (WIDTH, heights * count)
     figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
     figure.set_facecolor(axes[0, 0].get_facecolor())

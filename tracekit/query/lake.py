@@ -24,7 +24,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from tracekit._version import __version__
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError, UsageError, install_command
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, texted
@@ -182,7 +182,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise TracekitError("a lake needs the package pyarrow: pip install 'coreml-tracekit[lake]'") from error
+        raise TracekitError(f"a lake needs the package pyarrow: {install_command('coreml-tracekit[lake]')}") from error
     return pa, parquet
 
 

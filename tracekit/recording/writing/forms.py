@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from tracekit.arrays import AnyArray, Int32Array
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, install_command
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import Cells, Column, IntegerCells, Table
@@ -97,8 +97,8 @@ def check_available() -> None:
         import pyarrow.parquet  # noqa: F401 - only whether it can be had
     except ImportError as error:
         raise TracekitError(
-            "Parquet needs the package pyarrow; install it with: pip install 'coreml-tracekit[parquet]', or choose "
-            "--format csv or jsonl"
+            "Parquet needs the package pyarrow; choose --format csv or jsonl, or install it: "
+            + install_command("coreml-tracekit[parquet]")
         ) from error
 
 

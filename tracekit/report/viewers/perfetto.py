@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, BinaryIO
 
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, install_command
 from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks, events_of, slice_rows
 
 _SEQUENCE = 1
@@ -33,8 +33,8 @@ def check_available() -> None:
         import perfetto.trace_builder.proto_builder  # noqa: F401 - only whether it can be had
     except ImportError as error:
         raise TracekitError(
-            "Perfetto files need the package perfetto; install it with: pip install 'coreml-tracekit[perfetto]', or "
-            "write a .json file instead"
+            "Perfetto files need the package perfetto; write a .json file instead, or install it: "
+            + install_command("coreml-tracekit[perfetto]")
         ) from error
 
 
