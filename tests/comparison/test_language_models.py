@@ -38,3 +38,10 @@ def test_a_slower_model_is_a_regression_of_the_next_token() -> None:
     same = {each.name: each.latency.answer for each in compare([before], [measured(15 * MS)]).models}
     assert same[NEXT] is Answer.UNCHANGED
     assert from_plain(json.loads(json.dumps(to_plain(before)))).models[0].name == FIRST
+
+
+def test_nothing_is_called_inferred_where_signposts_alone_were_measured() -> None:
+    notes = " ".join(compare([measured(15 * MS)], [measured(20 * MS)]).notes)
+    assert "One recording per side" in notes
+    assert "inferred" not in notes
+    assert "without Core ML events" not in notes
