@@ -17,11 +17,7 @@ SHOWN = 3
 """Sentences of evidence per question, unless everything is asked for."""
 REPEATED = 100
 """A reason of so many characters is given once only."""
-MARKS = {
-    Answer.SEEN: Span("●", Role.BAD),
-    Answer.NOT_SEEN: Span("○", Role.GOOD),
-    Answer.NOT_EVALUATED: Span("?", Role.OPEN),
-}
+MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.OPEN: Span("?", Role.OPEN)}
 _Row = tuple[str, ModelChange]
 """What is fixed, and how a model changes."""
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
@@ -36,7 +32,7 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
     for branch in diagnosis.branches:
         facts = items(branch.facts, role=Role.DIM)
         # What no check could answer.
-        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.NOT_EVALUATED and not leaf.checks]
+        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.OPEN and not leaf.checks]
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
         sections.append(section(branch.title, facts, asked) if asked else None)

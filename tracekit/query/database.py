@@ -86,9 +86,8 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
         notes, recorded = ["Core ML recorded no calls; these are inferred, see the column origin."], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
-        notes.insert(
-            0, f"All are of {format_names(trace.requests['runtime'].unique())}. If the app uses another runtime:"
-        )
+        runtimes = format_names(trace.requests["runtime"].unique())
+        notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
         recorded = summary.evaluated
