@@ -12,6 +12,7 @@ status 2; `--debug` adds the traceback. `docs_page` is for messages that lead to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
@@ -115,6 +116,16 @@ def install_command(requirement: str) -> str:
     # Environments of uv have no pip.
     tool = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
     return f"{tool} {shlex.quote(requirement)}"
+
+
+def import_extra(module: str, extra: str, needed: str) -> Any:
+    """A module of a package that an extra brings. Raises `UsageError` with what is `needed`, and how to install it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{needed}: {install_command(f'coreml-tracekit[{extra}]')}") from error
 
 
 def docs_page(name: str) -> str:

@@ -13,7 +13,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
-from tracekit.errors import UsageError, install_command, unknown
+from tracekit.errors import UsageError, import_extra, unknown
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.events import stack
 from tracekit.render.html import page_colors
@@ -36,10 +36,7 @@ WIDTH = 10
 def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
     """The axes of a new figure below one another, each of a height in inches. Raises `UsageError` where matplotlib is
     not installed."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise UsageError(f"plots need the package matplotlib: {install_command('coreml-tracekit[plot]')}") from None
+    plt = import_extra("matplotlib.pyplot", "plot", "plots need the package matplotlib")
     size = (WIDTH, heights * count)
     figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
     figure.set_facecolor(axes[0, 0].get_facecolor())

@@ -70,15 +70,12 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
 def _packages() -> Iterator[Check]:
     yield Check("Python", "ok", ".".join(map(str, sys.version_info[:3])))
     for name in (*_dependencies(), *OPTIONAL):
+        purpose, extra = OPTIONAL.get(name, ("", ""))
         try:
             yield Check(name, "ok", metadata.version(name))
         except metadata.PackageNotFoundError:
-            if name in OPTIONAL:
-                purpose, extra = OPTIONAL[name]
-                command = install_command(f"coreml-tracekit[{extra}]")
-                yield Check(name, "optional", f"not installed; for {purpose}", command)
-            else:
-                yield Check(name, "missing", "not installed", install_command(name))
+            state, detail = ("optional", f"not installed; for {purpose}") if extra else ("missing", "not installed")
+            yield Check(name, state, detail, install_command(f"coreml-tracekit[{extra}]" if extra else name))
     yield _scanner()
 
 
