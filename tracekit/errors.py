@@ -12,6 +12,7 @@ status 2; `--debug` adds the traceback. `docs_page` is for messages that lead to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 SHOWN_CHOICES = 20
@@ -120,8 +121,6 @@ def install_command(requirement: str) -> str:
 
 def import_extra(module: str, extra: str, needed: str) -> Any:
     """A module of a package that an extra brings. Raises `UsageError` with what is `needed`, and how to install it."""
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -54,8 +54,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     other = errors.notna().to_numpy() & ~tk.is_any(errors, NO_ERROR)
     unknown = int((np.isnan(context) & ~other & asked.rows["duration_ns"].notna().to_numpy()).sum())
     if longest is None or unknown:
-        known = f"The recording does not say how many tokens {unknown or len(full):,} of {of} held."
-        return asked.unknown(known)
+        return asked.unknown(f"The recording does not say how many tokens {unknown or len(full):,} of {of} held.")
     if not window:
         return view.unknown(
             f"The longest context has {longest:,} tokens; the size of the window is not recorded.",

@@ -90,8 +90,8 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
             if int(alike.sum()) >= options.min_later and prompt[0] >= options.ratio * np.median(prompt[alike]):
                 return _slow_first(asked, metrics, round(float(np.median(prompt[alike]))))
     if not known.any():
-        why = "loads" if asked.logs("load") else "loads of this runtime"
-        return asked.unknown(f"The recording does not show {why} and first tokens of the same request.", advice)
+        loads = "loads" if advice else "loads of this runtime"
+        return asked.unknown(f"The recording does not show {loads} and first tokens of the same request.", advice)
     longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
     count = tk.format_count(int(known.sum()), "request")
     return view.passed(
