@@ -34,7 +34,7 @@ WIDTH = 10
 
 
 def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
-    """The axes of one figure below one another, each with a height in inches. `UsageError` without matplotlib."""
+    """The axes of a figure below one another, each with a height in inches. Raises `UsageError` without matplotlib."""
     plt = import_extra("matplotlib.pyplot", "plot", "plots need the package matplotlib")
     size = (WIDTH, heights * count)
     figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
