@@ -66,7 +66,8 @@ def test_performance_reports_stand_beside_recordings(tracekit, samples, tmp_path
     assert "planned, not observed" in " ".join(result.out.split())
     assert not any(text in result.out for text in PRIVATE)
     csv = tracekit("matrix", tmp_path / "all.json", "--format", "csv", "--no-config").out
-    assert csv.splitlines()[0].split(",")[-3:] == ["planned_neural_engine", "predictions", "best"]
+    counted = ["predictions", "tokens_per_second", "signposts", "first_tokens", "next_tokens"]
+    assert csv.splitlines()[0].split(",")[-7:] == ["planned_neural_engine", *counted, "best"]
     assert csv.splitlines()[1].startswith('DepthAnythingV2SmallF16P6,all.json,MacBook Pro,macOS 26.2,"Neural Engine, ')
 
 

@@ -233,6 +233,8 @@ def test_another_version_of_the_method_is_said(measured):
 @pytest.mark.parametrize(("name", "bound", "words"), [
     ("p50", 10e6, "95% interval 12.32 ms to 12.56 ms), allowed: at most 10.00 ms (24% above the limit)"),
     ("p50", 24.879e6, "allowed: at most 24.88 ms (50% below the limit)"),
+    ("p50", 1e6, "95% interval 12.32 ms to 12.56 ms), allowed: at most 1.00 ms (12 times the limit)"),
+    ("copies", 1, "5, allowed: at most 1"),
     ("copies", 5, "5, allowed: at most 5"),
     ("copies", 0, "5, allowed: at most 0"),
     ("neural-engine", 0.9, "100%, allowed: at least 90% (10 points above the limit)"),

@@ -10,6 +10,7 @@ from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.latency import Answer
+from tracekit.comparison.matrix import sources_of
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.measuring import measure
 from tracekit.comparison.reports import from_plain, to_plain
@@ -45,3 +46,14 @@ def test_nothing_is_called_inferred_where_signposts_alone_were_measured() -> Non
     assert "One recording per side" in notes
     assert "inferred" not in notes
     assert "without Core ML events" not in notes
+
+
+def test_a_matrix_counts_tokens_and_no_predictions_or_frames() -> None:
+    before = measured(15 * MS)
+    for recording in (before, from_plain(json.loads(json.dumps(to_plain(before))))):
+        first, following = sources_of([recording])[0].models
+        known = [{name for name, value in each.quantities.items() if value is not None} for each in (first, following)]
+        assert not {"predictions", "fps"} & (known[0] | known[1])
+        assert (first.quantities["first_tokens"], following.quantities["next_tokens"]) == (12, 12 * 29)
+        assert following.quantities["tokens_per_second"] == pytest.approx(1000 / 15.4, rel=0.02)
+        assert "tokens_per_second" not in known[0]

@@ -124,3 +124,15 @@ def test_times_come_before_shares_and_findings_and_steady_models_are_folded_in_c
     assert re.match(r"\*\*Worse in the newest 12 builds: Slow latency \+\S+%, and 1 more figure\.\*\*", text)
     assert text.count("<summary>") == 1
     assert "<summary>Steady, " in text
+
+
+def test_a_mark_says_whether_the_change_is_for_the_worse(worse):
+    better = latencies(with_step(logs(40), 20, -0.4))
+    for builds, look in ((worse, "mark worse"), (better, "mark clean")):
+        page = said(builds, "html")
+        assert set(re.findall(r'class="(mark[^"]*)"', page)) == {look}
+
+
+def test_a_series_without_figures_says_what_it_needs():
+    text = " ".join(said([recorded(0, {"Chat: first token": {}})]).split())
+    assert text.endswith("too few builds No figure to follow: a latency needs 12 values per recording.")

@@ -153,6 +153,25 @@ def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
     assert said["first token"] == [format_duration(model.quantities["first_token_p50_ns"]), "7 requests"]
     assert said["generated tokens/s"] == [f"{model.quantities['generation_tokens_per_second']:.1f}", "7 requests"]
     assert list(said) == ["first token", "generated tokens/s", "longest context", "in tools"]
+    assert said["longest context"][1] == "tokens; 7 requests"
+
+
+@pytest.mark.parametrize(
+    ("sample", "tile"),
+    [("frame_camera", ["ProcessFrame", "30.88 ms", "median; 90 times"]),
+     ("dictation", ["WhisperKit request", "232.83 ms", "median; 24 times"])],
+)  # fmt: skip
+def test_operations_and_requests_of_a_runtime_are_the_first_tile(sample: str, tile: list[str], samples: Path) -> None:
+    analysis = kept_analysis(samples / f"{sample}.trace")
+    first = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0][0]
+    assert [each.text_content() for each in first] == tile
+
+
+def test_a_table_of_other_quantities_in_each_row_is_not_sorted(samples: Path) -> None:
+    analysis = kept_analysis(samples / "meal_planner.trace")
+    page = html.fromstring(html_page(analysis.report, analysis.timeline()))
+    sorts = {table.get("aria-label"): table.get("data-filter") is not None for table in page.iter("table")}
+    assert (sorts["Language models"], sorts["Runtimes"]) == (False, True)
 
 
 def test_fixes_are_folded(sample: tuple[Analysis, str]) -> None:

@@ -142,7 +142,7 @@ COMMANDS = (
         "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
-        "baseline save-baseline update-baseline show-baseline output open format json verbose quiet",
+        "baseline save-baseline update-baseline show-baseline output open format json quiet",
         "history p50 p95 load cold-load loads copies in-flight ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",

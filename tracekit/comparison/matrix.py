@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
 
-from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, fast_enough
+from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, Sample, fast_enough
 from tracekit.arrays import IntArray
 from tracekit.comparison import words
 from tracekit.comparison.latency import MIN_PREDICTIONS
@@ -135,10 +135,21 @@ class Matrix:
     notes: tuple[str, ...]
 
 
+def _tokens_per_second(sample: Sample) -> float | None:
+    return 1e9 / latency_ns if (latency_ns := MODEL["all_p50_ns"].formula(sample)) else None
+
+
 WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
 _SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
-FIGURES: dict[str, Quantity] = {name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN}
+_COUNTED = {name: name.replace("_", " ") for name in ("signposts", "first_tokens", "next_tokens")}
+"""What is counted in place of predictions where there is no model, or one of language."""
+_RATE = Quantity("tokens_per_second", "tokens/s at the median", "/s", _tokens_per_second, most_is_best=None)
+FIGURES: dict[str, Quantity] = {
+    **{name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN},
+    _RATE.id: _RATE,
+    **{name: replace(MODEL["predictions"], id=name, title=title) for name, title in _COUNTED.items()},
+}
 """Rows of a model, in order."""
 
 
@@ -170,6 +181,11 @@ def _has_warm(model: ModelMeasurements) -> bool:
 
 def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     shown = {name: value for name, value in model.quantities.items() if name not in hidden}
+    for name, title in _COUNTED.items():
+        if model.counted == title:
+            shown |= {"predictions": None, name: model.predictions}
+            if name != "signposts":
+                shown |= {"fps": None, _RATE.id: _RATE.formula(model.sample) if name == "next_tokens" else None}
     return Figures(
         model.name,
         shown | {LOADS.id: model.loads or None},

@@ -116,8 +116,14 @@ class ModelMeasurements:
     inexact: Inexact = EXACT
     per_second: float | None = None
     """Predictions per second while it predicts; None: not recorded."""
-    is_operation: bool = False
-    """Whether it is no model, but an operation of the app that its signposts name (`--signpost`)."""
+    counted: str = "predictions"
+    """What its latencies are of: `signposts` of an operation of the app (`--signpost`); `first tokens` or `next tokens`
+    of a language model."""
+
+    @property
+    def is_operation(self) -> bool:
+        """Whether it is no model, but takes time as one does."""
+        return self.counted != "predictions"
 
     @property
     def sample(self) -> Sample:

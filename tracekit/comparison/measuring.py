@@ -86,7 +86,7 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     name = shown.operation
     if name in texts_in(trace.models["name"].astype("category")):
         name = f"{name} (signpost)"
-    yield _timed(name, durations, int(depth.max(initial=0)))
+    yield _timed(name, durations, int(depth.max(initial=0)), "signposts")
 
 
 def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:
@@ -97,10 +97,10 @@ def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasure
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
                 rounded = np.rint(times / RESOLUTION_NS).astype(np.int64) * RESOLUTION_NS
-                yield _timed(f"{name}: {what}", rounded, None)
+                yield _timed(f"{name}: {what}", rounded, None, f"{what}s")
 
 
-def _timed(name: str, durations: IntArray, in_flight: int | None) -> ModelMeasurements:
+def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str) -> ModelMeasurements:
     """What is no model, and takes time as one does."""
     none = np.zeros(0, np.int64)
     return ModelMeasurements(
@@ -110,7 +110,7 @@ def _timed(name: str, durations: IntArray, in_flight: int | None) -> ModelMeasur
         warm_parts=None,
         parts=None,
         units=(),
-        is_operation=True,
+        counted=counted,
     )
 
 

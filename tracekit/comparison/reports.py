@@ -213,7 +213,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "parts": _parts_to_plain(model.parts),
         "units": dict(model.units),
         "inexact": None if model.inexact == EXACT else asdict(model.inexact),
-        **({"is_operation": True} if model.is_operation else {}),
+        **({"counted": model.counted} if model.is_operation else {}),
     }
 
 
@@ -251,7 +251,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
         inexact=_inexact_from_plain(record.get("inexact")),
-        is_operation=record.get("is_operation") is True,
+        counted=_value(record, "counted", str, optional=True) or "predictions",
     )
 
 

@@ -61,6 +61,8 @@ class Item:
         return f"{self.model} {self.subject}" if self.model else self.subject
 
 
+MANY_PERCENT = 900
+"""From so far above a limit on, it is said how many times the limit a value is."""
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
 """Fewest predictions for a limit of latency."""
 
@@ -219,7 +221,9 @@ def _distance(limit: Limit, value: float) -> str:
         points = round((value - limit.value) * 100)
         side = "above" if points >= 0 else "below"
         return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
-    if not limit.value or value == limit.value:
+    if limit.name not in TIMES or not limit.value or value == limit.value:
         return ""
     percent = (value / limit.value - 1) * 100
+    if percent >= MANY_PERCENT:
+        return f" ({value / limit.value:,.0f} times the limit)"
     return f" ({abs(percent):.{0 if abs(percent) >= 1 else 1}f}% {'above' if percent > 0 else 'below'} the limit)"

@@ -58,7 +58,7 @@ def reason(change: LatencyChange) -> str:
     if change.reason is Reason.FEW and change.effective is not None:
         return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
     if change.reason is Reason.SMALL and change.floor is not None:
-        return f"changed, but maybe by less than {_floor(change)}{more}"
+        return f"changed, but maybe by less than {floor(change)}{more}"
     return _REASONS[change.reason] + more
 
 
@@ -85,7 +85,8 @@ def why_open(held: Held) -> str:
     return f"{_REASONS[held.reason]}{more}"
 
 
-def _floor(change: LatencyChange) -> str:
+def floor(change: LatencyChange) -> str:
+    """From where on a change counts: `5%`."""
     return "what counts" if change.floor is None else f"{change.floor * 100:.2g}%"
 
 
@@ -142,7 +143,7 @@ def answer(change: LatencyChange) -> str:
     if change.answer in CHANGED:
         return f"{change.answer} by {percent_change(change.ratio).lstrip('+−')}"
     if change.answer is Answer.UNCHANGED and change.floor is not None:
-        return f"{change.answer} within ±{_floor(change)}"
+        return f"{change.answer} within ±{floor(change)}"
     return str(change.answer)
 
 

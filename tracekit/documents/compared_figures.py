@@ -115,7 +115,7 @@ COLUMNS: tuple[Column[Figure], ...] = (
 def figures_section(model: ModelComparison) -> Section | None:
     """Everything that is compared of one model."""
     name = f"All figures of {model.name}"
-    return section(name, table(name, COLUMNS, _figures(model)), folded=True, has_names=True)
+    return section(name, table(name, COLUMNS, _figures(model), quantities=True), folded=True, has_names=True)
 
 
 def _figures(model: ModelComparison) -> Iterator[Figure]:
@@ -124,7 +124,7 @@ def _figures(model: ModelComparison) -> Iterator[Figure]:
     yield _latency(f"{prefix}p50_ns", model.latency, "predictions")
     yield _latency(f"{prefix}p95_ns", model.p95, "predictions")
     for part in model.parts:
-        yield _part(part, Population.ALL if prefix else Population.WARM)
+        yield _part(part, Population.ALL if prefix else Population.WARM, model.latency)
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
         if any(map(sum, change.predictions)):
             yield _latency(name, change, "loads")
@@ -189,11 +189,12 @@ def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
     return Figure(name, pair, form, quantity, answer=said, interval=interval, low=change.low)
 
 
-def _part(part: PartChange, population: Population) -> Figure:
+def _part(part: PartChange, population: Population, latency: LatencyChange) -> Figure:
     key = next(key for key, title in PART_TITLES.items() if title == part.part)
     mean = PARTS[mean_id(key, population)]
     pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
-    answer = str(part.answer)
+    counts = f"{words.floor(latency)} of the latency" if latency.floor is not None else words.floor(latency)
+    answer = f"{part.answer} (interval crosses {counts})" if part.answer is Answer.INCONCLUSIVE else str(part.answer)
     return Figure(mean.label, pair, format_duration, mean.id, False, answer, " to ".join(interval), part.low_ns)
 
 

@@ -21,9 +21,10 @@ from tracekit.comparison.history import (
     day_words,
     moved_words,
 )
+from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.documents import columns
 from tracekit.render import blocks
-from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
+from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
@@ -46,7 +47,9 @@ svg.trend{display:inline-block;width:24rem;max-width:100%;height:2.6rem;overflow
 #trends td:has(svg){white-space:nowrap}
 svg.trend *{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5}
 svg.trend .line{stroke:currentColor;opacity:.75}
-svg.trend .mark{stroke:var(--critical,#b3261e);stroke-dasharray:3 2}
+svg.trend .mark{stroke:var(--dim);stroke-dasharray:3 2}
+svg.trend .mark.worse{stroke:var(--worse)}
+svg.trend .mark.clean{stroke:var(--clean)}
 .tip.trend{position:fixed;z-index:9}
 svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
 @media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
@@ -124,8 +127,9 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     if form == "text":
         cells = tuple(replace(cell, title="") for cell in cells)
     folded = form == "html" or (form == "markdown" and not any(trend.news() for trend in series.trends))
-    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)))
-    return Section(title, blocks.present(grid), note="; ".join(notes), folded=folded, has_names=True)
+    grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)), quantities=True)
+    none = None if grid else Paragraph(f"No figure to follow: a latency needs {MIN_PREDICTIONS} values per recording.")
+    return Section(title, blocks.present(grid, none), note="; ".join(notes), folded=folded, has_names=True)
 
 
 def _value(trend: Trend) -> Line:
@@ -181,7 +185,9 @@ def _picture(series: Series, trend: Trend, builds: int) -> Html:
     marks = [tag("path", d=f"{line}h0", class_="line")]
     for change in trend.changes:
         words = tag("title", change_words(series, trend, change))
-        marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_="mark"))
+        change_for_worse = FIGURES[trend.figure].worse * (change.after - change.before)
+        look = "mark worse" if change_for_worse > 0 else "mark clean" if change_for_worse else "mark"
+        marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_=look))
     count, unit = len(trend.values), FIGURES[trend.figure].unit
     return tag(
         "svg",

@@ -132,13 +132,9 @@ class Drawn:
 
     def facts(self) -> dict[str, str | float]:
         """What the script needs to say which prediction is where."""
-        scale = self.scale
-        facts: dict[str, str | float] = {
-            "data_model": visible(self.calls.model),
-            "data_low": scale.low,
-            "data_high": scale.high,
-        }
-        return facts | ({"data_log": "1"} if scale.logarithmic else {})
+        scale, model = self.scale, visible(self.calls.model)
+        log = {"data_log": "1"} if scale.logarithmic else {}
+        return {"data_model": model, "data_low": scale.low, "data_high": scale.high, **log}
 
 
 def _distribution(drawn: Drawn) -> Html:

@@ -3,7 +3,7 @@ holds, and whether models keep their speed over minutes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,20 +72,25 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     def first(site: CallSite) -> Span:
         return Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
 
-    shown: tuple[Column[CallSite], ...] = (
+    shown: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
-        columns.words("called by", lambda site: join(map(_function, site.called_by), ", ") or ABSENT),
-        columns.words("thread", lambda site: call_sites.THREADS.get(site.thread, ABSENT)),
+        _unless_absent("called by", lambda site: join(map(_function, site.called_by), ", "), info.call_sites),
+        _unless_absent("thread", lambda site: call_sites.THREADS.get(site.thread, ""), info.call_sites),
         columns.words("how often", how_often),
         columns.words("busy with", _busy),
         Column("share", share, lambda site: site.share),
         Column("first at", first, lambda site: site.first_ns),
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
-    grid = table("Calls of Core ML by place", shown, info.call_sites, cards=True)
+    grid = table("Calls of Core ML by place", filter(None, shown), info.call_sites, cards=True)
     empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
+
+
+def _unless_absent(title: str, text: Callable[[CallSite], Line], sites: Sequence[CallSite]) -> Column[CallSite] | None:
+    """A column of words; None where no site has any."""
+    return columns.words(title, lambda site: text(site) or ABSENT) if any(map(text, sites)) else None
 
 
 def _function(where: CallSite | Place, unknown: str = "") -> Line:

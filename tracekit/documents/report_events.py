@@ -138,7 +138,7 @@ def requests_section(report: Report) -> Section | None:
         f"{operations.REQUEST_TITLES[name]} {operations.request_number(alone, name)}" for name in shown
     )
     instead = items([(Span(alone.name, Role.STRONG), f": {said}")]) if alone else None
-    grid = table("Language models", columns, shown, instead=instead)
+    grid = table("Language models", columns, shown, instead=instead, quantities=True)
     notes = ("; ".join((*([] if alone else [each.name]), *operations.request_notes(each))) for each in report.requests)
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 

@@ -11,7 +11,8 @@ from tracekit.documents.report_models import median, median_ns
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
 from tracekit.render.markup import Html, tag
-from tracekit.report import formatting, phases
+from tracekit.report import phases
+from tracekit.report.formatting import duration
 from tracekit.report.operations import REQUEST_TITLES, request_number, request_value
 from tracekit.report.report import Report
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
@@ -30,6 +31,13 @@ def tiles(report: Report) -> Figure | None:
 
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
+    timed = [(visible(each.name), each.statistics) for each in report.operations if each.statistics][:1]
+    # Those of a language model have tiles below.
+    others = [each for each in report.runtimes if each.name not in {asked.runtime for asked in report.requests}]
+    asks = [(each.name, phase) for each in others for phase in each.phases if phase.phase == "request"]
+    for name, known in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
+        if known:
+            yield _tile(name, duration(known.p50_ns), f"median; {format_count(known.count, 'time')}")
     predicting = [model for model in models if model.prediction is not None]
     whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
     predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
@@ -46,8 +54,9 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     yield _units(predicting)
     for asked in report.requests:
         note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
-        known = [name for name in OF_REQUESTS if request_value(asked, name) is not None]
-        yield from (_tile(REQUEST_TITLES[name], request_number(asked, name), note) for name in known)
+        for name in (name for name in OF_REQUESTS if request_value(asked, name) is not None):
+            unit = "tokens; " if name == "context_tokens" else ""
+            yield _tile(REQUEST_TITLES[name], request_number(asked, name), f"{unit}{note}")
     if report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
@@ -73,7 +82,7 @@ def _range(
 
 
 def _p95(model: ModelSummary) -> str:
-    return formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns)
+    return duration(model.quantities.get("p95_ns"), model.resolution_ns)
 
 
 def _per_second(model: ModelSummary) -> float | None:

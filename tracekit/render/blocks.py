@@ -93,6 +93,8 @@ class Table(Generic[Row]):
     """Rows of the short text; None for all of them."""
     instead: Items | None = None
     """What text shows in place of rows that say much the same."""
+    quantities: bool = False
+    """Whether each row is another quantity, so that no page sorts them: milliseconds do not compare with shares."""
 
 
 @dataclass(frozen=True, slots=True)

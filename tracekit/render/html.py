@@ -26,10 +26,12 @@ ROWS = 2_000
 """Most rows of a table: a browser lays out as many at once. The JSON report holds all."""
 WIDE = 8
 """From more columns on a table is set smaller on paper, and stays a table on a phone."""
+NARROW = 2
+"""Up to so many columns, names of quantities and their values stay a table on a phone."""
 LINKED = 3
 """From so many sections on a page has links to them on top."""
 KINDS = {
-    Role.BAD: "critical",
+    Role.BAD: "worse",
     Role.GOOD: "clean",
     Role.OPEN: "inconclusive",
     **{severity: str(severity) for severity in (Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.LOW)},
@@ -228,8 +230,9 @@ def grid(block: blocks.Table[Any]) -> Html:
         last = name
         rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
     name, left_out = visible(block.name), len(block.rows) - ROWS
-    body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else "stacked"
-    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=True, class_=looks)
+    is_narrow, sorted_ = block.quantities and len(shown) <= NARROW, not block.quantities or None
+    body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else None if is_narrow else "stacked"
+    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 

@@ -9,7 +9,7 @@ const SEARCHED = 6;
 
 export function prepare(table: HTMLTableElement): void {
   const body = table.tBodies[0];
-  if (!body || body.rows.length < SORTED) return;
+  if (!body || body.rows.length < SORTED || !table.hasAttribute("data-filter")) return;
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
   const [group] = groupsOf(table);
   heads.forEach((head, column) => {
@@ -21,7 +21,7 @@ export function prepare(table: HTMLTableElement): void {
     sorter.append(...head.childNodes);
     head.append(sorter);
   });
-  if (table.hasAttribute("data-filter") && body.rows.length >= SEARCHED) addSearch(table);
+  if (body.rows.length >= SEARCHED) addSearch(table);
 }
 
 /** Rows of models, each below its heading; empty where a table has none. Within a model nothing is sorted: milliseconds do

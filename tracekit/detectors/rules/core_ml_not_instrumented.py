@@ -6,8 +6,8 @@ import pandas as pd
 
 import tracekit.detectors as tk
 
-OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
-"""Tables of Core AI and Foundation Models, which run models without Core ML."""
+OTHER_FRAMEWORKS = {"CoreAIProfile": "Core AI", "ODIEProfile": "Core AI", "ModelInferenceTable": "Foundation Models"}
+"""Tables of frameworks that run models without Core ML."""
 
 _CORRUPT = "log archive is corrupt"
 """In the run issue that comes with empty signpost tables (reported)."""
@@ -32,7 +32,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     is_absent = core_ml.state is tk.TableState.MISSING
     if core_ml.state is tk.TableState.UNREADABLE or (is_absent and not trace.contents.has_table_of_contents):
         return unknown
-    others = " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
+    tables = [entry.schema for entry in trace.run.tables if entry.rows]
+    others = " and ".join(dict.fromkeys(OTHER_FRAMEWORKS[name] for name in tables if name in OTHER_FRAMEWORKS))
     if others:
         return view.unknown(
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",

@@ -57,8 +57,9 @@ def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame
     begins[begin] = False
     unfinished = context_frame(select_rows(rows, begins), EVENT_FIELDS)
     open_ends = int(ends.sum()) - len(end)
-    counts = f"{len(unfinished)} without an end, {open_ends} without a begin"
-    notes = (f"Incomplete signpost intervals: {counts}.",) if len(unfinished) or open_ends else ()
+    counts = [(len(unfinished), "without an end"), (open_ends, "without a begin")]
+    said = ", ".join(f"{count} {what}" for count, what in counts if count)
+    notes = (f"Incomplete signpost intervals: {said}.",) if said else ()
     return intervals, events, unfinished, notes
 
 
