@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.cli.commands import COMMANDS
 from tracekit.cli.dispatch import build_parser
 from tracekit.cli.record import request_of
 
@@ -71,3 +72,5 @@ def test_every_command_line_that_is_shown_is_one(page: str) -> None:
             words = shlex.split(re.split(r" [>|] ", line)[0], comments=True)
             if words[-1] not in ("--help", "--version"):
                 parser.parse_args(words)
+        in_text = re.findall(r"`tracekit ([a-z]+)", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+        assert set(in_text) <= {command.name for command in COMMANDS}, path

@@ -12,6 +12,8 @@ status 2; `--debug` adds the traceback. `docs_page` is for messages that lead to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
@@ -99,6 +101,30 @@ def words_of(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}".strip()
     except Exception:
         return type(error).__name__
+
+
+def install_command(requirement: str) -> str:
+    """The command line that installs into the environment that runs. For `coreml-tracekit[sql]` it adds what the extra
+    needs to the tracekit that is there, also to one from a checkout."""
+    import shlex
+    import sys
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    python, home = sys.executable, f"{Path.home()}/"
+    # The home folder names the user.
+    python = f"~/{shlex.quote(python.removeprefix(home))}" if python.startswith(home) else shlex.quote(python)
+    # Environments of uv have no pip.
+    tool = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{tool} {shlex.quote(requirement)}"
+
+
+def import_extra(module: str, extra: str, needed: str) -> Any:
+    """A module of a package that an extra brings. Raises `UsageError` with what is `needed`, and how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{needed}: {install_command(f'coreml-tracekit[{extra}]')}") from error
 
 
 def docs_page(name: str) -> str:

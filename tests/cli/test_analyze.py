@@ -76,6 +76,7 @@ def test_parts_are_shown_alone_and_in_full(tracekit, reload: Path) -> None:
     assert "\nEVENTS BY MODEL\n" in result.out
     assert "FINDINGS" not in result.out
     assert "COVERAGE" not in result.out
+    assert " ".join(result.out.split()).count("1 finding (critical)") == 1
     wrong = tracekit("analyze", reload, "--show", "lanes")
     assert wrong.status == 2
     assert "'lanes'" in wrong.err

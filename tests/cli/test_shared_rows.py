@@ -95,6 +95,12 @@ def test_the_rows_of_a_stranger_are_a_test(tracekit, reload: Path, tmp_path: Pat
     assert loads == again
 
 
+def test_an_archive_without_rows_says_how_to_write_them(tracekit, reload: Path, tmp_path: Path) -> None:
+    tracekit("analyze", reload, "-o", tmp_path / "findings.zip", "--no-config")
+    with pytest.raises(ValueError, match=r"has no rows; write it with: tracekit analyze run.trace -o .*zip --rows"):
+        read_rows(tmp_path / "findings.zip")
+
+
 def test_rows_are_for_an_archive(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload, "--rows")
     assert (result.status, result.out) == (2, "")

@@ -127,8 +127,13 @@ def test_a_prompt_answers_until_the_end_and_survives_mistakes(tracekit, path, mo
 
 def test_without_duckdb_one_sentence_says_what_to_install(tracekit, path, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.setattr(sys, "executable", "/opt/my tools/bin/python")
     result = tracekit("sql", path, COUNT)
-    assert (result.status, result.err) == (
-        2,
-        "tracekit: SQL needs the package duckdb: pip install 'coreml-tracekit[sql]'\n",
-    )
+    installed = "'/opt/my tools/bin/python' -m pip install 'coreml-tracekit[sql]'"
+    assert (result.status, result.err) == (2, f"tracekit: SQL needs the package duckdb: {installed}\n")
+    # Of uv, in the home folder, which names the user.
+    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setattr(sys, "executable", "/home/ada/tools/bin/python")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    installed = "uv pip install --python ~/tools/bin/python 'coreml-tracekit[sql]'"
+    assert tracekit("sql", path, COUNT).err == f"tracekit: SQL needs the package duckdb: {installed}\n"

@@ -79,7 +79,7 @@ def test_nothing_to_explain_is_inconclusive(tracekit, samples):
 @pytest.mark.parametrize(
     ("count", "sentence"),
     [
-        (0, "the recording shows no predictions"),
+        (0, "the recording shows no predictions; `tracekit analyze` says what it shows"),
         (1, "Net has 1 prediction; 3 are needed"),
         (4, "no prediction is in flight at or after 00:00.900; the recording is 1.00 s long"),
     ],

@@ -41,6 +41,13 @@ def test_a_slower_model_is_a_regression_of_the_next_token() -> None:
     assert from_plain(json.loads(json.dumps(to_plain(before)))).models[0].name == FIRST
 
 
+def test_nothing_is_called_inferred_where_signposts_alone_were_measured() -> None:
+    notes = " ".join(compare([measured(15 * MS)], [measured(20 * MS)]).notes)
+    assert "One recording per side" in notes
+    assert "inferred" not in notes
+    assert "without Core ML events" not in notes
+
+
 def test_a_matrix_counts_tokens_and_no_predictions_or_frames() -> None:
     before = measured(15 * MS)
     for recording in (before, from_plain(json.loads(json.dumps(to_plain(before))))):

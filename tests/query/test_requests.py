@@ -6,6 +6,7 @@ from query.conftest import database
 
 from support.handover import recording_of
 from support.samples.language_models import TURNS, meal_planner
+from tracekit import open_trace
 from tracekit.trace.build import build_trace
 
 
@@ -22,3 +23,10 @@ def test_requests_and_their_phases_are_joined_by_id() -> None:
         ("none", True),
         ("refusal", True),
     ]
+
+
+def test_another_instrument_is_advised_only_to_who_uses_another_runtime(samples) -> None:
+    (coverage,) = database(open_trace(samples / "local_chat.trace")).answer("from requests").coverage
+    assert coverage.note.startswith("All are of Core AI language model. If the app uses another runtime: Foundation ")
+    (coverage,) = database(open_trace(samples / "sharpen_8bit.trace")).answer("from requests").coverage
+    assert coverage.note.startswith("Foundation Models were not recorded.")

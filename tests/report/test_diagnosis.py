@@ -55,7 +55,7 @@ def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
         Pattern.UNSUPPORTED_OPERATION,
         Pattern.WRONG_OUTPUT,
     ):
-        assert answered[pattern].answer is Answer.UNKNOWN
+        assert answered[pattern].answer is Answer.OPEN
         assert answered[pattern].evidence == ("Not visible in recordings.",)
         assert answered[pattern].ask
     assert not any(leaf.answer is Answer.SEEN for leaf in answered.values())
@@ -63,14 +63,14 @@ def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
 
 def test_what_no_check_was_run_for_is_not_called_absent(samples):
     answered = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace", only=["unexpected-device"])))
-    assert answered[Pattern.SLOW_FIRST_LOAD].answer is Answer.UNKNOWN
+    assert answered[Pattern.SLOW_FIRST_LOAD].answer is Answer.OPEN
     assert answered[Pattern.SLOW_FIRST_LOAD].evidence == ("No check for this was run.",)
 
 
 def test_a_check_that_does_not_apply_says_why(samples):
     report = tracekit.analyze(samples / "sharpen_8bit.trace", only=["missed-deadline"])
     answer = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
-    assert answer.answer is Answer.UNKNOWN
+    assert answer.answer is Answer.OPEN
     assert set(answer.evidence) == {f"{check.model}: {check.summary}" for check in report.results}
     assert answer.checks == ("missed-deadline",)
 
@@ -82,9 +82,22 @@ def test_failed_requests_have_a_branch_where_requests_were_recorded(samples):
     assert Pattern.FAILED_REQUESTS not in answers(of_core_ml)
 
 
+def test_what_most_checks_could_not_look_for_is_not_called_absent(samples):
+    answered = answers(diagnose(kept_analysis(samples / "meal_planner.trace").report))
+    slow = answered[Pattern.SLOW_PREDICTIONS]
+    assert slow.answer is Answer.OPEN
+    assert slow.evidence[0].endswith(": 4 checks passed, 23 not evaluated.")
+    assert any("which does not need Core ML" in line for line in slow.evidence)
+    assert {"queued-requests", "excess-data-copies"} <= set(slow.checks)
+    # One check of four leaves it open, and what it lacks is said.
+    grows = answers(diagnose(kept_analysis(samples / "sharpen_8bit.trace").report))[Pattern.MEMORY_GROWS]
+    assert grows.answer is Answer.NOT_SEEN
+    assert grows.evidence[1] == "Activity Monitor was not recorded. Record with --instrument 'Activity Monitor'."
+
+
 def test_a_recording_that_cannot_be_judged_answers_nothing(samples):
     answered = answers(diagnose(kept_analysis(samples / "not_instrumented.trace").report))
-    assert {leaf.answer for leaf in answered.values()} == {Answer.UNKNOWN}
+    assert {leaf.answer for leaf in answered.values()} == {Answer.OPEN}
     assert any("get-task-allow" in line for line in answered[Pattern.SLOW_PREDICTIONS].evidence)
 
 
@@ -142,7 +155,7 @@ def test_a_model_file_answers_versions_compression_and_conversion(with_file):
     assert version.evidence == (
         "SharpenFilter (model file): specification 9 (iOS 18, macOS 15 or later) loads on the system of the recording.",
     )
-    assert answered[Pattern.PALETTIZATION_ACCURACY].answer is Answer.UNKNOWN
+    assert answered[Pattern.PALETTIZATION_ACCURACY].answer is Answer.OPEN
     assert answered[Pattern.PALETTIZATION_ACCURACY].evidence == (
         "SharpenFilter (model file): weights are palettized; only its outputs show what that costs.",
     )
@@ -153,7 +166,7 @@ def test_a_model_file_answers_versions_compression_and_conversion(with_file):
     assert answered[Pattern.NO_COMPUTE_PLAN].evidence == ("Not visible in recordings.",)
     assert "SharpenFilter (model file): Computes in Float16." in answered[Pattern.WRONG_OUTPUT].evidence
     # That the file is whole does not rule out other failures.
-    assert answered[Pattern.OTHER_LOAD_FAILURE].answer is Answer.UNKNOWN
+    assert answered[Pattern.OTHER_LOAD_FAILURE].answer is Answer.OPEN
     assert diagnosis.recording == ()
     assert any(
         fact.startswith("Model file palettized_groups.mlpackage: ML program") for fact in diagnosis.branches[0].facts
@@ -179,7 +192,7 @@ def test_a_file_of_one_model_does_not_answer_for_the_others(samples, built_model
     first, *others = sorted(model.name for model in tracekit.analyze(recording).models if model.level == "top")
     report = tracekit.analyze(recording, model_files=f"{first}={built_models / 'float16_interface.mlpackage'}")
     leaf = answers(diagnose(report))[Pattern.QUANTIZATION_ACCURACY]
-    assert leaf.answer is Answer.UNKNOWN
+    assert leaf.answer is Answer.OPEN
     assert leaf.evidence[0] == f"{first} (model file): no weights are quantized."
     assert leaf.evidence[1].startswith("No model file of ")
     assert others[0] in leaf.evidence[1]

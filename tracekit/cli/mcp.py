@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.output import narrate, standard_output
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
-from tracekit.errors import TracekitError, docs_page
+from tracekit.errors import TracekitError, docs_page, import_extra
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Serve."""
-    try:
-        from tracekit.mcp_server.server import server_of
-    except ImportError as error:
-        raise TracekitError("tracekit mcp needs the package mcp: pip install 'coreml-tracekit[mcp]'") from error
+    import_extra("mcp", "mcp", "tracekit mcp needs the package mcp")
     from tracekit.mcp_server.folders import Folders
+    from tracekit.mcp_server.server import server_of
 
     folders = Folders(arguments.path or ["."])
 

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
 from tracekit.cli.process import Terminated, lighten, raising_terminated
-from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.errors import TracekitError, import_extra, words_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -191,12 +191,9 @@ def on_cluster(
     """The results of `work`, by the workers of the Dask cluster at `address`, which need tracekit of the same version
     and the files under the same paths. Raises `UsageError` without Dask, and `TracekitError` where the cluster is
     not, or no longer, there."""
+    distributed = import_extra("distributed", "dask", "--dask needs Dask")
     try:
-        from distributed import Client, KilledWorker
-    except ImportError:
-        raise UsageError("--dask needs Dask: pip install 'coreml-tracekit[dask]'") from None
-    try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise TracekitError(f"cannot reach a Dask scheduler at {address}: {words_of(error)}") from None
     try:
@@ -210,7 +207,7 @@ def on_cluster(
                 item, future = running.popleft()
                 try:
                     yield future.result()
-                except KilledWorker:
+                except distributed.KilledWorker:
                     yield lost(item)
     except (CancelledError, OSError):
         raise TracekitError(

@@ -186,14 +186,14 @@ def _notes(
 ) -> tuple[str, ...]:
     shared = [one.source for one in after if any(same_recording(one, other) for other in before)]
     is_pair = len(before) == len(after) == 1
-    has_models = {bool(recording.models) for recording in (*before, *after) if not recording.core_ml}
+    without = [recording.models for recording in (*before, *after) if not recording.core_ml]
     notes = {
         f"{WITH_ITSELF}: {format_names(shared)}.": bool(shared),
         ONE_RECORDING: is_pair,
         WRONG_OF_ONE: is_pair,
         FEW_OF_TWO: min(len(before), len(after)) == 2,
-        INFERRED: True in has_models,
-        "A recording without Core ML events has no data on loads, copies or latency.": False in has_models,
+        INFERRED: any(not model.is_operation for each in without for model in each),
+        "A recording without Core ML events has no data on loads, copies or latency.": not all(without),
         OF_ALL: any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models),
         UNSTEADY: any(model.latency.reason is Reason.NOT_STEADY for model in models),
         EACH_BY_ITSELF: sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1,

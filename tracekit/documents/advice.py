@@ -17,7 +17,7 @@ SHOWN = 3
 """Sentences of evidence per question, unless everything is asked for."""
 REPEATED = 100
 """A reason of so many characters is given once only."""
-MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.UNKNOWN: Span("?", Role.OPEN)}
+MARKS = {Answer.SEEN: Span("●", Role.BAD), Answer.NOT_SEEN: Span("○", Role.GOOD), Answer.OPEN: Span("?", Role.OPEN)}
 _Row = tuple[str, ModelChange]
 """What is fixed, and how a model changes."""
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
@@ -32,7 +32,7 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
     for branch in diagnosis.branches:
         facts = items(branch.facts, role=Role.DIM)
         # What no check could answer.
-        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.UNKNOWN and not leaf.checks]
+        beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.OPEN and not leaf.checks]
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
         asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
         sections.append(section(branch.title, facts, asked) if asked else None)
@@ -52,10 +52,9 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
 
 def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
     """One question. Its evidence joins what was `given`."""
-    new = [line for line in leaf.evidence if line not in given or len(line) < REPEATED]
+    repeated = {line for line in leaf.evidence if line in given and len(line) >= REPEATED}
+    new = list(dict.fromkeys("Same reason as above." if line in repeated else line for line in leaf.evidence))
     given.update(leaf.evidence)
-    if len(new) < len(leaf.evidence):
-        new.insert(0, "Same reason as above.")
     more = [f"{len(new) - shown} more (-v)"] if shown is not None and len(new) > shown else []
     why = [("why" if not number else "", line) for number, line in enumerate([*new[:shown], *more])]
     pages = ", ".join(f"tracekit explain {check}" for check in leaf.checks)

@@ -88,13 +88,16 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
     )
+    counts = summary_line(report)
+    verdict = counts if summary.evaluated or summary.errors else summary.verdict
     return blocks.Document(
         title=recording.source,
-        verdict=summary_line(report) if summary.evaluated or summary.errors else summary.verdict,
+        verdict=verdict,
         tone=tone_of(report),
         context=(Paragraph(context_line(report), Role.DIM),),
         blocks=blocks.present(*(block for part, block in parts if part in show)),
-        closing=summary_line(report),
+        # A part is too short to say this at both ends.
+        closing=counts if verdict != counts or set(show) >= set(PARTS) else "",
         more=view_command(report),
         room=(SCREEN, SCREEN) if requests_alone else (LINES if summary.says else INCONCLUSIVE_LINES, LINES),
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",

@@ -13,7 +13,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, import_extra, unknown
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.events import stack
 from tracekit.render.html import page_colors
@@ -34,14 +34,8 @@ WIDTH = 10
 
 
 def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
-    """The axes of a new figure below one another, each of a height in inches. Raises `UsageError` where matplotlib is
-    not installed."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise UsageError(
-            "plots need the package matplotlib; install it with: pip install 'coreml-tracekit[plot]'"
-        ) from None
+    """The axes of a figure below one another, each with a height in inches. Raises `UsageError` without matplotlib."""
+    plt = import_extra("matplotlib.pyplot", "plot", "plots need the package matplotlib")
     size = (WIDTH, heights * count)
     figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
     figure.set_facecolor(axes[0, 0].get_facecolor())

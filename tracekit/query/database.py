@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import UsageError, import_extra
 from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
 from tracekit.recording.table import TableState
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,6 +84,10 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     recorded = len(gaps) < len(entries) or not entries
     if rows and gaps and "Core ML" in view.instruments:
         notes, recorded = ["Core ML recorded no calls; these are inferred, see the column origin."], True
+    if rows and gaps and view.name == "requests":
+        # Another instrument shows the requests of other runtimes, which most apps do not have.
+        runtimes = format_names([*trace.requests["runtime"].unique()])
+        notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
         recorded = summary.evaluated
@@ -243,11 +247,8 @@ def _quoted(name: str) -> str:
 
 def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
     """A database from which no path but those in a folder, no address and no setting is reached."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise TracekitError("SQL needs the package duckdb: pip install 'coreml-tracekit[sql]'") from error
-    connection = duckdb.connect(config=_LOCKED)
+    package = import_extra("duckdb", "sql", "SQL needs the package duckdb")
+    connection: duckdb.DuckDBPyConnection = package.connect(config=_LOCKED)
     if folder is not None:
         connection.execute(f"set allowed_directories = [{texted(f'{folder}/')}]")
     connection.execute("set enable_external_access = false; set lock_configuration = true")

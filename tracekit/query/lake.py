@@ -24,7 +24,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from tracekit._version import __version__
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError, UsageError, import_extra
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, texted
@@ -178,12 +178,8 @@ def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise TracekitError("a lake needs the package pyarrow: pip install 'coreml-tracekit[lake]'") from error
-    return pa, parquet
+    needed = "a lake needs the package pyarrow"
+    return import_extra("pyarrow", "lake", needed), import_extra("pyarrow.parquet", "lake", needed)
 
 
 class LakeViews:

@@ -52,7 +52,9 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); {PACK_AGAIN}") from error
     for info in archive.infolist():
         _check_member(info, label)
-    files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
+    paths = ((info, info.filename) for info in archive.infolist() if not info.is_dir())
+    # Without hidden files, and what the Finder adds.
+    files = [info for info, path in paths if not path.startswith("__MACOSX/") and not base_name(path).startswith(".")]
     unpacked_size = sum(info.file_size for info in files)
     if unpacked_size > limits.MAX_UNPACKED_BYTES:
         raise UnreadableRecording(
@@ -87,11 +89,6 @@ def _opener(
 def base_name(path: str) -> str:
     """Last part of the path of a member."""
     return path.rsplit("/", 1)[-1]
-
-
-def _is_clutter(path: str) -> bool:
-    """What the Finder adds to archives, and hidden files."""
-    return path.startswith("__MACOSX/") or base_name(path).startswith(".")
 
 
 def _check_member(info: zipfile.ZipInfo, label: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import end_reason, file_problems, moment
-from tracekit.report.groups import count_checks, with_outcome
+from tracekit.report.groups import count_checks, outcome_by_check, with_outcome
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
 
@@ -28,8 +28,8 @@ class Answer(StrEnum):
     """A finding belongs to it."""
     NOT_SEEN = "not seen"
     """Checks looked for it, as far as a recording shows it, and found nothing."""
-    UNKNOWN = "unknown"
-    """Nothing could look: the recording lacks what is needed, or no recording shows it."""
+    OPEN = "not evaluated"
+    """Most checks could not look: the recording lacks what is needed, or no recording shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,30 +114,32 @@ def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
         return answer
     if leaf.shows:
         return replace(answer, evidence=(*answer.evidence, *from_files.evidence))
-    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.UNKNOWN}[from_files.there]
+    by_files = {True: Answer.SEEN, False: Answer.NOT_SEEN, None: Answer.OPEN}[from_files.there]
     return LeafAnswer(str(leaf.pattern), by_files, from_files.evidence, from_files.checks, leaf.ask)
 
 
 def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     of_leaf = [check for check in checks if check.pattern == leaf.pattern]
-    findings, passed = (with_outcome(of_leaf, outcome) for outcome in ("finding", "passed"))
-    not_evaluated = [check for check in of_leaf if check.outcome in ("not_evaluated", "error")]
-    if findings:
+    if findings := with_outcome(of_leaf, "finding"):
         return _leaf_answer(leaf, Answer.SEEN, map(_about, findings), findings)
-    if passed:
-        totals = count_checks(of_leaf)
-        unseen = f", {totals.not_evaluated + totals.errors} not evaluated" if not_evaluated else ""
-        looked_for = f"Recordings show {leaf.shows}: {format_count(totals.passed, 'check')} passed{unseen}."
-        return _leaf_answer(leaf, Answer.NOT_SEEN, [looked_for], passed)
+    outcomes, totals = outcome_by_check(of_leaf), count_checks(of_leaf)
+    unanswered = [check for check in of_leaf if outcomes[check.id] == check.outcome]
+    not_evaluated = [*with_outcome(unanswered, "not_evaluated"), *with_outcome(unanswered, "error")]
+    reasons = dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated)
+    unseen = totals.not_evaluated + totals.errors
+    if totals.passed:
+        answer = Answer.NOT_SEEN if unseen <= totals.passed else Answer.OPEN
+        counts = f"{format_count(totals.passed, 'check')} passed{f', {unseen} not evaluated' if unseen else ''}"
+        looked_for = f"Recordings show {leaf.shows}: {counts}."
+        return _leaf_answer(leaf, answer, [looked_for, *reasons], [*with_outcome(of_leaf, "passed"), *not_evaluated])
     if not_evaluated:
-        reasons = (f"{check.summary} {check.record}" for check in not_evaluated)
-        return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(reasons), not_evaluated)
+        return _leaf_answer(leaf, Answer.OPEN, reasons, not_evaluated)
     why = "tracekit has no check for this yet."
     if not leaf.shows:
         why = "Not visible in recordings."
     elif any(detector.page.pattern == leaf.pattern for detector in DETECTORS):
         why = "No check for this was run."
-    return _leaf_answer(leaf, Answer.UNKNOWN, dict.fromkeys(map(_about, of_leaf)) or [why], of_leaf)
+    return _leaf_answer(leaf, Answer.OPEN, dict.fromkeys(map(_about, of_leaf)) or [why], of_leaf)
 
 
 def _about(check: Result) -> str:
@@ -241,19 +243,13 @@ TREE: tuple[Branch, ...] = (
     Branch(
         "4 Accuracy dropped after compression",
         _nothing,
-        (
-            Leaf(
-                Pattern.PALETTIZATION_ACCURACY,
-                "The outputs against those of the uncompressed model; try more bits or finer groups.",
-            ),
-            Leaf(
-                Pattern.QUANTIZATION_ACCURACY,
-                "The outputs against those of the uncompressed model; try per-block scales, or skip sensitive layers.",
-            ),
-            Leaf(
-                Pattern.PRUNING_ACCURACY,
-                "The outputs against those of the uncompressed model; try less sparsity, or train after pruning.",
-            ),
+        tuple(
+            Leaf(pattern, f"The outputs against those of the uncompressed model; try {remedy}.")
+            for pattern, remedy in (
+                (Pattern.PALETTIZATION_ACCURACY, "more bits or finer groups"),
+                (Pattern.QUANTIZATION_ACCURACY, "per-block scales, or skip sensitive layers"),
+                (Pattern.PRUNING_ACCURACY, "less sparsity, or train after pruning"),
+            )
         ),
     ),
     Branch(

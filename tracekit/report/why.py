@@ -102,7 +102,7 @@ def nothing_to_explain(
 ) -> str:
     """Why a choice has no predictions: `models` are those that can be compared, `counts` predictions by model."""
     if not counts:
-        return "Nothing to explain: the recording shows no predictions."
+        return "Nothing to explain: the recording shows no predictions; `tracekit analyze` says what it shows."
     if not models:
         name = max(counts, key=lambda each: counts[each])
         return f"Nothing to explain: {name} has {format_count(counts[name], 'prediction')}; {LEAST} are needed."

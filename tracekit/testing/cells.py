@@ -68,14 +68,16 @@ def text_label(text: str) -> Label:
 
 def read_rows(path: Path | str) -> list[TableContent]:
     """The tables that `tracekit analyze -o findings.zip --rows` wrote, from the archive or its file
-    `core-ml-rows.json`, so that a recording of a stranger is a test. Raises ValueError for another version of the
-    format and KeyError for an archive without rows.
+    `core-ml-rows.json`, so that a recording of a stranger is a test. Raises ValueError for an archive without
+    rows, and for another version of the format.
 
     scenario = Scenario(Process("App", 1), duration_ns=60_000_000_000, other_tables=read_rows("findings.zip"))
     write_export(scenario, folder)
     """
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
+            if _ROWS not in archive.namelist():
+                raise ValueError(f"{path} has no rows; write it with: tracekit analyze run.trace -o {path} --rows")
             text = archive.read(_ROWS).decode("utf-8")
     else:
         text = Path(path).read_text(encoding="utf-8")

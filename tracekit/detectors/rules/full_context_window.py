@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import NO_ERROR, USES, Asked, judge_requests
 
 ON_DEVICE = 4_096
 """Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""
@@ -54,8 +54,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     other = errors.notna().to_numpy() & ~tk.is_any(errors, NO_ERROR)
     unknown = int((np.isnan(context) & ~other & asked.rows["duration_ns"].notna().to_numpy()).sum())
     if longest is None or unknown:
-        known = f"The recording does not say how many tokens {unknown or len(full):,} of {of} held."
-        return view.unknown(known, ADD_INSTRUMENT if not asked.recorded else "Keep raw events in the recording.")
+        return asked.unknown(f"The recording does not say how many tokens {unknown or len(full):,} of {of} held.")
     if not window:
         return view.unknown(
             f"The longest context has {longest:,} tokens; the size of the window is not recorded.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 
 
 class Options(tk.Options):
@@ -69,6 +69,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
 def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Outcome:
     """Whether a first prompt took long without a load: attached recordings often show only unloaded assets."""
     view, prompt, tokens = asked.view, asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
+    advice = "Start recording before the app loads the model." if asked.logs("load") else ""
     later = np.arange(len(prompt)) > 0
     timed = later & ~np.isnan(prompt)
     if int(timed.sum()) >= options.min_later and not np.isnan(prompt[0]):
@@ -81,19 +82,16 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
         if all(metric.reached for metric in metrics) and excess_ns > 0:
             alike = timed & (tokens >= tokens[0])
             if np.isnan(tokens[0]) or np.isnan(tokens[timed]).any():
-                return view.unknown(
+                return asked.unknown(
                     f"The first prompt took {metrics[0].value:.1f}x as long as later ones; how many tokens they "
                     "processed is not recorded.",
-                    f"{ADD_INSTRUMENT} Start before the app loads the model.",
+                    advice,
                 )
             if int(alike.sum()) >= options.min_later and prompt[0] >= options.ratio * np.median(prompt[alike]):
                 return _slow_first(asked, metrics, round(float(np.median(prompt[alike]))))
     if not known.any():
-        why = "loads" if asked.logs("load") else "loads of this runtime"
-        return view.unknown(
-            f"The recording does not show {why} and first tokens of the same request.",
-            f"{ADD_INSTRUMENT} Start before the app loads the model.",
-        )
+        loads = "loads" if advice else "loads of this runtime"
+        return asked.unknown(f"The recording does not show {loads} and first tokens of the same request.", advice)
     longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
     count = tk.format_count(int(known.sum()), "request")
     return view.passed(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
+from tracekit.detectors.shared.requests import USES, Asked, is_open, judge_requests
 
 
 class Options(tk.Options):
@@ -73,7 +73,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
                 f"The recording does not say how many tokens came from the cache ({which} may continue the one before)."
             )
         counted = not asked.recorded and not np.isnan(cached).all()
-        return view.unknown(why, _RECORD_CHAT if counted else ADD_INSTRUMENT)
+        return asked.unknown(why, _RECORD_CHAT if counted else "")
     if of < options.min_requests:
         return view.unknown(
             f"{tk.format_count(of, 'request')} with known counts {'continues' if of == 1 else 'continue'} the one "

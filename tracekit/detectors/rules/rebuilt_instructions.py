@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, is_open, judge_requests
+from tracekit.detectors.shared.requests import USES, Asked, is_open, judge_requests
 
 
 class Options(tk.Options):
@@ -29,7 +29,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
     )
     if np.isnan(region).all():
-        return view.unknown("The recording does not show instructions.", ADD_INSTRUMENT)
+        return asked.unknown("The recording does not show instructions.")
     of = len(region) - 1
     if of < options.min_requests:
         return view.unknown(
@@ -60,7 +60,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         tail = f": {', '.join(how)}" if how else ""
         return asked.finding(f"{words}{tail}.", metrics, np.append(False, again), missed=count / judged)
     if is_open(count, int(unknown.sum()), judged, options.share, options.min_requests):
-        return view.unknown(f"{words}; of {int(unknown.sum()):,} more it is not recorded.", ADD_INSTRUMENT)
+        return asked.unknown(f"{words}; of {int(unknown.sum()):,} more it is not recorded.")
     return view.passed(f"{words}.", metrics)
 
 

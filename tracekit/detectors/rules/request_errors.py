@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, NO_ERROR, USES, Asked, is_open, judge_requests
+from tracekit.detectors.shared.requests import NO_ERROR, USES, Asked, is_open, judge_requests
 
 CANCELED = "canceled"
 """What the user or the app stopped is no error."""
@@ -24,7 +24,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     failed = known & ~tk.is_any(kinds, NO_ERROR, CANCELED)
     count, of, unknown = int(failed.sum()), int(known.sum()), int((~known).sum())
     if not of:
-        return view.unknown("The recording does not show whether requests failed.", ADD_INSTRUMENT)
+        return asked.unknown("The recording does not show whether requests failed.")
     share = count / of
     metrics = (
         tk.above("requests that failed", share, "share", options.share),
@@ -38,7 +38,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     if count and all(metric.reached for metric in metrics):
         return asked.finding(f"{words}.", metrics, failed, missed=share)
     if is_open(count, unknown, of, options.share, options.min_errors):
-        return view.unknown(f"{words}; of {unknown:,} more it is not recorded.", ADD_INSTRUMENT)
+        return asked.unknown(f"{words}; of {unknown:,} more it is not recorded.")
     return view.passed(f"{words}.", metrics)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import ADD_INSTRUMENT, USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 
 
 class Options(tk.Options):
@@ -24,10 +24,10 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     view, tools, calls = asked.view, asked.numbers("tool_ns"), asked.numbers("tools")
     known = ~np.isnan(tools)
     if not known.any():
-        return view.unknown("The recording does not show tool calls.", ADD_INSTRUMENT)
+        return asked.unknown("The recording does not show tool calls.")
     if not np.nansum(calls):
         if tk.is_any(view.trace.phases["phase"], "tool call").any():
-            return view.unknown("Tool calls were recorded, but not which requests made them.", ADD_INSTRUMENT)
+            return asked.unknown("Tool calls were recorded, but not which requests made them.")
         return view.not_applicable("No request called a tool.")
     share = np.where(known, tools, 0) / np.maximum(asked.elapsed_ns, 1)
     least_ns = round(options.min_time_ms * 1e6)

@@ -27,7 +27,6 @@ MODEL_PHASES = ("prompt", "generation", "inference", "forward pass", "token inte
 OUTSIDE_PHASES = OUTSIDE
 """Phases in which it does not."""
 NO_ERROR = NONE
-ADD_INSTRUMENT = "Record with the Foundation Models instrument (Xcode 27)."
 RECORD_MORE = "Record longer, with more requests."
 
 
@@ -67,6 +66,12 @@ class Asked:
             return True
         signposts = [entry for each in runtimes() if each.name == self.runtime for entry in each.signposts]
         return any(entry.phase == phase for entry in signposts)
+
+    def unknown(self, reason: str, advice: str = "") -> tk.Outcome:
+        """Not evaluated. Without other `advice`, what shows more: for what logs signposts, no other instrument."""
+        if not advice and self.recorded:
+            advice = "Record with all tables of the Foundation Models instrument (Xcode 27)."
+        return self.view.unknown(reason, advice or f"{self.runtime} did not log it: check it in the app.")
 
     def finding(
         self,

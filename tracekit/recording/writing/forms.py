@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from tracekit.arrays import AnyArray, Int32Array
-from tracekit.errors import TracekitError
+from tracekit.errors import import_extra
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import Cells, Column, IntegerCells, Table
@@ -92,14 +92,9 @@ def _text(stream: BinaryIO) -> Iterator[io.TextIOWrapper]:
 
 
 def check_available() -> None:
-    """Raise `TracekitError` where pyarrow is not installed."""
-    try:
-        import pyarrow.parquet  # noqa: F401 - only whether it can be had
-    except ImportError as error:
-        raise TracekitError(
-            "Parquet needs the package pyarrow; install it with: pip install 'coreml-tracekit[parquet]', or choose "
-            "--format csv or jsonl"
-        ) from error
+    """Raise `UsageError` where pyarrow is not installed."""
+    needed = "Parquet needs the package pyarrow; choose --format csv or jsonl, or install it"
+    import_extra("pyarrow.parquet", "parquet", needed)
 
 
 def write_parquet(table: Table, stream: BinaryIO) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, install_command
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.messages import ADDED, MEMORY, ON_DEVICE, ON_MAC, how_to_build
 from tracekit.recording.xctrace.running import run_command
@@ -24,14 +24,14 @@ from tracekit.units import format_count
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`. `_dependencies` gives those of this machine."""
 OPTIONAL: Final = {
-    "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
-    "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
-    "matplotlib": "plots in notebooks: pip install 'coreml-tracekit[plot]'",
-    "distributed": "reading recordings on a Dask cluster: pip install 'coreml-tracekit[dask]'",
-    "duckdb": "`tracekit sql`: pip install 'coreml-tracekit[sql]'",
-    "mcp": "`tracekit mcp`: pip install 'coreml-tracekit[mcp]'",
+    "pyarrow": ("export to Parquet", "parquet"),
+    "perfetto": ("export for the Perfetto UI", "perfetto"),
+    "matplotlib": ("plots in notebooks", "plot"),
+    "distributed": ("reading recordings on a Dask cluster", "dask"),
+    "duckdb": ("`tracekit sql`", "sql"),
+    "mcp": ("`tracekit mcp`", "mcp"),
 }
-"""Packages of the extras of `pyproject.toml`, but those of `dev`, and how to install each."""
+"""Packages of the extras of `pyproject.toml`, but those of `dev`: what each is for, and its extra."""
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
 _NOUNS: Final = frozenset({"device", "simulator"})
@@ -70,13 +70,12 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
 def _packages() -> Iterator[Check]:
     yield Check("Python", "ok", ".".join(map(str, sys.version_info[:3])))
     for name in (*_dependencies(), *OPTIONAL):
+        purpose, extra = OPTIONAL.get(name, ("", ""))
         try:
             yield Check(name, "ok", metadata.version(name))
         except metadata.PackageNotFoundError:
-            if name in OPTIONAL:
-                yield Check(name, "optional", "not installed", OPTIONAL[name])
-            else:
-                yield Check(name, "missing", "not installed", f"pip install {name}")
+            state, detail = ("optional", f"not installed; for {purpose}") if extra else ("missing", "not installed")
+            yield Check(name, state, detail, install_command(f"coreml-tracekit[{extra}]" if extra else name))
     yield _scanner()
 
 

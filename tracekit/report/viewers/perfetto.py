@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, BinaryIO
 
-from tracekit.errors import TracekitError
+from tracekit.errors import import_extra
 from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks, events_of, slice_rows
 
 _SEQUENCE = 1
@@ -28,14 +28,9 @@ _WORK = "work"
 
 
 def check_available() -> None:
-    """Raise `TracekitError` where the package perfetto is not installed."""
-    try:
-        import perfetto.trace_builder.proto_builder  # noqa: F401 - only whether it can be had
-    except ImportError as error:
-        raise TracekitError(
-            "Perfetto files need the package perfetto; install it with: pip install 'coreml-tracekit[perfetto]', or "
-            "write a .json file instead"
-        ) from error
+    """Raise `UsageError` where the package perfetto is not installed."""
+    needed = "Perfetto files need the package perfetto; write a .json file instead, or install it"
+    import_extra("perfetto.trace_builder.proto_builder", "perfetto", needed)
 
 
 def write_perfetto(tracks: Tracks, stream: BinaryIO) -> None:
