@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,10 +38,8 @@ from tracekit.trace.filter import (
     spellings,
 )
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_duration
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 MAX_MODELS = 1_500
 """Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""

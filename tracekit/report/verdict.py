@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.detectors.inference import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
@@ -24,10 +24,8 @@ from tracekit.report.groups import (
 from tracekit.report.operations import UNCHECKED
 from tracekit.report.report import Report, Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, INSTRUMENTS
+from tracekit.trace.trace import Coverage
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Coverage
 
 
 def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
