@@ -21,10 +21,7 @@ from tracekit.detectors.shared.options import GAP_SHARE
 
 class Options(tk.Options):
     gap_share: float = tk.option(
-        0.2,
-        "share of the time",
-        "Heuristic: below a fifth, overlapping predictions gain little for the effort.",
-        maximum=1,
+        0.2, "share of the time", "Heuristic: below a fifth, overlapping predictions gain little for the effort."
     )
     min_predictions: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
 

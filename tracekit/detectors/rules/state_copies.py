@@ -21,10 +21,7 @@ USUAL_CALLS = 0.9
 
 class Options(tk.Options):
     copy_share: float = tk.option(
-        0.10,
-        "share of the prediction",
-        "Heuristic: smaller copies do not come from a cache of relevant size.",
-        maximum=1,
+        0.10, "share of the prediction", "Heuristic: smaller copies do not come from a cache of relevant size."
     )
     balance: float = tk.option(
         0.25,
