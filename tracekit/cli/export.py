@@ -147,8 +147,7 @@ def _written(arguments: Namespace, recording: Recording, folder: Path, form: str
 
 
 def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None) -> Recording:
-    """The recording with the tables that are asked for. Raises an error for a table that it does not have, or that
-    cannot be read."""
+    """The recording with the tables that are asked for. Raises an error for one that is not there or not readable."""
     recording = open_recording(
         arguments.path,
         run=arguments.run,

@@ -275,8 +275,7 @@ _NS = re.compile("_ns(?=_|$)")
 
 
 def in_ms(values: Values) -> Values:
-    """A copy of a frame with each column in ns in ms (`duration_ns` becomes `duration_ms`), or of a column in ns. What
-    is null stays null."""
+    """A frame with its columns in ns as ms (`duration_ns` becomes `duration_ms`), or such a column. Null stays null."""
     if isinstance(values, pd.Series):
         return (values / 1e6).rename(_NS.sub("_ms", str(values.name)))
     columns = {name: _NS.sub("_ms", name) for name in map(str, values) if _NS.search(name)}

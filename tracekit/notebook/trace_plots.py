@@ -34,8 +34,7 @@ WIDTH = 10
 
 
 def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
-    """The axes of a new figure below one another, each of a height in inches. Raises `UsageError` where matplotlib is
-    not installed."""
+    """Axes below one another in a new figure, with heights in inches. Raises `UsageError` without matplotlib."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -105,8 +104,7 @@ def seen(trace: Trace) -> tuple[Report, Timeline]:
 
 
 class TracePlots:
-    """Plots of one recording. In a notebook with `%matplotlib widget` all can be zoomed, and the timeline says what is
-    under the pointer."""
+    """Plots of a recording. `%matplotlib widget` zooms them, and the timeline says what is under the pointer."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace

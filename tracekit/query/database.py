@@ -144,8 +144,7 @@ class Database:
         self._connection.execute(";".join([f"create schema {RAW}", *macros]))
 
     def answer(self, query: str, most: int | None = None) -> Answer:
-        """The rows of a query, or the first `most`. Raises `UsageError` for one that cannot be answered, or that does
-        more than read."""
+        """The rows of a query, or the first `most`. Raises `UsageError` for one without an answer, or that writes."""
         with self._answering(query) as coverage:
             result = self._connection.execute(query)
             description = result.description or []

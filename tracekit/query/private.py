@@ -131,8 +131,7 @@ def _public_texts(
 
 
 def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without names of the app's functions and source files: those of rows whose `owner` is not the system.
-    O(rows)."""
+    """The frame without names of the app's functions and source files, where `owner` is not the system. O(rows)."""
     hidden = ~is_any(frame["owner"], SYSTEM)
     columns = {name: frame[name].cat.add_categories(PRIVATE) for name in ("function", "file")}
     return frame.assign(**{name: cells.mask(hidden & cells.notna(), PRIVATE) for name, cells in columns.items()})

@@ -1,5 +1,4 @@
-"""What a report says of model files and performance reports that came with the recording: planned and timed beside
-recorded."""
+"""What a report says of model files and performance reports beside the recording: planned and timed, and recorded."""
 
 from __future__ import annotations
 

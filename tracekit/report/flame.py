@@ -33,8 +33,7 @@ class Flame:
 
 
 def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -> Flame | None:
-    """The samples of the target, in the range that is `shown`; None without a call stack of a known target.
-    O(frames log frames)."""
+    """Samples of the target in the range `shown`; None without a stack of a known target. O(frames log frames)."""
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or sampled.samples.empty:
         return None

@@ -1,5 +1,4 @@
-"""A recording read from a trace bundle: its runs, what is known about them, and their tables, which are read when they
-are asked for."""
+"""A recording read from a trace bundle: its runs, what is known of them, and tables, read when they are asked for."""
 
 from __future__ import annotations
 

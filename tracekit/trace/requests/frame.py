@@ -1,6 +1,7 @@
 """`Trace.requests`: one row for each request to a language model.
 
-`DTYPES` says what each column holds. What was not recorded is null. Durations are times that were covered, so what overlaps counts once.
+`DTYPES` says what each column holds. What was not recorded is null. Durations are times that were covered, so what
+overlaps counts once.
 """
 
 from __future__ import annotations
