@@ -21,8 +21,7 @@ import pytest
 
 from support.choice import is_slow, register_profiles, scale_examples
 from support.models import build
-from support.samples import EXPORTED
-from support.samples import SAMPLES as SCENARIOS
+from support.samples import EXPORTED, SAMPLES as SCENARIOS
 from tracekit.api import judge
 from tracekit.comparison.measuring import measure
 from tracekit.model_files.facts import ModelFile

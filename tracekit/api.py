@@ -195,8 +195,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
 
 
 def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:
-    """What fixing the findings of these checks would bring, without `checks` those of all. Raises `UsageError` for one
-    that found nothing."""
+    """What fixing the findings of these checks, or of all, brings. Raises `UsageError` for one that found nothing."""
     report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
     said = what_if(trace, report.recording.source, answers, checks)
     return said if report.summary.evaluated else replace(said, nothing=report.summary.verdict)

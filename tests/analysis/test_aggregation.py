@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS, aggregate, sort_rows
 from tracekit.errors import UsageError

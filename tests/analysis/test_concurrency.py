@@ -5,8 +5,7 @@ from __future__ import annotations
 import statistics
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.concurrency import SLICES, depth_over_time, summarize_concurrency, summarize_in_flight
 

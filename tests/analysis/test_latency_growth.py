@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.latency import rank_correlations
 from tracekit.analysis.latency_growth import GrowthRule, growth

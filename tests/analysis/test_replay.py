@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracekit.analysis import replay as module
 from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, changed, replay, schedule_of

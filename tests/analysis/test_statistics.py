@@ -7,8 +7,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.statistics import covered_ns, duration_statistics, medians_by_group, medians_of_others
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.idle import core_ml_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, gaps, steady_rate, summarize_throughput

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -162,6 +163,23 @@ def test_each_of_several_is_named(tracekit, recordings: Path, damaged, tmp_path:
     assert result.status == 2
     assert all(f"{name}.trace" in result.err for name in ("bad", "one", "two", "three"))
     assert not (tmp_path / "b.json").exists()
+
+
+@pytest.mark.parametrize("part", [CORE_ML, SHARED[0]])
+def test_a_redacted_export_has_all_other_tables(tracekit, recordings, damaged, tmp_path: Path, part: str) -> None:
+    bad = damaged(file_of(recordings / "good.trace", part))
+    assert tracekit("export", recordings / "good.trace", "--folder", tmp_path / "good", "-q").status == 0
+    result = tracekit("export", bad, "--folder", tmp_path / "bad", "-q")
+    assert (result.status, result.err.count("\n")) == (2, 1)
+    assert result.err.startswith("tracekit: bad.trace: table")
+    listed = json.loads((tmp_path / "bad" / "tables.json").read_text())["tables"]
+    lost = {each["schema"]: each["file"] for each in listed if each["state"] == "unreadable"}
+    assert (lost[CORE_ML], all(schema in result.err for schema in lost)) == (None, True)
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "good").glob("*.csv")}
+    kept = {name: rows for name, rows in whole.items() if name.removesuffix(".csv") not in lost}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "bad").glob("*.csv")} == kept
+    alone = tracekit("export", bad, "--schema", CORE_ML, "-o", tmp_path / "rows.csv", "-q")
+    assert (alone.status, alone.err.count("\n"), (tmp_path / "rows.csv").exists()) == (2, 1, False)
 
 
 def test_a_table_left_out_of_an_export_is_not_damaged(tracekit, reload_xml: Path, tmp_path: Path) -> None:

@@ -99,6 +99,19 @@ def test_what_no_recording_holds_is_said(tracekit, lake):
     assert stored == [[3, 0]]
 
 
+def test_what_some_recordings_do_not_hold_is_said_in_every_form(tracekit, lake, samples, tmp_path):
+    assert tracekit("lake", "add", lake, samples / "not_instrumented.trace").status == 0
+    said = "activity: not recorded by 1 of 4 recordings (view_coverage names them), as: The Core ML instrument"
+    files = {form: tmp_path / f"rows.{form}" for form in ("csv", "json", "md", "parquet")}
+    result = tracekit("sql", lake, "from activity", *(word for path in files.values() for word in ("-o", path)))
+    assert (result.status, said in result.err) == (0, True)
+    rows = files["csv"].read_text().splitlines()
+    assert (rows[0].startswith(f"# {said}"), rows[1].startswith("id,")) == (True, True)
+    files["parquet"].write_bytes(parquet.read_schema(files["parquet"]).metadata[b"tracekit"])
+    for form, path in files.items():
+        assert said.partition(": ")[2] in path.read_text().replace("\\_", "_").replace("`", ""), form
+
+
 @pytest.mark.parametrize("query", ["from read_text('{}')", "from read_csv('{}')", "from glob('{}')"])
 def test_nothing_beside_the_lake_is_reached(tracekit, lake, query):
     secret = lake.parent / "secret.txt"

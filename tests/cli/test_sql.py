@@ -49,6 +49,16 @@ def test_what_was_not_recorded_is_said_in_every_form(tracekit, path):
         assert "thermal: Thermal State was not recorded" in result.err
 
 
+def test_rows_that_are_too_many_to_be_fetched_fit_into_parquet(tracekit, path, tmp_path, monkeypatch):
+    monkeypatch.setattr("tracekit.query.database.MOST_CELLS", 100)
+    said = tracekit("sql", path, "select start_ns from predictions", "-o", tmp_path / "rows.csv")
+    assert (said.status, said.err.count("\n"), "limit 100" in said.err) == (2, 1, True)
+    assert not (tmp_path / "rows.csv").exists()
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert tracekit("sql", path, "select start_ns from predictions", "-o", tmp_path / "rows.parquet").status == 0
+    assert parquet.read_table(tmp_path / "rows.parquet").num_rows == 276
+
+
 def test_json_holds_what_json_has_no_form_of(tracekit, path):
     query = "select 1 / 0 as a, ['nan'::double, 2] as b, map {date '2026-11-27': 1.5::decimal(3, 1)} as c, 3 as d"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause

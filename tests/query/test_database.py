@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 from query.conftest import MS, database, scenario
 
 from support.handover import trace_of
+from tracekit import open_recording, open_trace
 from tracekit.errors import UsageError
-from tracekit.query.private import MODELS, OF_REPORT, SAFE, SIGNPOSTS, TEXTS
+from tracekit.query.private import MODELS, OF_REPORT, SAFE, SIGNPOSTS, TEXTS, public_tables
 from tracekit.query.views import VIEWS
+from tracekit.recording.table import TableState
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -138,11 +141,34 @@ def test_a_query_that_needs_too_much_memory_ends(known):
         known.answer("select list(a.range) from range(400000000) a")
 
 
+def test_more_cells_than_are_held_are_not_fetched(known, monkeypatch):
+    monkeypatch.setattr("tracekit.query.database.MOST_CELLS", 40)
+    query = "select model, start_ns from predictions"
+    assert len(known.answer(query).rows) == 20
+    said = r"more than 20 rows of 2 columns; ask for fewer \(limit 20\), or write them as Parquet \(-o rows.parquet\)$"
+    with pytest.raises(UsageError, match=said):
+        known.answer(f"{query} union all select 'Net', 1")
+    assert len(known.answer(f"{query} limit 20").rows) == 20
+
+
 def test_private_texts_are_replaced_and_stay_apart(known):
     assert known.answer("select process, label from gpu").rows[0][0] == "process A"
     assert known.answer("select name, start_message from signposts").rows == [("name A", "<private>")]
     open_ = database(trace_of(scenario()), redact=False)
     assert open_.answer("select name, start_message from signposts").rows == [("Frame", "secret words")]
+
+
+def test_beside_a_table_that_cannot_be_read_others_of_its_schema_are_made_public(samples):
+    recording = open_recording(samples / "captions_concurrent.trace")
+    [table] = recording.tables("coreml-os-signpost")
+    lost = replace(table, cells=(), rows=0, state=TableState.UNREADABLE)
+    public = public_tables(open_trace(samples / "captions_concurrent.trace"))
+    [alone] = public([table])
+    unread, beside = public([lost, table])
+    assert unread == lost
+    assert [str(beside.column("event-label").item(row)) for row in range(table.rows)] == [
+        str(alone.column("event-label").item(row)) for row in range(table.rows)
+    ]
 
 
 def test_every_text_column_of_a_view_has_a_way_to_be_shown():

@@ -14,8 +14,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export import limits
-from tracekit.recording.export import recording as reader
+from tracekit.recording.export import limits, recording as reader
 from tracekit.recording.export.cells import Values
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import tracekit
 from tracekit.documents.report import report_file

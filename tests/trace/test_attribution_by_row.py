@@ -1,8 +1,7 @@
 """The rules of `tracekit.trace.attribution`, tried one row at a time."""
 
 import pandas as pd
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.build import build_trace
 

@@ -2,8 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Table, TableState
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pandas.api.types import union_categoricals
 
 from tracekit.trace.frames import is_any, joined_categories, reorder, sort_order, texts_in

@@ -1,8 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.events import Kind
 from tracekit.trace.labels import (

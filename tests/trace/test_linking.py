@@ -2,8 +2,7 @@ import json
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.build import build_trace
 from tracekit.trace.instruments.coreml import split_names

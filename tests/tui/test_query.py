@@ -6,8 +6,7 @@ from contextlib import suppress
 from string import ascii_letters, digits
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.tui.query import (
     Known,

@@ -13,8 +13,7 @@ from textual.app import App
 from tracekit.cli import output
 from tracekit.cli.dispatch import dispatch
 from tracekit.cli.process import ExitStatus
-from tracekit.tui import app as app_module
-from tracekit.tui import state_app
+from tracekit.tui import app as app_module, state_app
 from tracekit.tui.app import ViewApp
 from tracekit.tui.messages import CheckToggled, Selected, in_background
 from tracekit.tui.state import EventRef, FindingRef, Selection

@@ -159,8 +159,7 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
 
 
 def _number(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
-    """The number of each row's combination of codes, in the order in which they appear: shape (rows,). -1 is a code
-    like others. O(rows)."""
+    """Number of each row's combination of codes, in order of appearance: shape (rows,). -1 is a code too. O(rows)."""
     number, count = np.zeros(1, np.int64), 1
     for codes in columns:
         values = int(codes.max()) + 2

@@ -21,8 +21,7 @@ class OpeningRule:
     """When sequences of calls open with long ones."""
 
     ratio: float = 1.5
-    """A call that opens a sequence stands out where it takes so many times the median of the sequence (our
-    judgment)."""
+    """A call that opens a sequence takes at least so many times the median of the sequence (our judgment)."""
     min_calls: int = 3
     """Shorter sequences do not show how they open."""
     share: float = 0.5
@@ -66,8 +65,7 @@ def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = 
 
 
 SMALL_INPUT = 0.1
-"""An input is small beside another where copying it takes at most so much of the time: a token beside a cache
-(heuristic)."""
+"""An input is small where copying it takes at most so much of the time: a token beside a cache (heuristic)."""
 
 MIN_SEQUENCE = 8
 """Calls that a sequence must have to tell how it opens (heuristic)."""

@@ -7,15 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tracekit.analysis.aggregation import AggregationRow
+from tracekit.analysis.statistics import Statistics
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
-
-if TYPE_CHECKING:
-    from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.analysis.statistics import Statistics
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 FEW = 10
 """Below so many values on either side, a difference of means is marked: one value out of line moves the mean of nine by

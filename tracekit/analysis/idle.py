@@ -108,8 +108,7 @@ class CoreMLCalls:
 
 @cached_by_trace
 def core_ml_calls(trace: Trace) -> CoreMLCalls:
-    """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n), once for
-    each trace."""
+    """Rows of `Trace.activity` that the app asked for, without those of stages. O(n log n), once for each trace."""
     activity = trace.activity
     top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)

@@ -137,8 +137,7 @@ added by chance touch few (heuristic)."""
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What sets instances of one name apart. Shape (predictions,) each; calls of equal numbers may be of equal
-    instances."""
+    """What sets instances of one name apart, shape (predictions,) each; equal numbers may be of equal instances."""
 
     inputs: IntArray
     """Input copies in a call of the instance; 0 where it has none, or no usual number: buffers that need no copy leave
@@ -179,8 +178,7 @@ class Traits:
 def traits(
     trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
 ) -> Traits:
-    """Traits of the instances of one model; rows of `data`, `compute` and `hardware` are linked by `prediction`.
-    O(n log n)."""
+    """Traits of the instances of a model; rows of the other lanes are linked by `prediction`. O(n log n)."""
     instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
     copied = or_minus_one(data["prediction"])[is_any(data["kind"], Kind.INPUT_COPY)]
     copies = sums_by_label(predictions.index, copied)
@@ -235,8 +233,7 @@ class Instances:
     parallel_share: float
     """Share of the busy time in which several instances were at work."""
     spread: float | None
-    """Largest over smallest median duration of the instances that were used together; None where not two of them have
-    enough calls."""
+    """Largest over smallest median duration of instances that were used together; None below two with enough calls."""
     together: IntArray
     """Positions of the loads that began to be used while an earlier one still was."""
 

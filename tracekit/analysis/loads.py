@@ -213,8 +213,7 @@ TOLERANCE = 0.02
 """Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgment)."""
 
 COVERED = 0.8
-"""Least part of loads that overlap which preparation on the Neural Engine must cover to show what they wait for (our
-judgment)."""
+"""Least part of overlapping loads that preparation on the Neural Engine must cover to be their cause (our judgment)."""
 
 
 class LoadChain(NamedTuple):

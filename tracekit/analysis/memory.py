@@ -261,8 +261,7 @@ IDLE_NS: Final = 5_000_000_000
 
 
 def longest_stretch(trace: Trace) -> tuple[Intervals, Sizes]:
-    """The predictions, and the samples while they were made, of the stretch between two loads that has most of them.
-    O(n log n)."""
+    """The predictions, and the samples meanwhile, of the stretch between two loads with most of them. O(n log n)."""
     known, calls = sizes(trace), Intervals.from_rows(top_calls(trace, Kind.PREDICTION))
     loads = Intervals.from_rows(top_calls(trace, *LOAD_KINDS)).union()
     between = np.searchsorted(loads.starts, calls.starts, side="right")

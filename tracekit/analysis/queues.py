@@ -57,8 +57,7 @@ USUAL_SHARE = 0.95
 """Part of the pieces that found the unit free that begin within the usual time. The rest had other reasons."""
 
 STANDS_OUT = 2
-"""A piece that surely waited begins at least so many times as late as usual: what it waited for is the larger part
-(heuristic)."""
+"""A piece that surely waited begins so many times as late as usual: most of that is what it waited for (heuristic)."""
 
 MIN_FREE = 5
 """Fewest pieces that found the unit free from which the usual way of a model is known. Fewer are chance (heuristic)."""
@@ -148,8 +147,7 @@ class Waits:
 
 @cached_by_trace
 def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
-    """What the Neural Engine and the GPU executed. Rows in the stages of a pipeline are those of the app's prediction.
-    O(n)."""
+    """What Neural Engine and GPU executed. Rows in stages of a pipeline are those of the app's prediction. O(n)."""
     activity, hardware = trace.activity, trace.hardware
     owner = np.append(top_predictions(activity), -1)
     models = pd.Index(activity["model"].cat.categories)
@@ -272,8 +270,7 @@ class EngineWaits:
     times: Intervals
     """Each ends when the prediction's own work began."""
     others_ns: IntArray
-    """The part in which the engine worked for others alone, as their rows show, with the hand-overs that follow
-    these."""
+    """The part in which the engine worked for others alone, as their rows show, with the hand-overs after these."""
 
     def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
         """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""

@@ -151,8 +151,7 @@ class RequestSummary:
 
 
 def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[RequestSummary, ...]:
-    """Numbers of the requests of the target, by runtime, model and process. `shown`: which requests count; None for
-    all. O(n log n)."""
+    """Numbers of the target's requests by runtime, model, process. `shown`: which count; None for all. O(n log n)."""
     return tuple(_summary(*each) for each in request_groups(trace, shown))
 
 

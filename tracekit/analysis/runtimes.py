@@ -63,8 +63,7 @@ class RuntimeSummary:
 
 
 def summarize_runtimes(trace: Trace, shown: Shown | None = None) -> tuple[RuntimeSummary, ...]:
-    """Runtimes with signposts first, then those that are recognized otherwise. `shown`: which signposts count; None for
-    all. O(n log n)."""
+    """Runtimes with signposts, then those recognized otherwise. `shown`: which signposts count; None for all."""
     frame = trace.phases
     logged: tuple[RuntimeSummary, ...] = ()
     if not frame.empty:

@@ -158,8 +158,7 @@ class Outputs:
             raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
 
     def write(self, gate: Gate) -> None:
-        """Write all outputs. One that fails keeps no other from being written. Raises the first `TracekitError` at the
-        end."""
+        """Write all outputs, also behind one that fails. Raises the first `TracekitError` at the end."""
         for_github = self._form == GITHUB
         failures = _write_for_runner(gate) if for_github else []
         if for_github:

@@ -21,8 +21,7 @@ from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.writing import WrittenFolder, write_folder
-from tracekit.recording.writing.files import check_folder as check_unused
-from tracekit.recording.writing.files import complete_file, make_folder
+from tracekit.recording.writing.files import check_folder as check_unused, complete_file, make_folder
 from tracekit.recording.writing.folder import is_readable, writer_for
 from tracekit.render.forms import form_for
 from tracekit.report.redact import public_attributes
@@ -148,8 +147,7 @@ def _written(arguments: Namespace, recording: Recording, folder: Path, form: str
 
 
 def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None) -> Recording:
-    """The recording with the tables that are asked for. Raises an error for a table that it does not have, or that
-    cannot be read."""
+    """The recording with the tables that are asked for. Raises an error for one that is not there or not readable."""
     recording = open_recording(
         arguments.path,
         run=arguments.run,

@@ -24,8 +24,7 @@ from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
 from tracekit.model_files.profiling.predictions import compare_outputs
 from tracekit.model_files.read import read_model
-from tracekit.recording.writing.files import check_folder as check_unused
-from tracekit.recording.writing.files import make_folder
+from tracekit.recording.writing.files import check_folder as check_unused, make_folder
 from tracekit.report.formatting import command
 from tracekit.report.model_fix import Change, ModelFix, apply, findings_of, join, model_fix, offers_of
 from tracekit.report.serialize import to_json

@@ -31,8 +31,7 @@ def form_of(arguments: Namespace) -> str:
 
 
 def files_of(arguments: Namespace, inputs: Sequence[str]) -> dict[Path, str]:
-    """The files of `-o` with the form of each, and the page of `--open`. Raises `UsageError` for one that cannot be
-    written."""
+    """The files of `-o` by form, and the page of `--open`. Raises `UsageError` for one that cannot be written."""
     forms = [form for form in (*arguments.forms, *arguments.files) if form in ENDINGS]
     files = {}
     for path in map(Path, arguments.output):

@@ -24,8 +24,7 @@ from tracekit.recording.sources import is_bundle
 from tracekit.report.lake_reports import reports_in_lake
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+    from rich.progress import Progress as RichProgress, TaskID
 
     from tracekit.trace.coverage import Listed
 

@@ -89,16 +89,21 @@ def run(arguments: Namespace) -> ExitStatus:
         if files or arguments.format:
             raise UsageError("missing QUERY; give one, or --file with it")
         return _ask(database)
-    answer = database.answer(query)
-    _tell(answer, arguments.quiet)
-    parquet = {path: form for path, form in files.items() if form == "parquet"}
-    for path in parquet:
-        write_file(path, answer_parquet(*database.arrow(query)))
-    data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
     others = {path: form for path, form in files.items() if form != "parquet"}
-    if others or not parquet or arguments.format:
+    coverage: tuple[ViewCoverage, ...] = ()
+    # More rows fit into a file of columns than are fetched for the other forms.
+    for path in files.keys() - others.keys():
+        rows, coverage = database.arrow(query)
+        write_file(path, answer_parquet(rows, coverage))
+    if others or not files or arguments.format:
+        answer = database.answer(query)
+        coverage = answer.coverage
+        _tell(coverage, arguments.quiet)
+        data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
         deliver(arguments, others, lambda form: answer_document(answer, form), data, whole=not files)
-    return ExitStatus.DONE if all(each.recorded for each in answer.coverage) else ExitStatus.INCONCLUSIVE
+    else:
+        _tell(coverage, arguments.quiet)
+    return ExitStatus.DONE if all(each.recorded for each in coverage) else ExitStatus.INCONCLUSIVE
 
 
 def _query_of(arguments: Namespace) -> str | None:
@@ -148,9 +153,9 @@ def _database(arguments: Namespace) -> Database:
     return Database(RecordingViews(source, read_table, request.redact, request.functions), arguments.query_timeout)
 
 
-def _tell(answer: Answer, quiet: bool) -> None:
+def _tell(coverage: tuple[ViewCoverage, ...], quiet: bool) -> None:
     """Say on standard error what was not recorded; also where `quiet`, since no rows would say something else."""
-    for note in notes_of(each for each in answer.coverage if not (quiet and each.recorded)):
+    for note in notes_of(each for each in coverage if not (quiet and each.recorded)):
         narrate(f"tracekit: {note}")
 
 
@@ -197,7 +202,7 @@ def _reply(database: Database, said: str) -> None:
             narrate(HELP, multiline=True)
         else:
             answer = database.answer(said)
-            _tell(answer, quiet=False)
+            _tell(answer.coverage, quiet=False)
             print_document(answer_document(answer))
     except TracekitError as error:
         narrate(f"tracekit: {error}")

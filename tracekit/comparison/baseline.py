@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,15 +30,11 @@ from tracekit.comparison.measurements import Measurements, names_of, of_model
 from tracekit.comparison.models import ModelComparison, Presence, compared_values, raised
 from tracekit.comparison.non_inferiority import Compared, Held, hold
 from tracekit.comparison.reports import MalformedError, from_plain, read_json, to_plain
+from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.errors import TracekitError, UsageError
 from tracekit.units import format_duration, format_names
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tracekit.comparison.settings import CheckSettings, Floors
 
 SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10

@@ -33,8 +33,7 @@ _OUTLIER = 4.0
 _NORMAL = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _PLACES = 7.35
-"""Twice the difference of log likelihoods within which 95% of steps lie (Eo and Morley, Quantitative Economics 6,
-2015)."""
+"""Twice the difference of log likelihoods with 95% of steps (Eo and Morley, Quantitative Economics 6, 2015)."""
 MIN_DRIFT = 4
 """Fewest builds over which a change counts as drift: a faster one is a step (heuristic)."""
 _MOST_STAIRS = 6

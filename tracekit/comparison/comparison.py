@@ -154,8 +154,7 @@ def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], a
 def environment_differences(
     before: Sequence[Measurements], after: Sequence[Measurements]
 ) -> tuple[EnvironmentDifference, ...]:
-    """Fields of the environment whose values differ. What one side did not record is no difference, unless the other
-    one ran hot."""
+    """Fields of the environment that differ, where both sides recorded them, or one ran hot."""
     differences = []
     for field in fields(Environment):
         sides = [

@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from tracekit.comparison.measurements import CheckResult, Measurements
 from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import CheckResult, Measurements
 
 
 class FindingStatus(StrEnum):

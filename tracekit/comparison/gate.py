@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
-from tracekit.comparison.baseline import environment_items, held_models, method_items, model_items, new_finding_items
+from tracekit.comparison.baseline import (
+    Baseline,
+    environment_items,
+    held_models,
+    method_items,
+    model_items,
+    new_finding_items,
+)
 from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, WITH_ITSELF, Comparison, check_repeats, compare, one_is_hot
 from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
 from tracekit.comparison.latency import Reason
+from tracekit.comparison.measurements import CheckResult, Measurements
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of, limit_items
 from tracekit.grouping import grouped
 from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
 from tracekit.units import format_count, format_share
-
-if TYPE_CHECKING:
-    from tracekit.comparison.baseline import Baseline
-    from tracekit.comparison.measurements import CheckResult, Measurements
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +17,12 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import FloatArray
 from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.measurements import Measurements, ModelMeasurements
 from tracekit.comparison.words import arrow, percent_change
 from tracekit.grouping import grouped
 from tracekit.report.formatting import quantity, word_list
 from tracekit.report.report import DRAWN
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.comparison.measurements import Measurements, ModelMeasurements
 
 NEWEST = 12
 """The newest builds: a change that reaches into them is news."""

@@ -106,8 +106,7 @@ def _p95(side: Sequence[IntArray]) -> float | None:
 
 
 def _compared(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor) -> LatencyChange:
-    """A quantile of both sides. Where one has several recordings, they are the sample, each with the logarithm of its
-    own quantile."""
+    """A quantile of both sides. Several recordings are the sample, each with the logarithm of its own quantile."""
     effective = wanted = None
     values: list[float]
     if max(map(len, sides)) == 1:

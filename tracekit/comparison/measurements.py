@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import Population, Sample, quantities_of
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import unknown
 from tracekit.report.choice import matching_any
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

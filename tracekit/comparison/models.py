@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from tracekit.comparison.latency import (
 )
 from tracekit.comparison.measurements import EXACT, Inexact, ModelMeasurements, Parts, least_exact
 from tracekit.comparison.sampling import half_width, welch
+from tracekit.comparison.settings import Floor
 from tracekit.report.time_breakdown import GROUPS
-
-if TYPE_CHECKING:
-    from tracekit.comparison.settings import Floor
 
 
 class Presence(StrEnum):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from tracekit.arrays import FloatArray, IntArray
 from tracekit.comparison.latency import MIN_EFFECTIVE, Reason, doubt_of
 from tracekit.comparison.models import LARGEST_ERROR
 from tracekit.comparison.sampling import effective_size, estimate_of, joint_error, logs_of, t_quantile
-
-if TYPE_CHECKING:
-    from tracekit.comparison.settings import Floor
+from tracekit.comparison.settings import Floor
 
 LEVEL: Final = 0.05
 """How often a model passes that is slower by just what is allowed; how often a build fails that is not slower."""

@@ -13,12 +13,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.quantities import RESOLUTION_NS
+from tracekit.arrays import IntArray
 from tracekit.comparison.latency import METHOD_VERSION
 from tracekit.comparison.measurements import (
     EXACT,
@@ -32,15 +33,11 @@ from tracekit.comparison.measurements import (
 )
 from tracekit.comparison.measuring import check_models_known, limits_in, margin_of
 from tracekit.detectors.outcomes import Metric
-from tracekit.errors import UnreadableRecording
+from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.report import SCHEMA_VERSION, SEVERITIES, TableInfo
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
-    from tracekit.errors import TracekitError
 
 MAX_BYTES = 256 << 20
 """Of a report; one on an hour with 100,000 predictions has a few MB."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
+from tracekit.analysis.code.sites import CallSite
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import resolution_of
 from tracekit.units import format_time
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.analysis.code.sites import CallSite
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""

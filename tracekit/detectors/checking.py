@@ -13,17 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from tracekit.arrays import IntArray
-from tracekit.detectors.outcomes import (
-    OUTCOME_NAMES,
-    Cost,
-    Direction,
-    Evidence,
-    EvidenceColumns,
-    Finding,
-    Metric,
-    Outcome,
-    Passed,
-)
+from tracekit.detectors import outcomes
 from tracekit.intervals import Intervals
 
 Part = TypeVar("Part")
@@ -35,20 +25,20 @@ _INT64_END = 2**63
 """Whole numbers of a report fit 64 bits with a sign; readers of JSON and numpy take no others."""
 
 
-def check_outcome(outcome: Outcome, model: str | None) -> None:
+def check_outcome(outcome: outcomes.Outcome, model: str | None) -> None:
     """Raise TypeError or ValueError for an answer that is none about this model (None: the recording), or whose fields
     are not what they are said to be. O(intervals)."""
-    if type(outcome) not in OUTCOME_NAMES:
+    if type(outcome) not in outcomes.OUTCOME_NAMES:
         raise TypeError(f"the answer is of type {type(outcome).__name__}, not an outcome")
     if not (outcome.model is None or isinstance(outcome.model, str)) or outcome.model != model:
         raise ValueError(f"the answer is about {outcome.model or 'the recording'}, not {model or 'the recording'}")
     for name in ("summary", "reason", "record", "error", "fix"):
         if hasattr(outcome, name):
             _check_text(getattr(outcome, name), name)
-    if isinstance(outcome, Finding | Passed):
-        for metric in _tuple_of(Metric, outcome.metrics, "metrics"):
+    if isinstance(outcome, outcomes.Finding | outcomes.Passed):
+        for metric in _tuple_of(outcomes.Metric, outcome.metrics, "metrics"):
             _check_metric(metric)
-    if isinstance(outcome, Finding):
+    if isinstance(outcome, outcomes.Finding):
         _check_cost(outcome)
         _check_evidence(outcome)
 
@@ -77,7 +67,7 @@ def _check_whole(value: object, what: str) -> None:
         raise ValueError(f"{what} does not fit in 64 bits")
 
 
-def _check_metric(metric: Metric) -> None:
+def _check_metric(metric: outcomes.Metric) -> None:
     check_texts(metric, ("name", "unit"))
     numbers: tuple[object, object] = (metric.value, metric.threshold)
     for number in numbers:
@@ -89,13 +79,13 @@ def _check_metric(metric: Metric) -> None:
             _check_whole(number, f"metric '{metric.name}'")
         elif not np.isfinite(float(number)):
             raise ValueError(f"metric '{metric.name}' is {number}, not a finite number")
-    if metric.direction is not None and not isinstance(metric.direction, Direction):
+    if metric.direction is not None and not isinstance(metric.direction, outcomes.Direction):
         raise TypeError(f"the direction of metric '{metric.name}' is not a Direction")
 
 
-def _check_evidence(finding: Finding) -> None:
+def _check_evidence(finding: outcomes.Finding) -> None:
     _check_whole(finding.evidence_total, "evidence_total")
-    for entry in _tuple_of(Evidence, finding.evidence, "evidence"):
+    for entry in _tuple_of(outcomes.Evidence, finding.evidence, "evidence"):
         check_texts(entry, ("label", "table"))
         if entry.model is not None:
             _check_text(entry.model, "model of evidence")
@@ -107,8 +97,8 @@ def _check_evidence(finding: Finding) -> None:
         _check_columns(finding.all_evidence)
 
 
-def _check_columns(columns: EvidenceColumns) -> None:
-    if type(columns) is not EvidenceColumns:
+def _check_columns(columns: outcomes.EvidenceColumns) -> None:
+    if type(columns) is not outcomes.EvidenceColumns:
         raise TypeError(f"all_evidence is of type {type(columns).__name__}, not EvidenceColumns")
     starts, ends = _intervals(columns.times, "evidence")
     if (starts > ends).any():
@@ -133,7 +123,7 @@ def _is_whole_column(value: object, length: int) -> bool:
     return isinstance(value, np.ndarray) and value.shape == (length,) and value.dtype.kind in "iu"
 
 
-def _check_cost(finding: Finding) -> None:
+def _check_cost(finding: outcomes.Finding) -> None:
     if finding.missed is not None and not 0 <= finding.missed <= 1:
         raise ValueError(f"a share of {finding.missed!r} that is missed is not between 0 and 1")
     if finding.held is not None and not 0 <= finding.held <= 1:
@@ -143,7 +133,7 @@ def _check_cost(finding: Finding) -> None:
         raise ValueError("affected intervals are empty, not sorted, or overlap")
     if finding.cost is None:
         return
-    if type(finding.cost) is not Cost:
+    if type(finding.cost) is not outcomes.Cost:
         raise TypeError(f"the cost is of type {type(finding.cost).__name__}, not Cost")
     check_texts(finding.cost, ("basis", "of"))
     if not isinstance(finding.cost.ns, int) or not 0 <= finding.cost.ns < _INT64_END:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,13 @@ from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 FAST = 0.1
 """Share of the predictions that are at least as fast as those that a fix could bring others to."""

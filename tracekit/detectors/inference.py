@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import UnionType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
@@ -21,12 +23,8 @@ from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
 from tracekit.trace.frames import is_any, or_minus_one, texts_in
 from tracekit.trace.samples import SampleSource
+from tracekit.trace.trace import Trace
 from tracekit.units import format_error
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.detectors.framework import AnyDetector
-    from tracekit.trace.trace import Trace
 
 RECORD_CORE_ML: Final = "Record Core ML's own events: sign the target with get-task-allow."
 """Advice where inferred calls are not enough."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.detectors.framework import InspectedModel, Judgment, ModelFileDetector
 from tracekit.detectors.options import Settings, choose, configure
@@ -11,10 +11,7 @@ from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, 
 from tracekit.detectors.pages import Pattern, rule
 from tracekit.errors import words_of
 from tracekit.model_files.facts import Form, ModelFile
-
-if TYPE_CHECKING:
-    from tracekit.model_files.versions import Target
-
+from tracekit.model_files.versions import Target
 
 MODEL_RULES = (
     "load-failure",

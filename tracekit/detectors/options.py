@@ -51,10 +51,11 @@ def option(
     """Field of an options dataclass: a number of the default's type, with unit and basis.
 
     It may be set to `minimum` to `maximum`. Where they are not given, whole numbers count something and begin at 1,
-    others at 0; a time ends at a year, and all else at a billion.
+    others at 0; a share ends at 1, a time at a year, and all else at a billion.
     """
     smallest = minimum if minimum is not None else int(isinstance(default, int))
-    largest = maximum if maximum is not None else _MAX_TIMES.get(unit, _MAX_NUMBER)
+    greatest = 1 if unit.startswith("share") else _MAX_TIMES.get(unit, _MAX_NUMBER)
+    largest = maximum if maximum is not None else greatest
     return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": smallest, "maximum": largest})
 
 

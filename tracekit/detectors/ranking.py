@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Finding, Severity, severity_of
 from tracekit.grouping import grouped
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import Judgment
 
 
 class Relation(StrEnum):

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.pages import rule
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import AnyDetector
 
 RULES = (
     "reload-before-predict",

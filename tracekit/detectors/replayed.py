@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,15 @@ import pandas as pd
 from tracekit.analysis.replay import Changes, changed, in_a_row, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.throughput import bursts
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, TOO_LARGE, UNKNOWN
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Each, Finding
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals, union_length_by_group
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import categorical, is_any
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.framework import Judgment
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 LARGE = 100_000
 """Calls and pieces of which a report runs no replay event by event: each takes 1.5 s for a million of them."""

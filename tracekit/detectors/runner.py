@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
@@ -27,10 +27,8 @@ from tracekit.recording.table import TableState
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.requests.foundation_models import NAME as FOUNDATION_MODELS
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 
 def run_detectors(

@@ -1,5 +1,4 @@
-"""What documents say alike of checks that are no finding: those that help needs, that passed, or do not apply; and the
-list of all checks."""
+"""What documents say of checks that are no finding (help needed, passed, not applicable), and the list of all."""
 
 from __future__ import annotations
 

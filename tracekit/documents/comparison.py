@@ -11,8 +11,7 @@ from tracekit.comparison.comparison import WITH_ITSELF, Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange, Reason
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
-from tracekit.documents import columns
-from tracekit.documents import compared_figures as figures
+from tracekit.documents import columns, compared_figures as figures
 from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tracekit.comparison.matrix import FIGURES, Matrix, Row
-from tracekit.comparison.matrix import Column as Recordings
+from tracekit.comparison.matrix import FIGURES, Column as Recordings, Matrix, Row
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, items, present, table
 from tracekit.report.formatting import ABSENT, quantity, word_list

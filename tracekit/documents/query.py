@@ -44,10 +44,9 @@ def answer_document(answer: Answer, form: str = "text") -> Document:
 
 
 def answer_csv(answer: Answer) -> str:
-    """The rows as CSV, with a line of names; lines with `#` in front name views that were not recorded."""
+    """The rows as CSV, with a line of names; lines with `#` in front say what is missing."""
     stream = io.StringIO()
-    for line in notes_of(each for each in answer.coverage if not each.recorded):
-        stream.write(f"# {line}\n")
+    stream.writelines(f"# {line}\n" for line in notes_of(answer.coverage))
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(answer.columns)
     writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in answer.rows)

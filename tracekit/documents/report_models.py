@@ -17,8 +17,7 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
-from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES
-from tracekit.report.model_file_words import file_rows
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES, file_rows
 from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails

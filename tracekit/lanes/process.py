@@ -21,8 +21,7 @@ from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import ends_of, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
-from tracekit.trace.runtimes.registry import LANES
-from tracekit.trace.runtimes.registry import PHASES as LANE_OF
+from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_bytes

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from tracekit.documents.performance import performance_report_document
 from tracekit.documents.query import answer_json, coverage_json
 from tracekit.documents.why import why_document
 from tracekit.errors import UsageError, unknown
+from tracekit.mcp_server.call import Call
+from tracekit.mcp_server.kept import Recordings
 from tracekit.measured import named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
@@ -40,10 +42,6 @@ from tracekit.report.model_report import model_report
 from tracekit.report.performance import inspected_performance
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CALL_STACKS
-
-if TYPE_CHECKING:
-    from tracekit.mcp_server.call import Call
-    from tracekit.mcp_server.kept import Recordings
 
 TEXT_WIDTH = 120
 

@@ -6,27 +6,24 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from tracekit.api import judge
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.measuring import check_models_known, measure
 from tracekit.errors import UsageError
+from tracekit.mcp_server.call import Call
 from tracekit.mcp_server.folders import Folders, State, state_of
 from tracekit.measured import measured_report
 from tracekit.query.database import Database, RecordingViews
 from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
 from tracekit.recording import open_recording
+from tracekit.report.report import Report
 from tracekit.request import Request, read_trace
 from tracekit.trace.build import open_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.comparison.measurements import Measurements
-    from tracekit.mcp_server.call import Call
-    from tracekit.report.report import Report
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 MOST = 4
 """Recordings that are kept: the ones that were asked about last. Heuristic: two builds, each recorded twice."""

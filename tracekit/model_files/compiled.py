@@ -99,8 +99,7 @@ def _with_program(model: facts.ModelFile, path: Path) -> facts.ModelFile:
 
 
 def functions_of(text: str) -> tuple[facts.Function, ...]:
-    """The functions of a `model.mil`, whose interfaces it does not state. Raises `UnreadableModel` where there is none.
-    O(characters)."""
+    """The functions of a `model.mil`, without interfaces. Raises `UnreadableModel` without any. O(characters)."""
     if not text.lstrip().startswith("program("):
         raise UnreadableModel("'model.mil' is damaged: it does not begin with a program")
     functions: list[facts.Function] = []

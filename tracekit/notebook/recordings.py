@@ -22,14 +22,7 @@ from tracekit.analysis.why.choice import Choice
 from tracekit.api import Analysis, explain, judge, request_of, what_if_fixed
 from tracekit.errors import UsageError
 from tracekit.measured import told_apart
-from tracekit.notebook.reports import (
-    NotebookReport,
-    NotebookWhatIf,
-    NotebookWhy,
-    as_notebook_report,
-    framed,
-    with_methods,
-)
+from tracekit.notebook import reports
 from tracekit.recording import Progress, XctraceOptions
 from tracekit.recording.open import Paths
 from tracekit.render.blocks import Role
@@ -143,11 +136,11 @@ class LoadedTrace:
         """
         return breakdown(self.trace).frame.copy()
 
-    def analyze(self, **options: Any) -> NotebookReport:
+    def analyze(self, **options: Any) -> reports.NotebookReport:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
         request = request_of(**options)
         shown = shown_of_request(self.trace, request)
-        return as_notebook_report(
+        return reports.as_notebook_report(
             Analysis(self.trace, shown, judge(self.trace, request, shown), functions=request.functions)
         )
 
@@ -160,7 +153,7 @@ class LoadedTrace:
         percentile: float | None = None,
         over_ns: int | None = None,
         **options: Any,
-    ) -> NotebookWhy:
+    ) -> reports.NotebookWhy:
         """Why predictions were slow: by default the slowest one of the model with most time in predictions.
 
         `model` is a name or pattern, `slowest` how many; or those in flight `at_ns`, the one at a `percentile`, those
@@ -168,16 +161,18 @@ class LoadedTrace:
         a model that the recording does not hold.
         """
         request = request_of(**options if model is None else {**options, "models": model})
-        return with_methods(NotebookWhy, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns)))
+        return reports.with_methods(
+            reports.NotebookWhy, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
+        )
 
-    def whatif(self, *checks: str, **options: Any) -> NotebookWhatIf:
+    def whatif(self, *checks: str, **options: Any) -> reports.NotebookWhatIf:
         """What fixing the findings of these checks would bring, one check after another and all together; without
         `checks`, those of all.
 
         Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for a check
         that found nothing.
         """
-        return with_methods(NotebookWhatIf, what_if_fixed(self.trace, request_of(**options), checks))
+        return reports.with_methods(reports.NotebookWhatIf, what_if_fixed(self.trace, request_of(**options), checks))
 
     @property
     def plot(self) -> TracePlots:
@@ -205,7 +200,7 @@ class LoadedTrace:
 
         # The lanes and the models alone: what is wrong is for `analyze` to say.
         document = report_document(*seen(self.trace), show=("models", "coverage"))
-        return framed(replace(document, verdict="", tone=Role.PLAIN))
+        return reports.framed(replace(document, verdict="", tone=Role.PLAIN))
 
 
 def _of_all(name: str) -> property:
@@ -275,8 +270,7 @@ _NS = re.compile("_ns(?=_|$)")
 
 
 def in_ms(values: Values) -> Values:
-    """A copy of a frame with each column in ns in ms (`duration_ns` becomes `duration_ms`), or of a column in ns. What
-    is null stays null."""
+    """A frame with its columns in ns as ms (`duration_ns` becomes `duration_ms`), or such a column. Null stays null."""
     if isinstance(values, pd.Series):
         return (values / 1e6).rename(_NS.sub("_ms", str(values.name)))
     columns = {name: _NS.sub("_ms", name) for name in map(str, values) if _NS.search(name)}

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from tracekit.api import request_of
-from tracekit.comparison import comparison as comparing
-from tracekit.comparison import history as following
-from tracekit.comparison import matrix as listing
+from tracekit.comparison import comparison as comparing, history as following, matrix as listing
 from tracekit.comparison.history_file import is_history, read_history
 from tracekit.comparison.measurements import Measurements
 from tracekit.detectors.model_runner import run_model_detectors

@@ -99,8 +99,7 @@ def seen(trace: Trace) -> tuple[Report, Timeline]:
 
 
 class TracePlots:
-    """Plots of one recording. In a notebook with `%matplotlib widget` all can be zoomed, and the timeline says what is
-    under the pointer."""
+    """Plots of a recording. `%matplotlib widget` zooms them, and the timeline says what is under the pointer."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace

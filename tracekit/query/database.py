@@ -29,6 +29,11 @@ SECONDS: Final = 60.0
 
 _TOO_LONG: Final = "the query took longer than {:g} s; ask for less, or allow more with --query-timeout"
 _TOO_LARGE: Final = f"the query needs more than {MEMORY} of memory; ask for fewer rows or aggregate them"
+MOST_CELLS: Final = 20_000_000
+"""Of an answer: as objects of Python they lie outside that limit, and take up to another 2 GB."""
+_TOO_MANY: Final = (
+    "the answer has more than {:,} rows of {}; ask for fewer (limit {}), or write them as Parquet (-o rows.parquet)"
+)
 
 _LOCKED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
@@ -143,14 +148,17 @@ class Database:
         self._connection.execute(";".join([f"create schema {RAW}", *macros]))
 
     def answer(self, query: str, most: int | None = None) -> Answer:
-        """The rows of a query, or the first `most`. Raises `UsageError` for one that cannot be answered, or that does
-        more than read."""
+        """The rows of a query, or the first `most`. Raises `UsageError` for one without an answer, or that writes."""
         with self._answering(query) as coverage:
             result = self._connection.execute(query)
             description = result.description or []
             columns = tuple(str(each[0]) for each in description)
             types = tuple(str(each[1]) for each in description)
-            rows = result.fetchall() if most is None else result.fetchmany(most)
+            fetched = MOST_CELLS // max(1, len(columns)) if most is None else most
+            rows = result.fetchmany(fetched)
+            if most is None and result.fetchone():
+                held = format_count(len(columns), "column")
+                raise UsageError(_TOO_MANY.format(fetched, held, fetched))
             return Answer(query, columns, types, rows, coverage)
 
     def arrow(self, query: str) -> tuple[Any, tuple[ViewCoverage, ...]]:

@@ -32,8 +32,7 @@ from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
 from tracekit.report.choice import plain
-from tracekit.report.lake_reports import MARK, REPORTS, is_lake
-from tracekit.report.lake_reports import RUNS as RUNS_FOLDER
+from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake
 from tracekit.report.serialize import to_json
 
 if TYPE_CHECKING:

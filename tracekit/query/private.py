@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,7 @@ from tracekit.trace.filter import model_names
 from tracekit.trace.frames import categorical, held_texts, is_any
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.samples import SYSTEM
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 OF_REPORT: Final = ("models", "operations", "findings", "checks", "evidence", "recording")
 """Views of a report, which is redacted itself."""
@@ -133,8 +131,7 @@ def _public_texts(
 
 
 def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without names of the app's functions and source files: those of rows whose `owner` is not the system.
-    O(rows)."""
+    """The frame without names of the app's functions and source files, where `owner` is not the system. O(rows)."""
     hidden = ~is_any(frame["owner"], SYSTEM)
     columns = {name: frame[name].cat.add_categories(PRIVATE) for name in ("function", "file")}
     return frame.assign(**{name: cells.mask(hidden & cells.notna(), PRIVATE) for name, cells in columns.items()})

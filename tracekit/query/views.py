@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,14 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.operations import Part
+from tracekit.arrays import BoolArray
 from tracekit.intervals import Intervals
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column, columns_of
+from tracekit.report.report import Report, Result
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane, Level
 from tracekit.trace.frames import is_any, rows_where
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray
-    from tracekit.report.report import Report, Result
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 VERSION: Final = 1
 """Of the views, as a whole."""

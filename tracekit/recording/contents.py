@@ -86,8 +86,7 @@ class Run:
     imported_from: str | None = None
     """What `xctrace import` made the run from, as written: a path or a name. Only tables of contents hold it."""
     raw_stream: str | None = None
-    """Path in the bundle of the raw stream that the run left behind because it was not finished. Its tables may lack
-    what the stream holds."""
+    """Path of the raw stream left in the bundle by an unfinished run, whose tables may lack what it holds."""
     tables: tuple[TableEntry, ...] = ()
 
 
@@ -100,8 +99,7 @@ class Contents:
     form: str
     """`xctrace export XML` or `trace bundle`."""
     has_table_of_contents: bool
-    """Whether the input says which tables were recorded. Without it an absent table cannot be distinguished from one
-    that was not exported."""
+    """Whether the input says which tables were recorded, so that an absent one is known not to have been."""
     runs: tuple[Run, ...]
     notes: tuple[str, ...] = ()
     """What the reader saw and the user should know, one sentence each (for example a duplicate export left out)."""

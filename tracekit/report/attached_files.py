@@ -1,34 +1,30 @@
-"""What a report says of model files and performance reports that came with the recording: planned and timed beside
-recorded."""
+"""What a report says of model files and performance reports beside the recording: planned and timed, and recorded."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.models import ModelSummary
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.options import ModelChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
+from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
+from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.versions import Target, parse_target
+from tracekit.recording import contents
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
 from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
 from tracekit.report.results import result_of
 from tracekit.report.time_breakdown import is_hardware_alone
 from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.trace.trace import Joined
 from tracekit.units import format_duration, format_share
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.model_files.facts import ModelFile
-    from tracekit.model_files.performance.facts import PerformanceReport
-    from tracekit.recording import contents
-    from tracekit.trace.trace import Joined
 
 
 def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks | None) -> ModelFileInfo:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, sort_rows
@@ -14,15 +13,16 @@ from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
+from tracekit.detectors.options import ModelChecks
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
+from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
 from tracekit.report.groups import Group, explains, findings
 from tracekit.report.operations import what_ran, without_names, without_tools
 from tracekit.report.private_text import without_functions
-from tracekit.report.redact import private_facts
-from tracekit.report.redact import redact as redact_report
+from tracekit.report.redact import private_facts, redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,
     FindingInfo,
@@ -37,13 +37,9 @@ from tracekit.report.report import (
 )
 from tracekit.report.verdict import summarize
 from tracekit.trace.coverage import issues_about_data, tables_of
+from tracekit.trace.filter import Shown
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
-
-if TYPE_CHECKING:
-    from tracekit.detectors.options import ModelChecks
-    from tracekit.recording.contents import TableEntry
-    from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 ALL_PROCESSES = "all processes"
 """Target of a recording that was not limited to one process."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_percent, format_time
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 THREADS: Final = {MAIN: "main thread", OTHER: "not on the main thread", MIXED: "main and other threads"}
 """Where a place calls from, in words; nothing where it is not known."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,25 +23,11 @@ from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
+from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.filter import (
-    Shown,
-    everything,
-    matching,
-    model_names,
-    only_models,
-    only_process,
-    only_ranges,
-    process_names,
-    reach_ranges,
-    shown_model_names,
-    spellings,
-)
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_duration
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 MAX_MODELS = 1_500
 """Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""
@@ -64,7 +49,7 @@ def choose_shown(
     process: str | int | None = None,
     part: Part | None = None,
     redact: bool = True,
-) -> Shown | None:
+) -> filters.Shown | None:
     """What is shown of some models (shell patterns of base names), of one process (name or pid) and of a part of the
     time; None: everything. Of more models than a report holds it is those in which most time was spent.
 
@@ -73,41 +58,41 @@ def choose_shown(
     """
     if not models and process is None and part is None:
         return within_limits(trace, None)
-    shown = everything(trace)
+    shown = filters.everything(trace)
     if part is not None:
-        shown = only_ranges(shown, trace, ranges_of(trace, part), *part.words)
+        shown = filters.only_ranges(shown, trace, ranges_of(trace, part), *part.words)
         shown = replace(shown, operation=part.signpost)
     if process is not None:
-        if not any(str(process) in spellings(*pair) for pair in process_names(trace)):
+        if not any(str(process) in filters.spellings(*pair) for pair in filters.process_names(trace)):
             raise unknown_process(trace, str(process), redact=redact)
-        shown = only_process(shown, trace, process)
+        shown = filters.only_process(shown, trace, process)
     if models:
-        shown = only_models(shown, trace, chosen_models(trace, models, redact=redact))
+        shown = filters.only_models(shown, trace, chosen_models(trace, models, redact=redact))
     return within_limits(trace, shown)
 
 
 def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set[str]:
     """Models that match any of some shell patterns. Raises the `UsageError` of `unknown_model` for one without."""
-    return matching_any(model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
+    return matching_any(filters.model_names(trace), patterns, partial(unknown_model, trace, redact=redact))
 
 
 def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[[str], UsageError]) -> set[str]:
     """The names that match any of some shell patterns. Raises the `error` of one that matches none."""
     known, chosen = frozenset(names), set[str]()
     for pattern in patterns:
-        matches = matching(known, pattern)
+        matches = filters.matching(known, pattern)
         if not matches:
             raise error(pattern)
         chosen |= matches
     return chosen
 
 
-def within_limits(trace: Trace, shown: Shown | None) -> Shown | None:
+def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | None:
     """What is shown of the models with most time, as many as a report holds; a note counts the others. O(rows)."""
     if len(trace.models) <= MAX_MODELS:
         return shown
-    shown = everything(trace) if shown is None else shown
-    names = shown_model_names(trace, shown)
+    shown = filters.everything(trace) if shown is None else shown
+    names = filters.shown_model_names(trace, shown)
     if len(names) <= MAX_MODELS:
         return shown
     calls = trace.activity[shown.rows["activity"]]
@@ -193,14 +178,14 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
 
 def unknown_model(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     """Error for a pattern that no model matches. `redact` leaves out models that only other processes ran."""
-    names = model_names(trace)
+    names = filters.model_names(trace)
     offered = sorted(set(names) - set(private_facts(trace).foreign_models)) if redact else names
     return _error("model", wanted, offered, hidden=len(names) - len(offered))
 
 
 def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     """Error for a process that nothing in the recording names. `redact` offers the pids of all but the target."""
-    pairs = process_names(trace)
+    pairs = filters.process_names(trace)
     target = trace.run.target.process
     if not redact:
         return _error("process", wanted, sorted({name for name, _ in pairs}), hidden=0)
@@ -219,11 +204,11 @@ def _error(what: str, wanted: str, names: list[str], *, hidden: int) -> UsageErr
     return UsageError(f"{error}; {_ASK}") if hidden else error
 
 
-def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | None) -> tuple[Judgment, ...]:
+def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: filters.Shown | None) -> tuple[Judgment, ...]:
     """The answers that are about what is shown, at least one of each detector, in order. O(judgments + evidence)."""
     if shown is None:
         return tuple(judgments)
-    present = shown_model_names(trace, shown)
+    present = filters.shown_model_names(trace, shown)
     kept_judgments: list[Judgment] = []
     for group in grouped((judgment.detector.id, judgment) for judgment in judgments).values():
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
@@ -231,7 +216,7 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     return tuple(kept_judgments)
 
 
-def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool:
+def _is_shown(judgment: Judgment, shown: filters.Shown, present: frozenset[str]) -> bool:
     """Whether an answer is about a model that is shown, or about the recording."""
     if shown.foreign and not _is_of_recording(judgment.detector):
         return False
@@ -244,7 +229,7 @@ def _is_of_recording(detector: ListedDetector) -> bool:
     return detector.page.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
 
 
-def _judgment_of_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
+def _judgment_of_shown(judgment: Judgment, shown: filters.Shown, present: frozenset[str]) -> Judgment:
     """The answer, or where it is a finding about something that is not shown, that it is so."""
     outcome = judgment.outcome
     if not isinstance(outcome, Finding) or _is_of_recording(judgment.detector):
@@ -263,12 +248,12 @@ def _reaches(finding: Finding, ranges: Intervals) -> bool:
     """Whether lost time or evidence lies in the ranges; also without times, and for a selection. O(intervals)."""
     starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
     ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
-    if not len(starts) or bool(reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):
+    if not len(starts) or bool(filters.reach_ranges(ranges, starts, np.maximum(ends, starts + 1)).any()):
         return True
     return not len(finding.affected.starts) and finding.evidence_total > len(finding.evidence)
 
 
-def _nothing_shown_outcome(shown: Shown) -> Outcome:
+def _nothing_shown_outcome(shown: filters.Shown) -> Outcome:
     """The answer of a detector that looked at none of what is shown."""
     if shown.foreign:
         return NotEvaluated(

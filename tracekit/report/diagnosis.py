@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import end_reason, file_problems, moment
 from tracekit.report.groups import count_checks, outcome_by_check, with_outcome
 from tracekit.report.model_file_words import answer_from_files
+from tracekit.report.report import Report, Result
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
-
-if TYPE_CHECKING:
-    from tracekit.report.report import Report, Result
 
 
 class Answer(StrEnum):

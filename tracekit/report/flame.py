@@ -6,20 +6,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from tracekit.analysis.code.tree import CallTree, call_tree, children
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
 from tracekit.trace.filter import Shown, in_ranges, model_names
 from tracekit.trace.frames import or_minus_one, texts_in
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.samples import Samples
-    from tracekit.trace.trace import Trace
+from tracekit.trace.samples import Samples
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +33,7 @@ class Flame:
 
 
 def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -> Flame | None:
-    """The samples of the target, in the range that is `shown`; None without a call stack of a known target.
-    O(frames log frames)."""
+    """Samples of the target in the range `shown`; None without a stack of a known target. O(frames log frames)."""
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or sampled.samples.empty:
         return None

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from math import floor
 from typing import TYPE_CHECKING
 
-from tracekit.characters import lower_first as lower_first
-from tracekit.characters import shorten as shorten
-from tracekit.characters import visible as visible
+from tracekit.characters import lower_first as lower_first, shorten as shorten, visible as visible
 from tracekit.units import format_bytes, format_duration, format_share
 
 if TYPE_CHECKING:

@@ -7,16 +7,14 @@ They also answer leaves of the diagnostic tree of which recordings show few.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracekit.detectors.pages import Pattern
 from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.report.formatting import word_list
 from tracekit.report.groups import with_outcome
+from tracekit.report.report import ModelFileInfo, ModelFileResult, PerformanceReportInfo, Report
 from tracekit.units import format_time
-
-if TYPE_CHECKING:
-    from tracekit.report.report import ModelFileInfo, ModelFileResult, PerformanceReportInfo, Report
 
 TITLE = "Model files and performance reports"
 

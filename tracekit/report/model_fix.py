@@ -8,22 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.options import Settings
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.pages import rule
 from tracekit.errors import TracekitError
+from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing import programs, remedies
 from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import release_of
 from tracekit.report.formatting import word_list
 from tracekit.report.model_words import feature_shape, feature_type
 from tracekit.units import format_bytes
-
-if TYPE_CHECKING:
-    from tracekit.detectors.options import Settings
-    from tracekit.model_files.facts import ModelFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.characters import map_strings
+from tracekit.detectors.framework import Judgment
 from tracekit.grouping import grouped
 from tracekit.model_files.facts import Conversion, Feature, Function, Kind, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.versions import NEWEST, Target, release_of
@@ -20,9 +20,6 @@ from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import Result, Rule, ToolInfo, rules_of
 from tracekit.report.results import result_of
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import Judgment
 
 SCHEMA_VERSION = 2
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from tracekit.model_files.facts import Feature, FeatureKind, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
 from tracekit.report.groups import checks_in_words, count_checks
+from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
+from tracekit.report.report import Result
 from tracekit.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
-    from tracekit.report.report import Result
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
 """Most entries of each on a card."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from tracekit.analysis.concurrency import InFlight
+from tracekit.analysis.latency import LatencyTrend
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
+from tracekit.analysis.throughput import Throughput
 from tracekit.report import formatting
 from tracekit.units import format_share, format_time
-
-if TYPE_CHECKING:
-    from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.latency import LatencyTrend
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.throughput import Throughput
 
 TITLE = "Predictions over time"
 

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tracekit.detectors import outcomes
 from tracekit.detectors.framework import Judgment, ModelFileDetector
-from tracekit.detectors.outcomes import (
-    OUTCOME_NAMES,
-    DetectorFailed,
-    Finding,
-    NotEvaluated,
-    Passed,
-    severity_of,
-)
 from tracekit.intervals import Intervals
 from tracekit.report.report import Result, Rule
 
@@ -41,7 +34,7 @@ def results_from(judgments: Sequence[Judgment], replays: Replays | None = None) 
         )
         for entry in ranked
     )
-    others = [result_of(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
+    others = [result_of(entry) for entry in judgments if not isinstance(entry.outcome, outcomes.Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
     return (*findings, *others)
 
@@ -50,19 +43,19 @@ def result_of(judgment: Judgment) -> Result:
     """The result that reports one answer of one detector, apart from other findings."""
     detector, outcome, caveats = judgment
     page = detector.page
-    if isinstance(outcome, Finding | Passed):
+    if isinstance(outcome, outcomes.Finding | outcomes.Passed):
         summary = outcome.summary
     else:
-        summary = outcome.error if isinstance(outcome, DetectorFailed) else outcome.reason
-    finding = outcome if isinstance(outcome, Finding) else None
+        summary = outcome.error if isinstance(outcome, outcomes.DetectorFailed) else outcome.reason
+    finding = outcome if isinstance(outcome, outcomes.Finding) else None
     fix = finding.fix.strip() if finding else ""
     return Result(
         id=detector.id,
-        outcome=OUTCOME_NAMES[type(outcome)],
+        outcome=outcomes.OUTCOME_NAMES[type(outcome)],
         model=outcome.model,
         summary=summary,
         own_fix="" if fix == page.fix.strip() else fix,
-        record=outcome.record if isinstance(outcome, NotEvaluated) else "",
+        record=outcome.record if isinstance(outcome, outcomes.NotEvaluated) else "",
         rule=Rule(
             id=detector.id,
             title=page.title,
@@ -72,9 +65,11 @@ def result_of(judgment: Judgment) -> Result:
             fix=page.fix.strip(),
             references=page.references,
         ),
-        severity=str(severity_of(finding)) if finding and not isinstance(detector, ModelFileDetector) else None,
+        severity=str(outcomes.severity_of(finding))
+        if finding and not isinstance(detector, ModelFileDetector)
+        else None,
         caveats=caveats,
-        metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
+        metrics=outcome.metrics if isinstance(outcome, outcomes.Finding | outcomes.Passed) else (),
         cost=finding.cost if finding else None,
         own_savings_ns=None,
         extra_savings_ns=None,

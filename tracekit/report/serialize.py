@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 DECIMALS = 6
-"""Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
-between processors."""
+"""Decimals of a float: finer than any clock, coarser than the last bits of a sum, which differ between processors."""
 
 
 SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "whatif": 1, "history": 1}

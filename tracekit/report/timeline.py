@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,24 +17,22 @@ from tracekit.analysis.memory import Sizes, sizes
 from tracekit.analysis.why.choice import MOST, Choice
 from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
+from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.characters import visible
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile
+from tracekit.lanes.events import Events, LaneRows
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
 from tracekit.lanes.process import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
+from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
 from tracekit.trace.events import CALL_DTYPES, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.frames import hardware_only, is_any, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IntArray
-    from tracekit.lanes.events import Events, LaneRows
-    from tracekit.report.report import Result
-    from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace
 
 _WORK = re.compile(r"\s+0x([0-9a-f]{1,13})$")
 """The id of a piece of work at the end of a label, if a script can hold it as a number."""

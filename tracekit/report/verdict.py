@@ -6,33 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tracekit.detectors.inference import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
+from tracekit.report import groups
 from tracekit.report.formatting import clause
-from tracekit.report.groups import (
-    Remedy,
-    count_checks,
-    findings_in_words,
-    names,
-    skip_reasons,
-    sum_of_known,
-    with_outcome,
-)
+from tracekit.report.groups import names
 from tracekit.report.operations import UNCHECKED
 from tracekit.report.report import Report, Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, INSTRUMENTS
+from tracekit.trace.trace import Coverage
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Coverage
 
 
 def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
     """Summary of ordered checks. `ran` is what signposts show, which is said where no check could be evaluated."""
-    totals = count_checks(checks)
+    totals = groups.count_checks(checks)
     # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
     # say nothing about Core ML's own events, do not make up for them.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
@@ -43,7 +34,7 @@ def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
     return Summary(
         **asdict(totals),
         evaluated=evaluated,
-        savings_ns=sum_of_known(check.extra_savings_ns for check in checks),
+        savings_ns=groups.sum_of_known(check.extra_savings_ns for check in checks),
         verdict=_verdict(checks, totals) if evaluated else nothing,
         ran=ran,
     )
@@ -66,7 +57,7 @@ def _verdict(checks: Sequence[Result], totals: Totals) -> str:
     known = [(count, what) for count, what in counts if count]
     words = [f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(known)]
     rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
-    findings = findings_in_words(totals)
+    findings = groups.findings_in_words(totals)
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
 
 
@@ -74,7 +65,7 @@ def _skip_reason(checks: Sequence[Result]) -> str:
     """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."
-    reasons = Counter(check.summary for check in with_outcome(checks, checks[0].outcome))
+    reasons = Counter(check.summary for check in groups.with_outcome(checks, checks[0].outcome))
     # A long reason has its main point in front; the checks themselves give it whole.
     reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
@@ -89,21 +80,21 @@ _CORE_ML_ALONE = "data lane, hand-offs, compute unit per layer"
 """What neither call stacks nor hardware rows show."""
 
 
-def remedies(report: Report) -> list[Remedy]:
+def remedies(report: Report) -> list[groups.Remedy]:
     """Which checks were not evaluated, and what helps: one entry per remedy."""
     covered = {entry.conclusion for entry in report.coverage}
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
     instruments: list[Coverage] = []
     recordable: list[Result] = []
     others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
-    for skipped in skip_reasons(report.results, together=True):
+    for skipped in groups.skip_reasons(report.results, together=True):
         entry = absent.get((skipped.reason, skipped.record))
         if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)
             recordable += skipped.results
         else:
             others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.results))
-    lines = list[Remedy]()
+    lines = list[groups.Remedy]()
     core_ml = next(entry for entry in report.coverage if entry.instrument == CORE_ML)
     if core_ml.advice and RECORD_CORE_ML in others:
         # What an empty table leaves out, and what inferred calls do not show exactly enough, needs the same.
@@ -117,16 +108,16 @@ def remedies(report: Report) -> list[Remedy]:
         # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
         short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")
         line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (clause(short), "")
-        lines.append(Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
+        lines.append(groups.Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
     if recordable:
         flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
-        lines.append(Remedy(names(recordable, report.results), f"record with {flags}"))
+        lines.append(groups.Remedy(names(recordable, report.results), f"record with {flags}"))
     return lines
 
 
 def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None:
     """What helps where Core ML recorded nothing, and what it alone shows; None where that is not known."""
-    if any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.results, "finding")):
+    if any(check.id == "core-ml-not-instrumented" for check in groups.with_outcome(report.results, "finding")):
         return "need Core ML events; see the fix above", ""
     if report.code is None or not report.code.inferred or core_ml.state != "empty":
         return None

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.schedule import Recorded
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.fixes import FIXES, UNKNOWN
+from tracekit.detectors.framework import Judgment
 from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError
+from tracekit.intervals import Intervals
 from tracekit.report.serialize import SCHEMAS
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
+from tracekit.trace.trace import Trace
 from tracekit.units import format_names
-
-if TYPE_CHECKING:
-    from tracekit.analysis.schedule import Recorded
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.framework import Judgment
-    from tracekit.intervals import Intervals
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

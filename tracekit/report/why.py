@@ -1,5 +1,4 @@
-"""What `tracekit why` says: predictions against a usual one, what makes the slowest of a model slow, and the findings
-that are about it."""
+"""What `tracekit why` says: predictions against a usual one, what makes the slowest slow, and findings about it."""
 
 from __future__ import annotations
 

@@ -92,8 +92,7 @@ class Scenario:
     language_models: dict[str, list[tuple[int | str | None, ...]]] = field(default_factory=dict)
     """Rows of the tables of Foundation Models and Core AI, by schema (`tracekit.testing.language_models`)."""
     samples: list[SampleRow] = field(default_factory=list)
-    """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
-    there are any."""
+    """What threads of the target were in while they ran. With any, the tables of call stacks are recorded."""
     sample_ns: int = 1_000_000
     """What each sample stands for: the time from one to the next."""
     other_tables: list[TableContent] = field(default_factory=list)
@@ -272,8 +271,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class UnseenPrediction:
-    """A prediction of a process whose Core ML rows are not recorded: only the hardware shows it. `at_ns` counts from
-    its start."""
+    """A prediction of a process without Core ML rows: only the hardware shows it. `at_ns` counts from its start."""
 
     scenario: Scenario
     process: Process

@@ -109,8 +109,7 @@ Planning: TypeAlias = "Generator[Request, Span, None]"
 
 @dataclass(slots=True)
 class Queue:
-    """Compute units that take one request after the other, in the order in which they hear of them; the CPU always
-    is free."""
+    """Compute units that take one request after the other as they hear of them; the CPU is always free."""
 
     free_at: dict[Unit, int] = field(default_factory=dict)
     """When a unit has done what was asked of it so far, in ns."""

@@ -1,31 +1,7 @@
 """The columns that the Activity, Data, Compute and hardware frames share, with names, dtypes and units.
 
 Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + duration_ns)`.
-
-| column       | dtype    | holds                                                                                     |
-|--------------|----------|-------------------------------------------------------------------------------------------|
-| start_ns     | int64    | start                                                                                     |
-| duration_ns  | int64    | duration, never negative                                                                  |
-| lane         | category | `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps`, `unknown`                   |
-| kind         | category | canonical kind (`Kind`); unknown events are `other`                                       |
-| guessed      | bool     | the kind comes from the beginning of an unknown string, not from the vocabulary           |
-| label        | category | event or label text as recorded                                                           |
-| model        | category | base name; null where the row names none                                                  |
-| instance     | Int64    | instance number; null where names carry none                                              |
-| parent_model | category | base name of the enclosing pipeline; null for rows of a model of its own                  |
-| level        | category | `top` or `sub`                                                                            |
-| device       | category | `cpu`, `gpu`, `ane`; null where the row runs on none or it is unknown                    |
-| process      | category | process name; null where the table has none                                               |
-| pid          | Int64    | process id; null where the table has none                                                 |
-| depth        | Int64    | nesting depth as recorded; null where the table has none                                  |
-| operation    | Int64    | index of the operation in the compiled program (`Op<N>` in labels of the hardware): the   |
-|              |          | segment of the model that ran; null where the label names none                            |
-| prediction   | Int64    | index label of the row of `Trace.activity` whose prediction contains this row; null where |
-|              |          | there is none or where several could                                                      |
-| attribution  | category | how sure the link to model and prediction is (`Attribution`)                              |
-| table        | category | schema of the source table                                                                |
-| row          | int64    | 0-based row in that table; counted on through all tables of that schema in the run,       |
-|              |          | in order of their position                                                                |
+`EVENT_DTYPES` says what each column holds, `CALL_DTYPES` what the further ones of the Activity lane do.
 
 What `attribution` means for a row of the Core ML table, which names its model itself:
 
@@ -50,16 +26,6 @@ that is known too:
 | unattributed | neither label nor time says whose it is                                                   |
 
 A call of which Core ML recorded nothing is `inferred` (`tracekit.trace.calls`).
-
-Rows of the Activity lane have further columns (`CALL_DTYPES`):
-
-| column        | dtype    | holds                                                                                    |
-|---------------|----------|------------------------------------------------------------------------------------------|
-| origin        | category | what recorded the call (`Origin`)                                                        |
-| resolution_ns | int64    | time between two samples where call stacks show it, else 0                               |
-| start_min_ns  | int64    | earliest start; so are `start_max_ns`, `end_min_ns` and `end_max_ns`. `start_ns` and      |
-|               |          | `duration_ns` lie inside of them                                                         |
-| single        | bool     | whether the row is known to be one call; False where it may be several                   |
 """
 
 from __future__ import annotations
@@ -161,36 +127,41 @@ class Origin(StrEnum):
     HARDWARE = "hardware"
 
 
-EVENT_DTYPES: dict[str, str] = {
-    "start_ns": "int64",
-    "duration_ns": "int64",
-    "lane": "category",
-    "kind": "category",
-    "guessed": "bool",
-    "label": "category",
-    "model": "category",
-    "instance": "Int64",
-    "parent_model": "category",
-    "level": "category",
-    "device": "category",
-    "process": "category",
-    "pid": "Int64",
-    "depth": "Int64",
-    "operation": "Int64",
-    "prediction": "Int64",
-    "attribution": "category",
-    "table": "category",
-    "row": "int64",
-}
-"""Names in order, with pandas dtypes. Every event frame has exactly these columns."""
+def dtypes_of(*columns: str) -> dict[str, str]:
+    """Names in order, with pandas dtypes, of columns that are written as `name dtype what it holds`."""
+    return {name: dtype for name, dtype, _ in (column.split(" ", 2) for column in columns)}
+
+
+EVENT_DTYPES = dtypes_of(
+    "start_ns int64 start",
+    "duration_ns int64 duration, never negative",
+    "lane category one of `Lane`",
+    "kind category canonical kind (`Kind`); unknown events are `other`",
+    "guessed bool the kind comes from the beginning of an unknown string, not from the vocabulary",
+    "label category event or label text as recorded",
+    "model category base name; null where the row names none",
+    "instance Int64 instance number; null where names carry none",
+    "parent_model category base name of the enclosing pipeline; null for rows of a model of its own",
+    "level category `top` or `sub`",
+    "device category `cpu`, `gpu`, `ane`; null where the row runs on none or it is unknown",
+    "process category process name; null where the table has none",
+    "pid Int64 process id; null where the table has none",
+    "depth Int64 nesting depth as recorded; null where the table has none",
+    "operation Int64 index of the segment of the compiled program that ran (`Op<N>` in labels of hardware); or null",
+    "prediction Int64 index label of the row of `Trace.activity` whose prediction has it; null for none or several",
+    "attribution category how sure the link to model and prediction is (`Attribution`)",
+    "table category schema of the source table",
+    "row int64 0-based row in that table; counted on through all tables of that schema in the run, by position",
+)
+"""What every event frame has, and no more."""
 
 BOUNDS = ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")
 """Columns between which a call begins and ends."""
 
-CALL_DTYPES: dict[str, str] = {
-    "origin": "category",
-    "resolution_ns": "int64",
-    **dict.fromkeys(BOUNDS, "int64"),
-    "single": "bool",
-}
-"""Names in order, with pandas dtypes, of what `Trace.activity` has beyond `EVENT_DTYPES`."""
+CALL_DTYPES = dtypes_of(
+    "origin category what recorded the call (`Origin`)",
+    "resolution_ns int64 time between two samples where call stacks show it, else 0",
+    *(f"{name} int64 bound of the start or end; `start_ns` and `duration_ns` lie inside" for name in BOUNDS),
+    "single bool whether the row is known to be one call; False where it may be several",
+)
+"""What `Trace.activity` has beyond `EVENT_DTYPES`."""

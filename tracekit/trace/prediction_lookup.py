@@ -44,8 +44,7 @@ class Calls:
     """Index in the Core ML rows."""
 
     def tiers(self) -> tuple[IntArray, IntArray]:
-        """How many predictions lie around each, at most `_DEEPEST` (damage can make a chain a circle), and the index of
-        the outermost of them."""
+        """How many predictions lie around each, at most `_DEEPEST` (damage can make a circle), and the outermost."""
         tier = np.zeros(len(self.outer), np.int64)
         outermost = np.arange(len(self.outer))
         for _ in range(_DEEPEST):

@@ -7,8 +7,7 @@ import tracemalloc
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from support.call_stacks import MAIN, START, Call, app, source
 from tracekit.analysis.code.tree import CallTree, Frames, call_tree, in_functions, without_deeper

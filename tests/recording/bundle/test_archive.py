@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.archive import read_archive, read_plist

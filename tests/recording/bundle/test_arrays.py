@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays

@@ -12,8 +12,7 @@ import pytest
 import tracekit
 from support.samples import SAMPLES
 from tracekit.recording import open_recording
-from tracekit.recording.table import IntegerCells, Thread
-from tracekit.recording.table import Process as TargetProcess
+from tracekit.recording.table import IntegerCells, Process as TargetProcess, Thread
 from tracekit.report.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export

@@ -7,8 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive

@@ -7,8 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lxml import etree
 from recording.export.test_round_trip import Writer, tables, written
 
@@ -26,8 +25,7 @@ from support.scanner import (
     source_of,
 )
 from tracekit.errors import UnreadableRecording
-from tracekit.recording import limits as shared_limits
-from tracekit.recording import open_recording
+from tracekit.recording import limits as shared_limits, open_recording
 from tracekit.recording.export import limits, loading
 from tracekit.recording.progress import Meter
 from tracekit.recording.table import CodedCells, LateCells

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracekit.recording.bundle.symbol_archive import SymbolArchive
 from tracekit.recording.function_names import is_core_ml_overlay, short_name

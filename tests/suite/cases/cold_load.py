@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from suite.cases.slow_load import LENGTHS, WAITS, attached_late, before_many_slow_calls, calls, exact, waiting
-from suite.cases.slow_load import at_a_users_pace as at_a_pace
+from suite.cases.slow_load import (
+    LENGTHS,
+    WAITS,
+    at_a_users_pace as at_a_pace,
+    attached_late,
+    before_many_slow_calls,
+    calls,
+    exact,
+    waiting,
+)
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from suite.weight import Weight
 from tracekit.testing import Draws

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.instruments.coreml import event_meaning, event_type_lane, fold

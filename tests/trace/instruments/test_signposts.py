@@ -1,6 +1,5 @@
 import pandas as pd
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.build import build_trace
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracekit.trace.requests.pairing import GENERATION, INFERENCE, PROMPT, Event, Owners, event_of, phases_of
 

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import tracekit
-from tracekit.tui.state import EventRef, Selection, bounds_of, first_state
-from tracekit.tui.state import Session as OpenSession
+from tracekit.tui.state import EventRef, Selection, Session as OpenSession, bounds_of, first_state
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
 

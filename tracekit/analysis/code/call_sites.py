@@ -98,8 +98,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
 
 
 def _events(trace: Trace, kind: Api) -> tuple[IndexArray, Intervals]:
-    """Rows of the app's own calls of one kind, and their times: those of stages belong to the call of their
-    pipeline."""
+    """Rows and times of the app's own calls of one kind: those of stages belong to the call of their pipeline."""
     activity = trace.activity
     own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
     chosen = np.flatnonzero(is_any(activity["kind"], *_KINDS[kind]) & own)

@@ -1,5 +1,4 @@
-"""What threads of the app do: for which calls of Core ML the main one waits, and what code of the app does around and
-between calls."""
+"""For which calls of Core ML the main thread waits, and what code of the app does around and between calls."""
 
 from __future__ import annotations
 

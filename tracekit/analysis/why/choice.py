@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.why.parts import Differences
 from tracekit.arrays import IndexArray
-
-if TYPE_CHECKING:
-    from tracekit.analysis.why.parts import Differences
 
 MOST = 10
 """Predictions over a duration that are explained, unless another number is asked for."""

@@ -258,8 +258,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
 
 
 def waited_for(trace: Trace, explained: Why) -> IntArray:
-    """Labels in `Trace.hardware` of the rows that filled the waits of a prediction, by start. O(log n) and what is
-    there."""
+    """Labels in `Trace.hardware` of rows that filled the waits of a prediction, by start. O(log n + rows there)."""
     if not any(part.behind for part in explained.parts):
         return np.zeros(0, np.int64)
     ordered = in_order(trace)
@@ -269,8 +268,7 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
 
 
 def compiled_for(trace: Trace, explained: Why) -> IntArray:
-    """Positions in the context of a trace of the Metal pipelines that were compiled during a prediction, if that made
-    it slow. O(pipelines)."""
+    """Positions in the context of the Metal pipelines whose compilation made a prediction slow. O(pipelines)."""
     compiled = trace.context.get("metal_pipelines")
     if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
         return np.zeros(0, np.int64)

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from tracekit.characters import map_strings, visible
-from tracekit.comparison import history as following
-from tracekit.comparison import matrix as listing
+from tracekit.comparison import history as following, matrix as listing
 from tracekit.grouping import grouped
 from tracekit.recording.writing.forms import harmless
 

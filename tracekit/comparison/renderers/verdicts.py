@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from tracekit._version import __version__
 from tracekit.characters import visible
+from tracekit.comparison.gate import Gate
 from tracekit.comparison.settings import NAMES, TIMES
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.errors import REPOSITORY, docs_page
 from tracekit.recording.writing.xml import xml_text
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.comparison.gate import Gate
 
 _TAGS = {
     Verdict.FAILED: "failure",

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, convert_code, functions_of, name_list, no_precision, type_code
-
-if TYPE_CHECKING:
-    from tracekit.model_files.facts import Conversion, Feature, Function, ModelFile
+from tracekit.model_files.facts import Conversion, Feature, Function, ModelFile
 
 FLOAT16_INTERFACE = 7
 """Specification version that has Float16 arrays and images: iOS 16, macOS 13."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
 from tracekit.model_files.facts import Feature, FeatureKind, Form, Function, Kind, ModelFile
 from tracekit.model_files.versions import deployment_target
-
-if TYPE_CHECKING:
-    from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
 
 LISTED = 4
 """Names that a sentence lists."""

@@ -16,10 +16,7 @@ class Options(tk.Options):
         4, "hand-offs per prediction", "One planned hand-off is normal; back and forth twice is not."
     )
     interrupted_share: float = tk.option(
-        0.05,
-        "share of prediction time",
-        "Heuristic: smaller interruptions are hardly worth changing a model.",
-        maximum=1,
+        0.05, "share of prediction time", "Heuristic: smaller interruptions are hardly worth changing a model."
     )
     min_cpu_us: float = tk.option(
         SHORT_CPU_NS / 1e3,

@@ -10,9 +10,7 @@ class Options(tk.Options):
     limit: int = tk.option(
         2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )
-    busy_share: float = tk.option(
-        0.10, "share of busy time", "Heuristic: short peaks above the limit are harmless.", maximum=1
-    )
+    busy_share: float = tk.option(0.10, "share of busy time", "Heuristic: short peaks above the limit are harmless.")
     slowdown: float = tk.option(
         1.5,
         "times the median latency alone",

@@ -16,20 +16,16 @@ from tracekit.detectors.shared.options import ContentionOptions
 
 class Options(ContentionOptions):
     overlap_share: float = tk.option(
-        0.2,
-        "share of a prediction's CPU work",
-        "A shorter overlap costs less than the usual spread of latencies.",
-        maximum=1,
+        0.2, "share of a prediction's CPU work", "A shorter overlap costs less than the usual spread of latencies."
     )
     calm_share: float = tk.option(
-        0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect.", maximum=1
+        0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect."
     )
     cpu_share: float = tk.option(
         0.2,
         "share of a prediction's time",
         "Two models that share a core double their CPU work. With less of it, a prediction slows down by "
         "less than `slowdown`.",
-        maximum=1,
     )
 
 

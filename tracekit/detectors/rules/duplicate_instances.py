@@ -24,7 +24,6 @@ class Options(tk.Options):
         PARALLEL_SHARE,
         "share of busy time",
         "Heuristic: instances that run concurrently for longer than chance exist for that purpose.",
-        maximum=1,
     )
     unused_s: float = tk.option(10.0, "s", "Heuristic: an instance may be loaded some time before its first use.")
     alike: float = tk.option(

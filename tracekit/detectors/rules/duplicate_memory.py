@@ -21,11 +21,10 @@ class Options(tk.Options):
         0.5,
         "share of what the first load adds",
         "Heuristic: instances that share their weights add little; a copy adds about as much again.",
-        maximum=1,
     )
     min_predictions: int = tk.option(10, "predictions", "As in duplicate-instances.")
     min_switches: int = tk.option(MIN_SWITCHES, "switches between instances", "As in duplicate-instances.")
-    parallel_share: float = tk.option(PARALLEL_SHARE, "share of busy time", "As in duplicate-instances.", maximum=1)
+    parallel_share: float = tk.option(PARALLEL_SHARE, "share of busy time", "As in duplicate-instances.")
     alike: float = tk.option(ALIKE, "times", "As in duplicate-instances.")
 
 

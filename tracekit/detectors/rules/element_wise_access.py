@@ -13,7 +13,6 @@ class Options(AppWorkOptions):
         0.1,
         "share of samples",
         "Heuristic: below a tenth, other work comes first. A public recording of a speech recognizer has a fifth.",
-        maximum=1,
     )
 
 

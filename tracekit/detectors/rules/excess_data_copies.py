@@ -16,13 +16,11 @@ class Options(tk.Options):
         0.10,
         "share of prediction time",
         "Heuristic: recordings without the problem stay below 1%; published cases are at 25% to 30%.",
-        maximum=1,
     )
     large_input_share: float = tk.option(
         0.05,
         "share of prediction time",
         "Heuristic: half of `copy_share`, because a single input that stands out is worth reporting earlier.",
-        maximum=1,
     )
     large_input_ratio: float = tk.option(
         10.0,

@@ -14,7 +14,6 @@ class Options(tk.Options):
         "share of prediction time",
         "Heuristic: half of the limit for all copies, because only the model's input and output "
         "types determine whether data is converted.",
-        maximum=1,
     )
     min_cast_us: float = tk.option(
         20.0, "µs", "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27)."

@@ -10,7 +10,6 @@ class Options(tk.Options):
         tk.MAX_OUTSIDE_SHARE,
         "share of the Neural Engine's execution time",
         "Heuristic: below this share, a few rows of the system change no result.",
-        maximum=1,
     )
 
 

@@ -14,7 +14,7 @@ _EXCEEDED = "context window"
 
 class Options(tk.Options):
     share: float = tk.option(
-        0.8, "share of the window", "Heuristic: an answer and its next question take what is left.", maximum=1
+        0.8, "share of the window", "Heuristic: an answer and its next question take what is left."
     )
     window_tokens: int = tk.option(
         0,

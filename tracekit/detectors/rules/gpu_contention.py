@@ -15,10 +15,10 @@ from tracekit.detectors.shared.options import ContentionOptions
 
 class Options(ContentionOptions):
     overlap_share: float = tk.option(
-        0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less.", maximum=1
+        0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less."
     )
     calm_share: float = tk.option(
-        0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect.", maximum=1
+        0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect."
     )
 
 

@@ -11,7 +11,7 @@ from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 class Options(tk.Options):
     min_load_ms: float = tk.option(300.0, "ms", "Heuristic: a shorter delay of a first word is hardly noticed.")
     share: float = tk.option(
-        0.2, "share of the time to first token", "Heuristic: below, the prompt itself is what takes long.", maximum=1
+        0.2, "share of the time to first token", "Heuristic: below, the prompt itself is what takes long."
     )
     ratio: float = tk.option(
         3.0,

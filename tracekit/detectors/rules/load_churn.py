@@ -15,13 +15,11 @@ class Options(tk.Options):
         "share of the model's time",
         "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
         " a tenth on, users feel it.",
-        maximum=1,
     )
     in_turns_share: float = tk.option(
         IN_TURNS_SHARE,
         "share of the reloads",
         "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
-        maximum=1,
     )
 
 

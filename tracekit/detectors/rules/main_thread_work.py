@@ -16,10 +16,9 @@ class Options(tk.Options):
         "share of the call",
         "Heuristic: a call on the main thread is inside the hang it causes; one in the background often "
         "extends beyond it.",
-        maximum=1,
     )
     hang_share: float = tk.option(
-        0.5, "share of the hang", "Heuristic: if calls cover less, something else takes most of the hang.", maximum=1
+        0.5, "share of the hang", "Heuristic: if calls cover less, something else takes most of the hang."
     )
     ratio: float = tk.option(
         2.0,

@@ -11,7 +11,7 @@ from tracekit.detectors.shared.wording import of_models
 class Options(tk.Options):
     min_mb: float = min_mb_option()
     min_share: float = tk.option(
-        0.05, "share of the footprint", "Heuristic: caches of a large app grow by some percent.", maximum=1
+        0.05, "share of the footprint", "Heuristic: caches of a large app grow by some percent."
     )
     late_share: float = tk.option(
         0.5,

@@ -15,7 +15,10 @@ class Options(tk.Options):
         0.0, "MB", "Only you know the limit of your oldest device, or of an extension. 0 means that none is set."
     )
     near_share: float = tk.option(
-        0.9, "share of the limit", "Heuristic: what a sample each second misses, and the system itself, need the rest."
+        0.9,
+        "share of the limit",
+        "Heuristic: what a sample each second misses, and the system itself, need the rest.",
+        maximum=1_000_000_000,
     )
 
 

@@ -19,7 +19,7 @@ class Options(tk.Options):
         0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )
     missed_share: float = tk.option(
-        0.05, "share of predictions", "Heuristic: users see one late frame in twenty as a stutter.", maximum=1
+        0.05, "share of predictions", "Heuristic: users see one late frame in twenty as a stutter."
     )
     min_predictions: int = tk.option(
         20, "predictions", "Heuristic: among fewer predictions, a single late one would decide."

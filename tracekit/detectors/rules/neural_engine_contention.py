@@ -12,13 +12,10 @@ from tracekit.detectors.shared.competing_work import time_by_model
 
 class Options(tk.Options):
     wait_share: float = tk.option(
-        0.2,
-        "share of a prediction's time",
-        "Heuristic: shorter waits are within the usual spread of latencies.",
-        maximum=1,
+        0.2, "share of a prediction's time", "Heuristic: shorter waits are within the usual spread of latencies."
     )
     affected_share: float = tk.option(
-        0.1, "share of predictions", "Heuristic: fewer predictions of two models meet by chance.", maximum=1
+        0.1, "share of predictions", "Heuristic: fewer predictions of two models meet by chance."
     )
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 

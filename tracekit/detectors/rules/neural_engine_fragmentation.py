@@ -13,7 +13,7 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 class Options(tk.Options):
     segments: int = tk.option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = tk.option(
-        0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
+        0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model."
     )
     min_predictions: int = tk.option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 

@@ -29,13 +29,12 @@ class Options(tk.Options):
     )
     min_extra_ms: float = tk.option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
     slow_share: float = tk.option(
-        0.5, "share of first predictions", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
+        0.5, "share of first predictions", "Heuristic: fewer slow predictions do not show a pattern."
     )
     as_slow_share: float = tk.option(
         0.02,
         "share of the other predictions",
         "Heuristic: if this many others stand out too, slow predictions are no matter of the shape.",
-        maximum=1,
     )
     group_share: float = tk.option(
         0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second shape.", maximum=0.5

@@ -14,7 +14,6 @@ class Options(tk.Options):
         GAP_SHARE,
         "share of the time",
         "From one half on, the app's own work takes longer than the predictions, so a faster model hardly helps.",
-        maximum=1,
     )
     min_predictions: int = tk.option(
         10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline."

@@ -12,11 +12,11 @@ from tracekit.detectors.shared.requests import USES, Asked, is_open, judge_reque
 
 class Options(tk.Options):
     cached_share: float = tk.option(
-        0.2, "share of the tokens before", "Heuristic: a cache that works holds nearly all of them.", maximum=1
+        0.2, "share of the tokens before", "Heuristic: a cache that works holds nearly all of them."
     )
     min_tokens: int = tk.option(200, "tokens", "Heuristic: a shorter beginning is processed in no time.")
     missed_share: float = tk.option(
-        0.5, "share of requests", "Heuristic: less often, the cache may have been given up on purpose.", maximum=1
+        0.5, "share of requests", "Heuristic: less often, the cache may have been given up on purpose."
     )
     min_requests: int = tk.option(3, "requests", "Heuristic: once or twice, memory may have run low.")
 

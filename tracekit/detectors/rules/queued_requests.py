@@ -11,10 +11,7 @@ from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_
 class Options(tk.Options):
     min_wait_ms: float = tk.option(100.0, "ms", "From about 0.1 s on, users notice that they wait (Nielsen, 1993).")
     share: float = tk.option(
-        0.2,
-        "share of a request's time",
-        "Heuristic: a shorter wait is lost in the time that the answer takes.",
-        maximum=1,
+        0.2, "share of a request's time", "Heuristic: a shorter wait is lost in the time that the answer takes."
     )
     min_requests: int = tk.option(
         2, "requests", "Heuristic: one request that waits can be chance, such as a double tap."

@@ -10,14 +10,11 @@ from tracekit.detectors.shared.requests import USES, Asked, is_open, judge_reque
 
 class Options(tk.Options):
     share: float = tk.option(
-        0.8,
-        "share of requests",
-        "Heuristic: at nearly each request, so that no change of the task explains it.",
-        maximum=1,
+        0.8, "share of requests", "Heuristic: at nearly each request, so that no change of the task explains it."
     )
     min_requests: int = tk.option(3, "requests", "Heuristic: once or twice, a new chat may have begun.")
     cached_share: float = tk.option(
-        0.2, "share of the tokens", "Heuristic: a cache that still holds the instructions holds as much.", maximum=1
+        0.2, "share of the tokens", "Heuristic: a cache that still holds the instructions holds as much."
     )
 
 

@@ -18,7 +18,6 @@ class Options(tk.Options):
         SINGLE_USE_SHARE,
         "share of loads",
         "Heuristic: leaves room for a few longer runs of predictions between reloads.",
-        maximum=1,
     )
     idle_s: float = max_idle_option()
 

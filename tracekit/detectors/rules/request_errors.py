@@ -11,7 +11,7 @@ CANCELED = "canceled"
 
 class Options(tk.Options):
     share: float = tk.option(
-        0.05, "share of requests", "Heuristic: users remember one answer in twenty that does not come.", maximum=1
+        0.05, "share of requests", "Heuristic: users remember one answer in twenty that does not come."
     )
     min_errors: int = tk.option(1, "requests", "Heuristic: each error is an answer that somebody did not get.")
 

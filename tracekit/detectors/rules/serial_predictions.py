@@ -5,39 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.idle_gaps import (
-    Activity,
-    SequenceGaps,
-    device_idle,
-    find_gaps,
-    gap_finding,
-    is_autoregressive,
-    may_be_one_answer,
-    pacing_words,
-    unclear,
-)
+from tracekit.detectors.shared import idle_gaps
 from tracekit.detectors.shared.options import GAP_SHARE
 
 
 class Options(tk.Options):
     gap_share: float = tk.option(
-        0.2,
-        "share of the time",
-        "Heuristic: below a fifth, overlapping predictions gain little for the effort.",
-        maximum=1,
+        0.2, "share of the time", "Heuristic: below a fifth, overlapping predictions gain little for the effort."
     )
     min_predictions: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for gaps that would vanish if calls overlapped."""
-    gaps = find_gaps(view, options.min_predictions)
-    if not isinstance(gaps, SequenceGaps):
+    gaps = idle_gaps.find_gaps(view, options.min_predictions)
+    if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
     reason = _other_reason(view, gaps, options)
     if reason:
         return view.passed(reason, (_idle_metric(gaps, options),))
-    resting = int(device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
+    resting = int(idle_gaps.device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
         tk.above("compute unit idle", resting, "share", options.gap_share),
         _idle_metric(gaps, options),
@@ -47,12 +34,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"The compute unit idles {tk.format_share(resting)} of the time between successive predictions.", metrics
         )
-    if is_autoregressive(view):
+    if idle_gaps.is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return view.passed(words, metrics)
-    if gaps.activity is Activity.UNCLEAR:
-        return unclear(view, f"The compute unit idles {tk.format_share(resting)}")
-    if may_be_one_answer(view):
+    if gaps.activity is idle_gaps.Activity.UNCLEAR:
+        return idle_gaps.unclear(view, f"The compute unit idles {tk.format_share(resting)}")
+    if idle_gaps.may_be_one_answer(view):
         return view.unknown(
             "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
             "each needs the previous result, none can overlap.",
@@ -67,21 +54,21 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"starts every {view.time(distance)}, and for {view.time(idle)} of that Core ML is idle{marked}. If none needs "
         f"the previous result, two in flight would allow one about every {view.time(busy)}."
     )
-    return gap_finding(view, gaps, summary, metrics, ", in which another one could run")
+    return idle_gaps.gap_finding(view, gaps, summary, metrics, ", in which another one could run")
 
 
-def _idle_metric(gaps: SequenceGaps, options: Options) -> tk.Metric:
+def _idle_metric(gaps: idle_gaps.SequenceGaps, options: Options) -> tk.Metric:
     return tk.above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
 
 
-def _other_reason(view: tk.ModelView, gaps: SequenceGaps, options: Options) -> str:
+def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Options) -> str:
     """Why the gaps are none that overlapping would fill; empty where they may be."""
     if gaps.idle.share < options.gap_share:
         return f"Core ML is idle {tk.format_share(gaps.idle.share)} of the time between successive predictions."
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
-    if gaps.activity is Activity.PACED:
-        return pacing_words(gaps)
+    if gaps.activity is idle_gaps.Activity.PACED:
+        return idle_gaps.pacing_words(gaps)
     if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
     if gaps.culprit != view.name:

@@ -25,9 +25,7 @@ class Options(tk.Options):
         "Heuristic: twice as long is beyond the usual spread of latencies.",
     )
     min_extra_ms: float = tk.option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
-    slow_share: float = tk.option(
-        0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
-    )
+    slow_share: float = tk.option(0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.")
     min_gaps: int = tk.option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
     min_predictions: int = tk.option(
         10, "other predictions", "Heuristic: a median of fewer predictions depends on chance."

@@ -10,10 +10,7 @@ from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 
 class Options(tk.Options):
     share: float = tk.option(
-        0.3,
-        "share of a request's time",
-        "Heuristic: below, the model itself decides how long a request takes.",
-        maximum=1,
+        0.3, "share of a request's time", "Heuristic: below, the model itself decides how long a request takes."
     )
     min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in a chat, a shorter wait for a tool is not noticed.")
 

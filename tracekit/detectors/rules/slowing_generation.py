@@ -20,6 +20,7 @@ class Options(tk.Options):
         0.15,
         "share of the time expected",
         "Heuristic: half of the context later, users read such a slowdown as a stall.",
+        maximum=1_000_000_000,
     )
     min_tokens: int = tk.option(80, "tokens", "Heuristic: fewer do not show a curve.")
     min_range: int = tk.option(

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.autoregression import (
-    SURE_OPENING,
-    StateCopies,
-    copies_grow,
-    opened_by_another_model,
-    opens_sequence,
-    state_copies,
-)
+from tracekit.analysis import autoregression
 from tracekit.analysis.throughput import burst_numbers
 
 USUAL_CALLS = 0.9
@@ -21,10 +14,7 @@ USUAL_CALLS = 0.9
 
 class Options(tk.Options):
     copy_share: float = tk.option(
-        0.10,
-        "share of the prediction",
-        "Heuristic: smaller copies do not come from a cache of relevant size.",
-        maximum=1,
+        0.10, "share of the prediction", "Heuristic: smaller copies do not come from a cache of relevant size."
     )
     balance: float = tk.option(
         0.25,
@@ -41,7 +31,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     times = tk.Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return view.not_applicable("Predictions overlap, so none continues the previous one.")
-    copies = state_copies(rows, view.data)
+    copies = autoregression.state_copies(rows, view.data)
     large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
     passed_on = large & balanced
@@ -93,17 +83,17 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-def _sign(view: tk.ModelView, copies: StateCopies) -> str:
+def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
     sequence = burst_numbers(rows)
-    if copies_grow(copies.both, sequence):
+    if autoregression.copies_grow(copies.both, sequence):
         return "the copies grow with each prediction of a sequence"
     if copies.has_small_input.mean() < USUAL_CALLS:
         return ""
-    if opens_sequence(rows["duration_ns"].to_numpy(), sequence, SURE_OPENING).any():
+    if autoregression.opens_sequence(rows["duration_ns"].to_numpy(), sequence, autoregression.SURE_OPENING).any():
         return "sequences open with a long prediction, as for a prompt"
-    if opened_by_another_model(view.trace, rows, sequence):
+    if autoregression.opened_by_another_model(view.trace, rows, sequence):
         return "each sequence follows a prediction of another model, as after a prompt"
     return ""
 

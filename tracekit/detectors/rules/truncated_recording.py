@@ -30,7 +30,6 @@ class Options(tk.Options):
         "share of the time",
         "Heuristic: a prediction in flight when recording stops is normal and changes no result, unless "
         "it makes up much of the recording.",
-        maximum=1,
     )
 
 

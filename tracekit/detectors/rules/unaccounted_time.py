@@ -15,7 +15,6 @@ class Options(tk.Options):
         0.5,
         "share of prediction time",
         "Heuristic: from here on, more is unknown than known; in a public recording, two models have 97% and 65%.",
-        maximum=1,
     )
     min_predictions: int = tk.option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
     min_mean_ms: float = tk.option(

@@ -24,14 +24,13 @@ class Options(tk.Options):
         maximum=3,
     )
     elsewhere_share: float = tk.option(
-        0.5, "share of the work", "Heuristic: from here on, most of the work runs elsewhere.", maximum=1
+        0.5, "share of the work", "Heuristic: from here on, most of the work runs elsewhere."
     )
     shown_share: float = tk.option(
         0.2,
         "share of prediction time",
         "Heuristic: if rows show less, most of the work may have left none; rows of a model on the CPU "
         "cover 35% in a public recording.",
-        maximum=1,
     )
     min_predictions: int = tk.option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 

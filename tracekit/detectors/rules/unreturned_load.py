@@ -18,7 +18,7 @@ class Options(tk.Options):
     )
     min_mb: float = min_mb_option()
     kept_share: float = tk.option(
-        0.5, "share of what a load adds", "Heuristic: what stays after a release is otherwise a small part.", maximum=1
+        0.5, "share of what a load adds", "Heuristic: what stays after a release is otherwise a small part."
     )
 
 

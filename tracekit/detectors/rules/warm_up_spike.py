@@ -31,13 +31,11 @@ class Options(tk.Options):
         0.5,
         "share of the first prediction's duration",
         "Heuristic: predictions that take this much of it are slow in the same way; a warm-up stands out from them.",
-        maximum=1,
     )
     as_slow_share: float = tk.option(
         0.05,
         "share of the following predictions",
         "Heuristic: if this many later predictions are as slow, the first one is no exception.",
-        maximum=1,
     )
     gap_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 

@@ -10,10 +10,7 @@ from tracekit.detectors.shared.requests import OUTSIDE_PHASES, RECORD_MORE, USES
 
 class Options(tk.Options):
     share: float = tk.option(
-        0.25,
-        "share of the requests' time",
-        "Heuristic: a quarter is worth moving off the path of each token.",
-        maximum=1,
+        0.25, "share of the requests' time", "Heuristic: a quarter is worth moving off the path of each token."
     )
     min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in less time of requests, one slow step would decide.")
 

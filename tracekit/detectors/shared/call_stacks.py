@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.code.threads import Blocking, runs_interface
-
-if TYPE_CHECKING:
-    from tracekit.analysis.code.threads import AppWork
-    from tracekit.detectors.shared.options import AppWorkOptions
+from tracekit.analysis.code.threads import AppWork, Blocking, runs_interface
+from tracekit.detectors.shared.options import AppWorkOptions
 
 
 class AppWorkWords(NamedTuple):

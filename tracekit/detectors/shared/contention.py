@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,8 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.detectors.shared.options import ContentionOptions
 from tracekit.detectors.shared.wording import NOT_COMPARED, keep_loaded, record_alone
-
-if TYPE_CHECKING:
-    from tracekit.detectors.shared.options import ContentionOptions
 
 
 class ContentionWords(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
+from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.idle import (
     BEAT_SPREAD,
@@ -29,10 +29,6 @@ from tracekit.analysis.idle import (
 from tracekit.analysis.memory import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
-
-if TYPE_CHECKING:
-    from tracekit.analysis.code.sites import CallSite
-
 
 WORK_SPREAD = 0.3
 """Gaps whose half distance between quartiles is at most this share of their median are taken for work of the app.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.instances import Traits, traits
+from tracekit.analysis.instances import Instances, Traits, traits
 from tracekit.trace.cache import cached
-
-if TYPE_CHECKING:
-    from tracekit.analysis.instances import Instances
 
 MIN_SWITCHES, PARALLEL_SHARE, ALIKE = 5, 0.05, 1.5
 """Defaults of `duplicate-instances`, which other rules go by too."""

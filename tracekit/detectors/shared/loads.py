@@ -14,16 +14,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.memory import top_calls
-from tracekit.detectors.shared.options import (
-    IN_TURNS_SHARE,
-    LOADS_PER_PREDICTION,
-    MAX_IDLE_S,
-    MIN_LOADS,
-    RELOAD_SHARE,
-    SINGLE_USE_SHARE,
-    SOON_MS,
-    WARM_UP_PAUSE_S,
-)
+from tracekit.detectors.shared import options as common
 from tracekit.trace.calls.stacks import Api
 
 
@@ -82,7 +73,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, view.loads[chosen], common.SOON_MS, common.WARM_UP_PAUSE_S)[0]
     return chosen
 
 
@@ -124,15 +115,15 @@ def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
 class EachTimeRule(NamedTuple):
     """From when on a model counts as loaded again for each prediction."""
 
-    min_loads: int = MIN_LOADS
-    loads_per_prediction: float = LOADS_PER_PREDICTION
-    single_use_share: float = SINGLE_USE_SHARE
+    min_loads: int = common.MIN_LOADS
+    loads_per_prediction: float = common.LOADS_PER_PREDICTION
+    single_use_share: float = common.SINGLE_USE_SHARE
 
 
 def for_each_prediction(view: tk.ModelView) -> bool:
     """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
     The model has loads and predictions. O((l + p) log(l + p))."""
-    return tk.all_reached(load_metrics(view, load_pattern(view, round(MAX_IDLE_S * 1e9)), EachTimeRule()))
+    return tk.all_reached(load_metrics(view, load_pattern(view, round(common.MAX_IDLE_S * 1e9)), EachTimeRule()))
 
 
 def load_metrics(view: tk.ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[tk.Metric, ...]:
@@ -208,6 +199,6 @@ def again_and_again(view: tk.ModelView) -> bool:
     loads and predictions. O((l + p) log(l + p))."""
     if for_each_prediction(view):
         return True
-    reloaded = reloads(view, round(MAX_IDLE_S * 1e9))
-    enough = len(reloaded.rows) >= MIN_LOADS - 1 and reloaded.share >= RELOAD_SHARE
-    return enough and reloaded.in_turns_share < IN_TURNS_SHARE
+    reloaded = reloads(view, round(common.MAX_IDLE_S * 1e9))
+    enough = len(reloaded.rows) >= common.MIN_LOADS - 1 and reloaded.share >= common.RELOAD_SHARE
+    return enough and reloaded.in_turns_share < common.IN_TURNS_SHARE

@@ -49,7 +49,6 @@ def hang_share_option() -> Any:
         "share of the time",
         "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
         "overlaps it by chance.",
-        maximum=1,
     )
 
 
@@ -92,7 +91,7 @@ def min_predictions_option() -> Any:
 class AppWorkOptions(tk.Options):
     """Thresholds of a check that counts samples, of 1 ms each, of the app's own work."""
 
-    share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.", maximum=1)
+    share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.")
     min_samples: int = tk.option(
         20, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters."
     )
@@ -110,11 +109,8 @@ class ContentionOptions(tk.Options):
         0.5,
         "share of the extra time",
         "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
-        maximum=1,
     )
-    affected_share: float = tk.option(
-        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
-    )
+    affected_share: float = tk.option(0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.")
     min_compared: int = tk.option(
         5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )

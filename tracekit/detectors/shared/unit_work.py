@@ -4,7 +4,7 @@ suggest where the hardware was not recorded."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,8 @@ import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.instances import SHOWN_BY, suggested_unit
 from tracekit.analysis.memory import top_calls
+from tracekit.intervals import CoveredTime
 from tracekit.trace.calls.stacks import Unit
-
-if TYPE_CHECKING:
-    from tracekit.intervals import CoveredTime
 
 _PARTS = {
     tk.Device.ANE: (Part.ANE, Part.ANE_REQUESTED, tk.Lane.NEURAL_ENGINE),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import tracekit.detectors as tk
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."

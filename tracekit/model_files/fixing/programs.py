@@ -90,8 +90,7 @@ def _save_functions(described: Any, target: Path, metadata: Any, tools: Any) -> 
 
 @contextmanager
 def _refused(what: str) -> Iterator[None]:
-    """Raise `TracekitError` for whatever coremltools raises, and keep its warnings: it leaves folders to the garbage
-    collector."""
+    """Raise `TracekitError` for whatever coremltools raises, and keep its warnings: it leaves folders behind."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -17,17 +17,8 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tracekit.model_files.performance import values
 from tracekit.model_files.performance.facts import ALL_UNITS, PerformanceReport, PlannedOperation, ReportForm, Timing
-from tracekit.model_files.performance.values import (
-    CHOICES,
-    DEEPEST,
-    amount,
-    check_count,
-    is_constant,
-    planned_operation,
-    units_of,
-    with_times,
-)
 from tracekit.model_files.untrusted import UnreadableModel, entries, mapping, words
 
 _MS = 1e6
@@ -48,7 +39,7 @@ def profiler_plan(document: object, path: Path) -> PerformanceReport | None:
         if not any("operations" in block for block in blocks.values()):
             return None
         calls = [(function, entry) for function, block in blocks.items() for entry in _all_operations(block)]
-    check_count(len(calls))
+    values.check_count(len(calls))
     operations = tuple(
         _profile_operation(mapping(entry), function, number) for number, (function, entry) in enumerate(calls)
     )
@@ -63,16 +54,16 @@ def profiler_plan(document: object, path: Path) -> PerformanceReport | None:
 def _all_operations(block: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
     for entry in entries(block.get("operations")):
         yield entry
-        if depth < DEEPEST:
+        if depth < values.DEEPEST:
             for inner in entries(mapping(entry).get("blocks")):
                 yield from _all_operations(mapping(inner), depth + 1)
 
 
 def _profile_operation(entry: Mapping[str, Any], function: str, number: int) -> PlannedOperation:
     listed = entry.get("supported_devices")
-    time = amount(entry.get("op_time"), "the time of an operation", 1e12)
+    time = values.amount(entry.get("op_time"), "the time of an operation", 1e12)
     outputs = entries(entry.get("outputs"))
-    return planned_operation(
+    return values.planned_operation(
         number,
         words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("operator_id")),
         words(entry.get("operatorName")),
@@ -92,9 +83,9 @@ def coremltools_plan(document: object, path: Path) -> PerformanceReport | None:
     listed = list(infos.values()) if isinstance(infos, Mapping) else entries(infos)
     if not listed or not {"deviceUsage", "path"} <= set(mapping(listed[0])):
         return None
-    check_count(len(listed))
+    values.check_count(len(listed))
     operations = (_plan_operation(mapping(entry), number) for number, entry in enumerate(listed))
-    planned = tuple(entry for entry in operations if not is_constant(entry.type))
+    planned = tuple(entry for entry in operations if not values.is_constant(entry.type))
     return PerformanceReport(path.stem, path.name, ReportForm.COREMLTOOLS, operations=planned, notes=(_NOT_NAMED,))
 
 
@@ -108,16 +99,18 @@ def _plan_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:
     }
     name = names.get("programOperation") or names.get("neuralNetworkLayer") or ""
     function, cost = names.get("programFunction") or "main", entry.get("estimatedCost")
-    return planned_operation(number, name, "", usage.get("preferred"), usage.get("supported"), cost, function=function)
+    return values.planned_operation(
+        number, name, "", usage.get("preferred"), usage.get("supported"), cost, function=function
+    )
 
 
 def operations_of(plan: Any, median_ns: float | None) -> tuple[PlannedOperation, ...]:
     """Operations and layers of a `MLComputePlan`; times are cost × median. O(operations)."""
     operations: list[PlannedOperation] = []
     for operation in _structure(plan, plan.model_structure, "main", 0):
-        check_count(len(operations))
+        values.check_count(len(operations))
         operations.append(replace(operation, number=len(operations)))
-    return with_times(operations, median_ns)
+    return values.with_times(operations, median_ns)
 
 
 def _structure(plan: Any, structure: Any, name: str, depth: int) -> Iterator[PlannedOperation]:
@@ -128,20 +121,20 @@ def _structure(plan: Any, structure: Any, name: str, depth: int) -> Iterator[Pla
         for layer in structure.neuralnetwork.layers:
             usage = plan.get_compute_device_usage_for_neuralnetwork_layer(layer)
             yield _operation(layer.name, layer.type, usage, None, name)
-    elif structure.pipeline is not None and depth < DEEPEST:
+    elif structure.pipeline is not None and depth < values.DEEPEST:
         for stage, held in dict(structure.pipeline.sub_models).items():
             yield from _structure(plan, held, stage, depth + 1)
 
 
 def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[PlannedOperation]:
     for operation in block.operations:
-        if is_constant(operation.operator_name):
+        if values.is_constant(operation.operator_name):
             continue
         usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
         cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
         name = operation.outputs[0].name if operation.outputs else ""
         yield _operation(name, operation.operator_name, usage, cost, function)
-        if depth < DEEPEST:
+        if depth < values.DEEPEST:
             for inner in operation.blocks:
                 yield from _block(plan, inner, function, depth + 1)
 
@@ -150,7 +143,7 @@ def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> Pl
     """All is None where the deployment target of the model is too old for a plan."""
     preferred = None if usage is None else type(usage.preferred_compute_device).__name__
     supported = None if usage is None else [type(each).__name__ for each in usage.supported_compute_devices]
-    return planned_operation(
+    return values.planned_operation(
         0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function
     )
 
@@ -169,7 +162,9 @@ _MODEL = ("modelname", "model")
 _ASKED = ("computeunits",)
 """Keys without capitals, `_` and `-`."""
 
-_CHOICES = {name.lower(): units for name, units in CHOICES.items()} | {"cpuandne": CHOICES["cpuAndNeuralEngine"]}
+_CHOICES = {name.lower(): units for name, units in values.CHOICES.items()} | {
+    "cpuandne": values.CHOICES["cpuAndNeuralEngine"]
+}
 _SUFFIXES = (".mlpackage", ".mlmodelc", ".mlmodel")
 _SEPARATORS = re.compile(r"[,|]")
 _EXPECTED = f"expected {', '.join(ALL_UNITS[:-1])} or {ALL_UNITS[-1]}"
@@ -183,8 +178,8 @@ def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
     plain = list(map(_plain, listed))
     if not any(_value(entry, _OPERATOR) and _value(entry, _PREFERRED + _SUPPORTED) is not None for entry in plain):
         return None
-    check_count(len(plain))
-    named = [entry for entry in plain if not is_constant(words(_value(entry, _OPERATOR)))]
+    values.check_count(len(plain))
+    named = [entry for entry in plain if not values.is_constant(words(_value(entry, _OPERATOR)))]
     operations = tuple(_dumped_operation(entry, number) for number, entry in enumerate(named))
     if not any(operation.unit for operation in operations):
         raise UnreadableModel(f"the compute plan names no compute unit that is known{_unknown(named)}; {_EXPECTED}")
@@ -216,13 +211,13 @@ def _dumped_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation
         name = words(name[0]) or mapping(name[0]).get("name") if name else None
     if isinstance(supported, str):
         supported = _SEPARATORS.split(supported)
-    return planned_operation(
+    return values.planned_operation(
         number,
         words(name),
         words(_value(entry, _OPERATOR)),
         _value(entry, _PLACED),
         # An operation without a plan has an empty list.
-        supported if units_of(supported) else None,
+        supported if values.units_of(supported) else None,
         cost.get("weight") if isinstance(cost, Mapping) else cost,
         # A path to it, such as `model/functions/main`, in one of the tools.
         function=words(_value(entry, _FUNCTION)).rpartition("/")[2] or "main",

@@ -1,5 +1,4 @@
-"""Which report lies at a path, and what it says. What `tracekit inspect --json` prints of any report is read here
-again."""
+"""Which report lies at a path, and what it says: also any that `tracekit inspect --json` printed."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ def load_performance_report(path: Path | str) -> PerformanceReport:
 
 
 def report_in(data: bytes, path: Path) -> PerformanceReport | None:
-    """The report that the content of a file is; None where it is something else. Raises `UnreadableModel` where it is
-    damaged. O(size)."""
+    """The report in the content of a file; None for something else. Raises `UnreadableModel` if damaged. O(size)."""
     document = parse_json(data)
     return None if document is None else report_of(document, path)
 

@@ -1,5 +1,4 @@
-"""Values of the JSON that reports are written in. What has the wrong type counts as unknown, and what is impossible
-as damage."""
+"""Values of the JSON of reports. A wrong type counts as unknown, and what is impossible as damage."""
 
 from __future__ import annotations
 

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tracekit.model_files.performance.facts import (
-    ComputeUnit,
-    PerformanceReport,
-    PlannedOperation,
-    ReportForm,
-    Timing,
-    timing_of,
-)
+from tracekit.model_files.performance import facts
 from tracekit.model_files.performance.values import (
     CHOICES,
     DEEPEST,
@@ -37,7 +30,7 @@ _CHOICES = ("cpuOnly", "cpuAndGPU", "all", "cpuAndNeuralEngine")
 _COLD_UNKNOWN = "The report does not say how many values make an experiment, so cold ones count like the others."
 
 
-def xcode_report(document: object, path: Path) -> PerformanceReport | None:
+def xcode_report(document: object, path: Path) -> facts.PerformanceReport | None:
     """The report; None for other JSON. Raises `UnreadableModel`. O(operations + samples)."""
     keys = mapping(document)
     if "deviceResults" not in keys:
@@ -51,10 +44,10 @@ def xcode_report(document: object, path: Path) -> PerformanceReport | None:
     operations = None
     if "modelStructure" in results:
         operations = with_times(_operations(results["modelStructure"]), prediction.median_ns if prediction else None)
-    return PerformanceReport(
+    return facts.PerformanceReport(
         name=words(mapping(keys.get("modelMetadata")).get("fileName")) or path.stem,
         source=path.name,
-        form=ReportForm.XCODE,
+        form=facts.ReportForm.XCODE,
         asked=_units_of_choice(keys.get("computeUnit")),
         device=words(device.get("modelName")) or None,
         system=words(device.get("osNameAndVersionWithoutBuildNumber")) or None,
@@ -66,19 +59,19 @@ def xcode_report(document: object, path: Path) -> PerformanceReport | None:
     )
 
 
-def _units_of_choice(number: object) -> tuple[ComputeUnit, ...] | None:
+def _units_of_choice(number: object) -> tuple[facts.ComputeUnit, ...] | None:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(_CHOICES):
         return None
     return CHOICES[_CHOICES[number]]
 
 
-def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> Timing | None:
+def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> facts.Timing | None:
     """Samples of all experiments stand in one list; the first of each is cold and kept apart."""
     values = samples(mapping(results.get(key)).get("samples"), f"'{key}'", _SECOND)
     size = _per_experiment(per_experiment)
     if not size:
-        return timing_of(values)
-    return timing_of([value for index, value in enumerate(values) if index % size], values[::size])
+        return facts.timing_of(values)
+    return facts.timing_of([value for index, value in enumerate(values) if index % size], values[::size])
 
 
 def _per_experiment(count: object) -> int:
@@ -86,7 +79,7 @@ def _per_experiment(count: object) -> int:
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
-def _operations(structure: object) -> Iterator[PlannedOperation]:
+def _operations(structure: object) -> Iterator[facts.PlannedOperation]:
     number = 0
     for function, entry in _entries(structure, "main", 0):
         operator = words(entry.get("operatorName")) or words(entry.get("type"))
@@ -117,7 +110,7 @@ def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Map
             yield from _entries(child, function, depth + 1)
 
 
-def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> PlannedOperation:
+def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> facts.PlannedOperation:
     outputs = entries(entry.get("outputs"))
     usage = mapping(entry.get("deviceUsage"))
     return planned_operation(
@@ -132,7 +125,7 @@ def _operation(entry: Mapping[str, Any], operator: str, function: str, number: i
     )
 
 
-def _reasons(states: list[Any]) -> Iterator[tuple[ComputeUnit, str]]:
+def _reasons(states: list[Any]) -> Iterator[tuple[facts.ComputeUnit, str]]:
     """Why an operation cannot run on a unit, from a list of devices and states in turn."""
     for device, state in zip(states[::2], states[1::2], strict=False):
         unit, support = unit_of(device), mapping(state)

@@ -7,20 +7,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.performance.facts import PerformanceReport, PlannedOperation, ReportForm, Timing, timing_of
 from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
+from tracekit.model_files.profiling.core_ml import CoreML, Loaded
 from tracekit.model_files.profiling.predictions import inputs_for
 from tracekit.model_files.read import read_model
 from tracekit.model_files.untrusted import UnreadableModel, quote
-
-if TYPE_CHECKING:
-    from tracekit.model_files.profiling.core_ml import CoreML, Loaded
-
 
 LOADS = 4
 """Loads for each choice: the first one specializes the model, the others find it cached."""

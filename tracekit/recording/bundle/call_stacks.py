@@ -158,8 +158,7 @@ def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFr
 
 
 def _frames_at(stack: IntArray, process: IntArray, addresses: UInt64Array, behind: IntArray) -> _RawFrames:
-    """Frames at the addresses that are looked up: those that stand so many bytes behind are moved. No code lies at 0,
-    which fills up arrays."""
+    """Frames at looked up addresses, those so many bytes behind them moved. No code lies at 0, which fills arrays."""
     plain = (addresses & _ADDRESS_BITS).astype(np.int64)
     kept = plain != 0
     return stack[kept], process[kept], (plain - behind)[kept]

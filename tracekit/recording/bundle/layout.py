@@ -20,8 +20,7 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, read_plist
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import with_row_damage
-from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE
-from tracekit.recording.bundle.run_metadata import read_information
+from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE, read_information
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, Store, TableSpec, describe, read_spec
 from tracekit.recording.quoting import excerpt, quote_name
 

@@ -72,8 +72,7 @@ STRINGS_FREE_BYTES = 16 * 1024**2
 """Strings up to this size are not asked for their compression ratio."""
 
 SHARED_FREE_BYTES = 128 * 1024**2
-"""Shared arrays up to this size are not asked for their compression ratio. Those of a run that has not begun have
-100 MB of zeros."""
+"""Shared arrays up to this size may compress as they like: those of a run that has not begun are 100 MB of zeros."""
 
 MAX_STRING_CHARS = 4 * 1024**2
 """Characters of one string."""

@@ -1,5 +1,4 @@
-"""A recording read from a trace bundle: its runs, what is known about them, and their tables, which are read when they
-are asked for."""
+"""A recording read from a trace bundle: its runs, what is known of them, and tables, read when they are asked for."""
 
 from __future__ import annotations
 
@@ -9,19 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.bundle import DamageError, run_metadata
+from tracekit.recording.bundle import DamageError, layout, run_metadata
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.issues import read_issues
-from tracekit.recording.bundle.layout import (
-    Requirements,
-    core_of,
-    find_runs,
-    raw_streams,
-    read_requirements,
-    read_stores,
-    requirement_notes,
-    runs_without_tables,
-)
 from tracekit.recording.bundle.rows import decode, read_names
 from tracekit.recording.bundle.run_metadata import RunInformation
 from tracekit.recording.bundle.stores import Store
@@ -49,18 +38,18 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
 
     Raises `UnreadableRecording`, or `UsageError` for a run that does not exist.
     """
-    requirements = read_requirements(files)
-    numbers = find_runs(files, requirements)
+    requirements = layout.read_requirements(files)
+    numbers = layout.find_runs(files, requirements)
     run_number, which_run = chosen_run(numbers, run, files.name)
-    notes = [*files.notes, *requirement_notes(requirements)]
+    notes = [*files.notes, *layout.requirement_notes(requirements)]
     information = _information(files, notes)
     runs = [BundleRecording(files, each, requirements, information.get(each), notes, progress) for each in numbers]
-    if streams := raw_streams(files):
+    if streams := layout.raw_streams(files):
         notes.append(
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
             "the tables may lack its contents"
         )
-    if unreadable_runs := runs_without_tables(files, numbers):
+    if unreadable_runs := layout.runs_without_tables(files, numbers):
         notes.append(
             f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
             "ignored"
@@ -95,7 +84,7 @@ class BundleRecording:
         self,
         files: BundleFiles,
         number: int,
-        requirements: Requirements,
+        requirements: layout.Requirements,
         information: RunInformation | None,
         notes: list[str],
         progress: Callable[[Progress], None] | None,
@@ -103,11 +92,11 @@ class BundleRecording:
         """information: what `form.template` states. notes: takes what the user should know."""
         self._files = files
         self._number = number
-        self._stores = read_stores(files, number, requirements)
+        self._stores = layout.read_stores(files, number, requirements)
         self._information = information or RunInformation(Run(number))
         self._values = RunValues(
             files,
-            f"{core_of(number)}/uniquing",
+            f"{layout.core_of(number)}/uniquing",
             lambda: read_names(files, self._stores, self._values, self._information.names),
         )
         self._run = self._describe(notes)
@@ -206,7 +195,7 @@ class BundleRecording:
         recorded = self._information.run
         instruments = run_metadata.read_instruments(self._files, self._number)
         try:
-            configuration = run_metadata.read_configuration(self._files, core_of(self._number))
+            configuration = run_metadata.read_configuration(self._files, layout.core_of(self._number))
         except DamageError as damage:
             notes.append(f"the configuration of run {self._number} is unknown: {damage}")
             configuration = run_metadata.Configuration()
@@ -231,7 +220,7 @@ class BundleRecording:
             duration_ns=duration,
             template=instruments.template if recorded.template is None else recorded.template,
             issues=issues,
-            raw_stream=next(iter(raw_streams(self._files, self._number)), None),
+            raw_stream=next(iter(layout.raw_streams(self._files, self._number)), None),
             tables=tuple(self._entry(store) for store in self._stores),
         )
 

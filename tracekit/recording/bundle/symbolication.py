@@ -236,8 +236,7 @@ class _Parts:
 
 
 def unplaced_note(symbols: Symbols, images: Images) -> tuple[str, ...]:
-    """That there are symbols of images whose place is not known; nothing where there are none. For stacks with frames
-    in no image."""
+    """A note on symbols of images whose place is not known, for stacks with frames in no image; none without any."""
     unplaced = sorted(symbols.identities() - set(images.uuids))
     archives = [archive for identity in unplaced if (archive := symbols.of(identity)) is not None]
     if not archives:

@@ -18,15 +18,7 @@ import numpy as np
 from lxml.etree import _Element
 
 from tracekit.arrays import Int32Array, IntArray
-from tracekit.recording.call_stacks import (
-    FRAME,
-    CallStacks,
-    Function,
-    Image,
-    frames_of,
-    is_system_path,
-    sample_columns,
-)
+from tracekit.recording import call_stacks
 from tracekit.recording.coding import number_codes
 from tracekit.recording.engineering_types import Kind, kind_of
 from tracekit.recording.export.cells import Element, Part, Values
@@ -138,7 +130,7 @@ def _line(text: str | None) -> int:
     return number if number is not None and number < _MAX_LINE else 0
 
 
-def read_call_stacks(source: Source, index: int) -> CallStacks | None:
+def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | None:
     """Samples of one node of a file; None where it holds no call stacks. Raises `UnreadableRecording`.
 
     The file is read again: the cells of tables hold the text of a stack only.
@@ -160,14 +152,14 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames, starts, frame_order = _numbered_frames(with_frames)
     names = _Names()
-    records = np.array([names.record(frame) for frame in frames], FRAME)
-    return CallStacks(
+    records = np.array([names.record(frame) for frame in frames], call_stacks.FRAME)
+    return call_stacks.CallStacks(
         times.values[order],
-        *sample_columns(cells, len(order), weight_is_time=is_time),
+        *call_stacks.sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
-        frames=frames_of(records),
+        frames=call_stacks.frames_of(records),
         images=tuple(names.images),
         functions=tuple(names.functions),
         files=tuple(names.files),
@@ -197,8 +189,8 @@ class _Names:
     """What the frames of a table name, numbered."""
 
     def __init__(self) -> None:
-        self.images: dict[Image, int] = {}
-        self.functions: dict[Function, int] = {}
+        self.images: dict[call_stacks.Image, int] = {}
+        self.functions: dict[call_stacks.Function, int] = {}
         self.files: dict[str, int] = {}
 
     def record(self, frame: Frame) -> tuple[int, int, int, int, int, int, bool, bool]:
@@ -223,7 +215,7 @@ class _Names:
         name = _name_from_address(frame) if nameless else short_name(frame.name)
         if name is None:
             return -1
-        function = Function(name, "" if nameless else frame.name, image)
+        function = call_stacks.Function(name, "" if nameless else frame.name, image)
         return self.functions.setdefault(function, len(self.functions))
 
 
@@ -235,6 +227,6 @@ def _name_from_address(frame: Frame) -> str | None:
     return f"{binary.name} + {at - binary.load_address:#x}"
 
 
-def _image(binary: Binary) -> Image:
-    is_system = is_system_path(binary.path) if binary.path else None
-    return Image(binary.name or binary.path.rpartition("/")[2], is_system)
+def _image(binary: Binary) -> call_stacks.Image:
+    is_system = call_stacks.is_system_path(binary.path) if binary.path else None
+    return call_stacks.Image(binary.name or binary.path.rpartition("/")[2], is_system)

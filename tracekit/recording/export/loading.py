@@ -12,10 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.export.nodes import ROOT as NODES_ROOT
-from tracekit.recording.export.nodes import FileNodes, Node, NodeReader, Restart
-from tracekit.recording.export.toc import ROOT as TOC_ROOT
-from tracekit.recording.export.toc import TocRun, read_toc
+from tracekit.recording.export.nodes import ROOT as NODES_ROOT, FileNodes, Node, NodeReader, Restart
+from tracekit.recording.export.toc import ROOT as TOC_ROOT, TocRun, read_toc
 from tracekit.recording.export.xml import root_of
 from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.quoting import excerpt, quote_name

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lxml import etree
 
+from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.rows import RowReader, WaitingCells
@@ -24,9 +25,6 @@ from tracekit.recording.progress import Meter
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, Column
-
-if TYPE_CHECKING:
-    from tracekit.errors import UnreadableRecording
 
 ROOT: Final = "trace-query-result"
 _TAGS = ("node", "schema", "row")

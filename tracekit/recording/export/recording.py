@@ -1,5 +1,4 @@
-"""A recording put together from exported files: which node is which table of which run, and what the table of contents
-adds."""
+"""A recording put together from exported files: which node is which table of which run, and the table of contents."""
 
 from __future__ import annotations
 

@@ -69,8 +69,7 @@ def reports_success(output: str) -> bool:
 
 
 def is_news(line: str) -> bool:
-    """Whether a line is to be passed on: it is neither repeated in our own words nor one of the run issues, which are
-    shown at the end."""
+    """Whether a line is passed on: neither repeated in our own words, nor a run issue, which are shown at the end."""
     known = (*_TOLD, _SAVED, _ISSUES)
     return bool(line.strip()) and not line.startswith(known) and _ISSUE.match(line) is None
 

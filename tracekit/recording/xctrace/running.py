@@ -110,8 +110,7 @@ class Job:
         return Completed(128 - status if status < 0 else status, self.output.text, self.errors.text, timed_out)
 
     def interrupt(self) -> None:
-        """What Ctrl-C does, the first time; for a command with a guard. Only the command itself gets it, not the
-        programs it started."""
+        """What the first Ctrl-C does, for a command with a guard: the command gets it, no program that it started."""
         with suppress(BrokenPipeError):
             os.write(self._control, b"i")
 

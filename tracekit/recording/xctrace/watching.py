@@ -6,13 +6,11 @@ import signal
 import time
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from tracekit.recording.xctrace.messages import RUNNING, SAVING, TARGET_EXITED, is_news
-
-if TYPE_CHECKING:
-    from tracekit.recording.xctrace.running import Job
-    from tracekit.signals import StopSignals
+from tracekit.recording.xctrace.running import Job
+from tracekit.signals import StopSignals
 
 _POLL_S: Final = 0.1
 _SETTLED_S: Final = 0.5

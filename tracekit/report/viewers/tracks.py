@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import LOOKS, Category
 from tracekit.lanes.events import stack
 from tracekit.report.formatting import duration, visible
 from tracekit.report.phases import inferred_facts
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.report.report import Report, Result
-    from tracekit.report.timeline import DrawnLane, Timeline
-
+from tracekit.report.report import Report, Result
+from tracekit.report.timeline import DrawnLane, Timeline
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import IntArray
 from tracekit.trace.calls.hardware import FEW, Work
 from tracekit.trace.calls.join import SHORT, Joined
 from tracekit.trace.calls.names import keys_of
 from tracekit.trace.calls.owners import OUTLIVES_NS
 from tracekit.trace.calls.pieces import APART, LOST, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN, UNDER_WAY, Api
-
-if TYPE_CHECKING:
-    from tracekit.arrays import IntArray
 
 _VISIBLE: Final = 2
 """Samples between calls, or missing ones where the thread rests, from which on none is overlooked (heuristic)."""

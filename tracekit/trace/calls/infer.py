@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,13 @@ from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.join import Joined, joined_calls
 from tracekit.trace.calls.names import keys_of, names_of
+from tracekit.trace.calls.owners import Owners
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
+from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import TIMED, Samples
-
-if TYPE_CHECKING:
-    from tracekit.trace.calls.owners import Owners
-    from tracekit.trace.instruments.instrument import CommandBuffers
-
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.trace.calls.hardware import Work
 from tracekit.trace.calls.owners import NEAR, Owners, owners_of
 from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN, Api
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.hardware import Work
 
 LONG: Final = 10
 """Sampling periods that a thread that computes is not kept from running (heuristic)."""

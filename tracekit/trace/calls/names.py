@@ -12,20 +12,18 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.grouping import grouped
+from tracekit.trace.calls.hardware import Work
+from tracekit.trace.calls.join import Joined
+from tracekit.trace.calls.owners import Owners
+from tracekit.trace.calls.pieces import Pieces, Timeline
 from tracekit.trace.calls.stacks import Api, app_frames
 from tracekit.trace.frames import categorical, or_minus_one
-
-if TYPE_CHECKING:
-    from tracekit.trace.calls.hardware import Work
-    from tracekit.trace.calls.join import Joined
-    from tracekit.trace.calls.owners import Owners
-    from tracekit.trace.calls.pieces import Pieces, Timeline
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.grouping import grouped
+from tracekit.trace.calls.hardware import Work
 from tracekit.trace.calls.pieces import APART, Pieces, Timeline
 from tracekit.trace.calls.stacks import Api
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.calls.hardware import Work
 
 OUTLIVES_NS: Final = 1_500_000
 """How far a prediction that the GPU shows may reach beyond its call. All 42 of seven public recordings fit."""

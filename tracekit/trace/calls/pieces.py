@@ -7,11 +7,12 @@ decide, with what the hardware shows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.calls.stacks import (
     BEGUN,
     HIDDEN,
@@ -28,9 +29,6 @@ from tracekit.trace.calls.stacks import (
 )
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
 
 _MISSED_NS: Final = 3_500_000
 """Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""

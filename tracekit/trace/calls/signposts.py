@@ -8,22 +8,19 @@ other, each with or without what it is called. An inferred load of the same thre
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.recording.table import Process
 from tracekit.trace.binding import recode
 from tracekit.trace.calls.infer import Inferred, with_bounds
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
 from tracekit.trace.runtimes.phases import of_target
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tracekit.recording.table import Process
 
 _SUBSYSTEM: Final = "com.apple.coreml"
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}

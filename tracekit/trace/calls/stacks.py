@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.trace.binding import flags
 from tracekit.trace.cache import cached
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import APP, Samples
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, IntArray
-
 
 CORE_ML: Final = "CoreML"
 """Name of the image that an app calls."""

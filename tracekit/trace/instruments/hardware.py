@@ -14,17 +14,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.recording.table import CellValue, CodedCells, Process, Table, Thread
-from tracekit.trace.binding import (
-    flags,
-    nullable,
-    optional_integers,
-    optional_values,
-    processes,
-    recode,
-    required_values,
-    text,
-    values_by_code,
-)
+from tracekit.trace import binding
 from tracekit.trace.collect import Rows, select_rows
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
@@ -58,8 +48,8 @@ def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]
 
 def active(rows: Rows) -> Rows:
     """The rows in which the hardware worked: those whose state is `Active`, or is not recorded."""
-    state = optional_values(rows.table, "state")
-    idle = flags(state.codes, [str(value).strip().casefold() not in (_ACTIVE, "") for value in state.values])
+    state = binding.optional_values(rows.table, "state")
+    idle = binding.flags(state.codes, [str(value).strip().casefold() not in (_ACTIVE, "") for value in state.values])
     return select_rows(rows, ~idle)
 
 
@@ -74,17 +64,17 @@ def hardware_frame(
     """The event frame of hardware rows: what all tables have alike, and the columns that are given. `codes`: of each
     row, what its label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0, so add
     durations of one depth only, or use unions."""
-    process, pid = processes(rows.table)
-    model = recode(codes, [meaning.model for meaning in meanings])
+    process, pid = binding.processes(rows.table)
+    model = binding.recode(codes, [meaning.model for meaning in meanings])
     return event_frame(
         rows,
         {
-            "label": text(label),
+            "label": binding.text(label),
             "model": model,
             "process": process,
             "pid": pid,
-            "depth": nullable(optional_integers(rows.table, "event-depth")),
-            "operation": values_by_code(codes, [meaning.operation for meaning in meanings]),
+            "depth": binding.nullable(binding.optional_integers(rows.table, "event-depth")),
+            "operation": binding.values_by_code(codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
             **columns,
         },
@@ -98,10 +88,10 @@ def attribution(table: Table, model: pd.Categorical, target: Process | None) -> 
     What needs other tables is decided on the finished frames (`tracekit.trace.attribution`). `target` is None where
     the recording has no single target; then no row is foreign, and none exact.
     """
-    process = optional_values(table, "process")
+    process = binding.optional_values(table, "process")
     of_target = [_is_target(value, target) for value in process.values]
-    foreign = flags(process.codes, [whose is False for whose in of_target])
-    exact = flags(process.codes, [whose is True for whose in of_target])
+    foreign = binding.flags(process.codes, [whose is False for whose in of_target])
+    exact = binding.flags(process.codes, [whose is True for whose in of_target])
     named = np.asarray(model.codes) >= 0
     order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN)
     return fixed_categorical("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)
@@ -121,7 +111,7 @@ def _is_target(value: CellValue, target: Process | None) -> bool | None:
 def bind_neural_engine(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
     """Active intervals of the Neural Engine. Raises `MissingColumn` where the table has no time or no label."""
     rows = active(rows)
-    label = required_values(rows.table, "event-label")
+    label = binding.required_values(rows.table, "event-label")
     meanings = [neural_engine_label(str(value), known) for value in label.values]
     kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
     columns: dict[str, ColumnValues | str] = {"lane": Lane.NEURAL_ENGINE, "kind": kind, "device": Device.ANE}
@@ -147,13 +137,13 @@ NEURAL_ENGINE = Instrument(
 def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
     """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` without a time."""
     rows = active(rows)
-    label = optional_values(rows.table, "event-label")
+    label = binding.optional_values(rows.table, "event-label")
     label_codes, meanings = gpu_labels(map(str, label.values), known)
     # The entry behind the last stands for no label.
     codes = np.array([*label_codes, -1], np.int32)[label.codes]
     frame = hardware_frame(rows, label, codes, meanings, target, lane=Lane.GPU, kind=Kind.GPU_EXEC, device=Device.GPU)
-    ids = optional_integers(rows.table, "cmdbuffer-id")
-    first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
+    ids = binding.optional_integers(rows.table, "cmdbuffer-id")
+    first = binding.flags(codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
 
 
@@ -165,7 +155,7 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
     that other Metal tables name too.
     """
     rows = active(rows)
-    label = optional_values(rows.table, "event-label")
+    label = binding.optional_values(rows.table, "event-label")
     none = np.full(rows.table.rows, -1)
     frame = hardware_frame(rows, label, none, (), target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
     named = mps_command_buffers(map(str, label.values))

@@ -21,20 +21,8 @@ from tracekit.intervals import CoveredTime, Intervals, containing
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
+from tracekit.trace.requests import pairing
 from tracekit.trace.requests.frame import FOUNDATION_MODELS, RECORDED, requests_frame
-from tracekit.trace.requests.pairing import (
-    GENERATION,
-    NONE,
-    OTHER,
-    PROMPT,
-    Event,
-    Owners,
-    error_kind,
-    event_of,
-    is_id,
-    phases_of,
-    window_named,
-)
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
@@ -81,14 +69,14 @@ def bind_foundation_models(
     def of(schema: str) -> list[_Row]:
         return rows.get(schema, [])
 
-    events = [event_of(row.start_ns, row.cells.get("message") or "") for row in of(EVENTS)]
+    events = [pairing.event_of(row.start_ns, row.cells.get("message") or "") for row in of(EVENTS)]
     inferences, requests = of(INFERENCES), of(REQUESTS)
     _name_phases(rows)
     if not requests:
         requests = _from_inferences(inferences)
     for number, row in enumerate(requests):
         row.request = number
-    owners = Owners([(row.cells.get(name), row.request or 0) for row in requests for name in _TURN], events)
+    owners = pairing.Owners([(row.cells.get(name), row.request or 0) for row in requests for name in _TURN], events)
     for schema, names in _IDS.items():
         for row in of(schema):
             row.request = owners.of(row.cells.get(name) for name in names)
@@ -164,14 +152,14 @@ def _name_phases(rows: Mapping[str, list[_Row]]) -> None:
     inferences = rows.get(INFERENCES, [])
     signs = [(row.cells.get("color") or "", row.cells.get("resolve") or "") for row in inferences]
     ids = [row.cells.get("model-request-id") for row in inferences]
-    for row, phase in zip(inferences, phases_of(ids, [row.start_ns for row in inferences], signs), strict=True):
+    for row, phase in zip(inferences, pairing.phases_of(ids, [row.start_ns for row in inferences], signs), strict=True):
         row.phase, row.name = phase, phase.capitalize()
         counts = {f"{kind}_tokens": _count(row.cells.get(column)) for kind, column in _TOKENS.items()}
-        row.said = {"session": row.session, **counts, "error": error_kind(row.cells.get("error-message"))}
+        row.said = {"session": row.session, **counts, "error": pairing.error_kind(row.cells.get("error-message"))}
         row.said["instructions"] = _number(row.cells.get("instruction") or row.cells.get("instructions"), texts)
     for row in rows.get(TOOLS, ()):
         row.phase, row.name = "tool call", row.cells.get("tool-name") or "Tool"
-        row.said = {"session": row.session, "error": error_kind(row.cells.get("error-message"))}
+        row.said = {"session": row.session, "error": pairing.error_kind(row.cells.get("error-message"))}
         row.said["identity"] = _number(f"{row.name}\n{row.cells.get('argument-json')}", arguments)
     for row in rows.get(LOADS, ()):
         row.phase = {"loaded": "load", "unloaded": "unload"}.get((row.cells.get("to-state") or "").casefold(), "other")
@@ -185,7 +173,7 @@ def _from_inferences(inferences: Iterable[_Row]) -> list[_Row]:
     """A request for each id of an inference, where no table names requests: several may belong to one."""
     named = ((row.cells.get("model-request-id"), row) for row in inferences)
     made = []
-    for rows in grouped((name if is_id(name) else f"row {row.row}", row) for name, row in named).values():
+    for rows in grouped((name if pairing.is_id(name) else f"row {row.row}", row) for name, row in named).values():
         first, end = rows[0], max(row.end_ns for row in rows)
         length = None if any(row.duration_ns is None for row in rows) else end - first.start_ns
         made.append(_Row(first.table, first.row, first.start_ns, length, first.cells, "request", "Request"))
@@ -223,7 +211,7 @@ class _Request:
     row: _Row
     inferences: list[_Row]
     tools: list[_Row]
-    events: list[Event]
+    events: list[pairing.Event]
     region: _Row | None
     """Instructions that it began with."""
     loads: CoveredTime | None
@@ -256,7 +244,7 @@ class _Request:
             "model": self._model(),
             "first_token_ns": first_ns,
             "first_token_from": shown_by,
-            "prompt_ns": self._elapsed(PROMPT),
+            "prompt_ns": self._elapsed(pairing.PROMPT),
             "generation_ns": self._generation(),
             "consumed_tokens": _sum(consumed),
             "cached_tokens": _sum(cached),
@@ -266,7 +254,7 @@ class _Request:
             ),
             "generated_tokens": _sum(generated),
             "context_tokens": max(contexts, default=None),
-            "window_tokens": next(filter(None, map(window_named, errors)), None),
+            "window_tokens": next(filter(None, map(pairing.window_named, errors)), None),
             "inferences": len(self.runs) if INFERENCES in self.recorded else None,
             "tool_ns": _spans(self.tools).covered_ns if TOOLS in self.recorded else None,
             "tools": len(self.tools) if TOOLS in self.recorded else None,
@@ -301,8 +289,10 @@ class _Request:
         response, asked = self._time_of("response_start"), self._time_of("request_start")
         if response is not None:
             return max(response - (self.row.start_ns if asked is None else asked), 0), "response event"
-        generates = any(each.phase == GENERATION for each in self.inferences)
-        prompt = next((each for each in self.inferences if each.phase == PROMPT and each.duration_ns is not None), None)
+        generates = any(each.phase == pairing.GENERATION for each in self.inferences)
+        prompt = next(
+            (each for each in self.inferences if each.phase == pairing.PROMPT and each.duration_ns is not None), None
+        )
         return (max(prompt.end_ns - self.row.start_ns, 0), "prompt") if generates and prompt else (None, None)
 
     def _elapsed(self, phase: str) -> int | None:
@@ -315,7 +305,7 @@ class _Request:
         begin, end = self._time_of("response_start"), self._time_of("response_complete")
         if begin is not None and end is not None and len(self.runs) <= 1 and end >= begin:
             return end - begin
-        return self._elapsed(GENERATION)
+        return self._elapsed(pairing.GENERATION)
 
     def _loads(self, first_ns: int | None) -> int | None:
         if self.loads is None:
@@ -324,12 +314,12 @@ class _Request:
         return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
 
     def _error(self, texts: Iterable[str | None]) -> str | None:
-        kinds = [kind for kind in map(error_kind, texts) if kind is not None]
-        named = next((kind for kind in kinds if kind != NONE), None)
+        kinds = [kind for kind in map(pairing.error_kind, texts) if kind is not None]
+        named = next((kind for kind in kinds if kind != pairing.NONE), None)
         counted = _count(self.row.cells.get("error-count"))
         if named is None and counted:
-            return OTHER
-        return named or (NONE if kinds or counted == 0 else None)
+            return pairing.OTHER
+        return named or (pairing.NONE if kinds or counted == 0 else None)
 
     def _model(self) -> str | None:
         names = {each.cells.get("model-information") or "" for each in self.inferences}

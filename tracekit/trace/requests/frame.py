@@ -1,41 +1,7 @@
 """`Trace.requests`: one row for each request to a language model.
 
-| column              | dtype    | holds                                                                              |
-|---------------------|----------|------------------------------------------------------------------------------------|
-| start_ns            | int64    | start                                                                              |
-| duration_ns         | Int64    | duration; null where its end is not in the recording                               |
-| last_ns             | int64    | its end; without one, that of the last row that is its own                         |
-| request             | int64    | its number; `Trace.phases` has it for each row of a request                        |
-| runtime             | category | what ran it; so is `model`, where it is named                                      |
-| process, pid        |          | process that asked                                                                 |
-| session             | Int64    | number of its session                                                              |
-| first_token_ns      | Int64    | from its start to its first token                                                  |
-| first_token_from    | category | what shows the first token: one of `FIRST_TOKEN`                                   |
-| prompt_ns           | Int64    | time in prompt phases; of all its inferences                                       |
-| generation_ns       | Int64    | time from prompt to last token; of all its inferences                              |
-| consumed_tokens     | Int64    | tokens of prompt, instructions, and transcript; of all its inferences              |
-| cached_tokens       | Int64    | those of them that were reused; unknown is null, never 0                           |
-| processed_tokens    | Int64    | those of them that were not                                                        |
-| generated_tokens    | Int64    | tokens of the answer; so far, where it has no end                                  |
-| context_tokens      | Int64    | consumed and generated, of its longest inference                                   |
-| window_tokens       | Int64    | size of the context window, where an error names it                                |
-| inferences          | Int64    | runs of the model                                                                  |
-| tokenizer_ns        | Int64    | tokenization and detokenization; so are `sampling_ns`, `cache_ns`                  |
-| outside_ns          | Int64    | these and the preparation of steps, without forward passes meanwhile               |
-| tool_ns, tools      | Int64    | elapsed time of tool calls, and how many                                           |
-| load_ns             | Int64    | loads and warm-ups between its start and its first token                           |
-| error               | category | one of `pairing.KINDS`; `none` where it is known that there was none                |
-| instructions        | Int64    | equal where texts of instructions are; the text is not kept. `instructions_form`:  |
-|                     |          | the same, of texts without digits                                                  |
-| instructions_region | Int64    | number of the region of the Instructions lane that it began in                     |
-| appended            | boolean  | its transcript begins with that of the request before it in its session            |
-| overlapping         | bool     | another request of its process ran meanwhile                                       |
-| uncertain           | bool     | rows meanwhile may be its own or another's; they are no one's                      |
-| origin              | category | `signposts`, `foundation-models`                                                   |
-| unvalidated         | bool     | rests on tables of which no public recording shows the rows                        |
-| table, row          |          | the row that stands for it                                                         |
-
-What was not recorded is null. Durations are times that were covered, so what overlaps counts once.
+`DTYPES` says what each column holds. What was not recorded is null. Durations are times that were covered, so what
+overlaps counts once.
 """
 
 from __future__ import annotations
@@ -46,6 +12,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from tracekit.trace.events import dtypes_of
 from tracekit.trace.frames import or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
@@ -63,33 +30,46 @@ next one, the end of its sampling, the event of a response, or only the end of t
 UNVALIDATED: Final = frozenset({"Foundation Models", "Core AI"})
 """Runtimes whose tables no public recording shows."""
 
-DTYPES: Final[Mapping[str, str]] = {
-    "start_ns": "int64",
-    "duration_ns": "Int64",
-    "last_ns": "int64",
-    "request": "int64",
-    "runtime": "category",
-    "model": "category",
-    "process": "category",
-    "pid": "Int64",
-    "session": "Int64",
-    "first_token_ns": "Int64",
-    "first_token_from": "category",
-    **dict.fromkeys(("prompt_ns", "generation_ns"), "Int64"),
-    **{f"{kind}_tokens": "Int64" for kind in ("consumed", "cached", "processed", "generated", "context", "window")},
-    "inferences": "Int64",
-    **dict.fromkeys(("tokenizer_ns", "sampling_ns", "cache_ns", "outside_ns", "tool_ns"), "Int64"),
-    **dict.fromkeys(("tools", "load_ns"), "Int64"),
-    "error": "category",
-    **dict.fromkeys(("instructions", "instructions_form", "instructions_region"), "Int64"),
-    "appended": "boolean",
-    "overlapping": "bool",
-    "uncertain": "bool",
-    "origin": "category",
-    "unvalidated": "bool",
-    "table": "category",
-    "row": "int64",
-}
+DTYPES: Final = dtypes_of(
+    "start_ns int64 start",
+    "duration_ns Int64 duration; null where its end is not in the recording",
+    "last_ns int64 its end; without one, that of the last row that is its own",
+    "request int64 its number; `Trace.phases` has it for each row of a request",
+    "runtime category what ran it",
+    "model category the model, where it is named",
+    "process category process that asked",
+    "pid Int64 its id",
+    "session Int64 number of its session",
+    "first_token_ns Int64 from its start to its first token",
+    "first_token_from category what shows the first token: one of `FIRST_TOKEN`",
+    "prompt_ns Int64 time in prompt phases; of all its inferences",
+    "generation_ns Int64 time from prompt to last token; of all its inferences",
+    "consumed_tokens Int64 tokens of prompt, instructions, and transcript; of all its inferences",
+    "cached_tokens Int64 those of them that were reused; unknown is null, never 0",
+    "processed_tokens Int64 those of them that were not",
+    "generated_tokens Int64 tokens of the answer; so far, where it has no end",
+    "context_tokens Int64 consumed and generated, of its longest inference",
+    "window_tokens Int64 size of the context window, where an error names it",
+    "inferences Int64 runs of the model",
+    "tokenizer_ns Int64 tokenization and detokenization",
+    "sampling_ns Int64 sampling",
+    "cache_ns Int64 growth of the cache",
+    "outside_ns Int64 these and the preparation of steps, without forward passes meanwhile",
+    "tool_ns Int64 elapsed time of tool calls",
+    "tools Int64 tool calls",
+    "load_ns Int64 loads and warm-ups between its start and its first token",
+    "error category one of `pairing.KINDS`; `none` where it is known that there was none",
+    "instructions Int64 equal where texts of instructions are; the text is not kept",
+    "instructions_form Int64 the same, of texts without digits",
+    "instructions_region Int64 number of the region of the Instructions lane that it began in",
+    "appended boolean its transcript begins with that of the request before it in its session",
+    "overlapping bool another request of its process ran meanwhile",
+    "uncertain bool rows meanwhile may be its own or another's; they are no one's",
+    "origin category `signposts` or `foundation-models`",
+    "unvalidated bool rests on tables of which no public recording shows the rows",
+    "table category table of the row that stands for it",
+    "row int64 that row",
+)
 
 
 def no_requests() -> pd.DataFrame:
@@ -114,7 +94,7 @@ def joined_requests(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return no_requests()
     frame = pd.concat([part.astype(dict.fromkeys(_TEXTS, object)) for part in parts], ignore_index=True)
     frame["request"] = np.arange(len(frame))
-    frame = sorted_by_start(frame.astype(dict(DTYPES)))
+    frame = sorted_by_start(frame.astype(DTYPES))
     # Another request of the same process shares time with it.
     pid, starts, ends = or_minus_one(frame["pid"]), frame["start_ns"], frame["last_ns"]
     latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1)

@@ -39,8 +39,7 @@ from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
 from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null, sorted_by_start
-from tracekit.trace.runtimes.registry import COLUMNS, Key, Runtime, Signpost, runtimes
-from tracekit.trace.runtimes.registry import PHASES as LANE_OF
+from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, runtimes
 from tracekit.trace.runtimes.units import Units
 from tracekit.units import format_count
 
