@@ -11,7 +11,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,16 +19,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from support.analyses import keep, kept_analysis, kept_measures
 from support.choice import is_slow, register_profiles, scale_examples
 from support.models import build
 from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
-from tracekit.api import judge
-from tracekit.comparison.measuring import measure
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_model
 from tracekit.testing import write_export
-from tracekit.trace.build import open_trace
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
@@ -136,12 +134,19 @@ def samples() -> Path:
 def measured(samples):
     """Measurements of a sample by its name, taken once."""
 
-    @cache
     def of(name):
-        trace = open_trace(samples / f"{name}.trace")
-        return measure(trace, judge(trace))
+        analysis = kept_analysis(samples / f"{name}.trace")
+        return kept_measures(analysis.trace, analysis.report)
 
     return of
+
+
+@pytest.fixture(scope="module")
+def kept_samples(samples: Path) -> Iterator[None]:
+    """What reads samples in this module takes them, and what is made of them, from other tests of this process."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        keep(monkeypatch, {samples})
+        yield
 
 
 @pytest.fixture(scope="session")
