@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 from support.analyses import keep, kept_analysis, kept_measures
-from support.choice import is_slow, register_profiles, scale_examples
+from support.choice import is_slow, left_to_turns, register_profiles, scale_examples
 from support.models import build
 from support.samples import EXPORTED
 from support.samples import SAMPLES as SCENARIOS
@@ -76,7 +76,10 @@ to do. At the end, where all take what is left from one another, the processors 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that are marked for what they need, and begin with those that wait."""
+    """Leave out tests that are marked for what they need or that take turns, and begin with those that wait."""
+    if not config.getoption("--every-case"):
+        left_out = set(left_to_turns(items))
+        items[:] = [item for item in items if item not in left_out]
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
     items.sort(key=lambda item: not item.nodeid.startswith(WAITING))

@@ -39,6 +39,7 @@ PLANTED_JITTER = next(number for number, planted in enumerate(PLANTED) if plante
 A, B = Model("Segmenter"), Model("PoseNet")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", COUNT)
 def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part):
