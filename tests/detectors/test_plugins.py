@@ -243,6 +243,7 @@ def judged_without_packages(recording):
     return judged(tracekit.open_trace(recording))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, change):
     before = judged_without_packages(recording)

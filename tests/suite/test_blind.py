@@ -50,6 +50,7 @@ def test_nothing_contradicts_and_nothing_is_invented(name):
     assert set(compared(SAMPLE[name]).complaints) == {line for line in KNOWN if line.startswith(f"{name}: ")}
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "key",
     [

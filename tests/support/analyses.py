@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from tracekit import api, open_trace
 from tracekit.api import Analysis, request_of
 from tracekit.comparison import measuring
 from tracekit.detectors.framework import AnyDetector, Judgment
+from tracekit.errors import TracekitError
 from tracekit.recording.open import usable_tool
 from tracekit.report import timeline
 from tracekit.report.report import Report
@@ -123,7 +125,9 @@ def keep(monkeypatch: pytest.MonkeyPatch, folders: Collection[Path]) -> None:
         usual = usual and options.get("reader") in (None, "auto", "native")
         unchanged = {*map(absolute, folders)}
         if usual and absolute(paths[0]).parent in unchanged and usable_tool(paths, "auto") is None:
-            return kept_trace(absolute(paths[0]))
+            # What is wrong is told of the path as it was given.
+            with suppress(TracekitError):
+                return kept_trace(Path(paths[0]))
         return open_trace(path, **options)
 
     for attribute, kept in {
