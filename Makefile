@@ -53,6 +53,8 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 		tests/suite/test_savings.py tests/suite/test_slow_predictions.py tests/test_end_to_end.py \
 		tests/recording/writing/test_round_trip.py tests/test_benchmarks.py tests/test_mac.py \
 		tests/render/test_browser.py --every-case
+	@$(PYTEST) tests/suite/test_consistency.py tests/suite/test_filters.py --every-case
+	@$(PYTEST) -m turns --every-case --ignore tests/suite
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md

@@ -20,8 +20,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracekit.testing import Model, Process, Scenario, write_bundle
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
 
 MS = 1_000_000
 PREDICTIONS = 5
@@ -55,28 +59,25 @@ class Filled:
     seconds: float
 
 
-def add(lake: Path, folder: Path, workers: int, after: int) -> Filled:
+def add(lake: Path, folder: Path, cluster: LocalCluster, after: int) -> Filled:
     """Add a folder by a cluster, of which a worker is killed when `after` recordings are in the lake."""
-    from distributed import LocalCluster
-
     killed: list[int] = []
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster:
-        began = time.perf_counter()
-        command = [sys.executable, "-m", "tracekit", "lake", "add", str(lake), str(folder), "--no-config"]
-        command += ["--dask", cluster.scheduler_address]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "tracekit", "lake", "add", str(lake), str(folder), "--no-config"]
+    command += ["--dask", cluster.scheduler_address]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
 
-            def kill() -> None:
-                while process.poll() is None and sum(1 for _ in (lake / "runs").glob("*")) < after:
-                    time.sleep(0.005)
-                killed.append(next(iter(cluster.workers.values())).pid)
-                os.kill(killed[0], signal.SIGKILL)
+        def kill() -> None:
+            while process.poll() is None and sum(1 for _ in (lake / "runs").glob("*")) < after:
+                time.sleep(0.005)
+            killed.append(next(iter(cluster.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
 
-            killer = threading.Thread(target=kill)
-            killer.start()
-            _, said = process.communicate()
-            killer.join()
-        return Filled(process.returncode, said, killed, time.perf_counter() - began)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        _, said = process.communicate()
+        killer.join()
+    return Filled(process.returncode, said, killed, time.perf_counter() - began)
 
 
 def check(status: int, said: str, numbers: Sequence[int], broken: int, ask: Callable[[str], list[list[int]]]) -> None:
@@ -102,6 +103,8 @@ def asked(lake: Path, query: str) -> list[list[int]]:
 
 
 def main() -> None:
+    from distributed import LocalCluster
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--recordings", type=int, default=2_000)
     parser.add_argument("--broken", type=int, default=20)
@@ -115,7 +118,8 @@ def main() -> None:
         with ProcessPoolExecutor() as pool:
             list(pool.map(partial(write, folder=folder, broken=arguments.broken), numbers, chunksize=20))
         print(f"{len(numbers):,} recordings written in {time.perf_counter() - began:.0f} s", flush=True)
-        filled = add(lake, folder, arguments.workers, after=len(numbers) // 2)
+        with LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0") as cluster:
+            filled = add(lake, folder, cluster, after=len(numbers) // 2)
         print(f"added by {arguments.workers} workers, one of which was killed, in {filled.seconds:.0f} s", flush=True)
         print(filled.said.splitlines()[-1])
         assert filled.killed

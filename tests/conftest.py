@@ -11,7 +11,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,15 +19,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from support.choice import is_slow, register_profiles, scale_examples
+from support.analyses import keep, kept_analysis, kept_measures
+from support.choice import is_slow, left_to_turns, register_profiles, scale_examples
 from support.models import build
 from support.samples import EXPORTED, SAMPLES as SCENARIOS
-from tracekit.api import judge
-from tracekit.comparison.measuring import measure
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_model
 from tracekit.testing import write_export
-from tracekit.trace.build import open_trace
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
@@ -77,7 +75,10 @@ to do. At the end, where all take what is left from one another, the processors 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that are marked for what they need, and begin with those that wait."""
+    """Leave out tests that are marked for what they need or that take turns, and begin with those that wait."""
+    if not config.getoption("--every-case"):
+        left_out = set(left_to_turns(items))
+        items[:] = [item for item in items if item not in left_out]
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
     items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
@@ -135,12 +136,19 @@ def samples() -> Path:
 def measured(samples):
     """Measurements of a sample by its name, taken once."""
 
-    @cache
     def of(name):
-        trace = open_trace(samples / f"{name}.trace")
-        return measure(trace, judge(trace))
+        analysis = kept_analysis(samples / f"{name}.trace")
+        return kept_measures(analysis.trace, analysis.report)
 
     return of
+
+
+@pytest.fixture(scope="module")
+def kept_samples(samples: Path) -> Iterator[None]:
+    """What reads samples in this module takes them, and what is made of them, from other tests of this process."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        keep(monkeypatch, {samples})
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,7 @@ def file_of(bundle: Path, part: str) -> str:
     return f"{CORE}/uniquing/{part}" if part in SHARED else sources(bundle)[part]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("part", [CORE_ML, SHARED[0]])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_names_recording_table_and_reason(

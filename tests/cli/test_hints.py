@@ -13,9 +13,12 @@ from support.performance_reports import wwdc22
 
 
 @pytest.fixture
-def folder(tmp_path: Path, samples: Path, reports: Path, built_models: Path, monkeypatch) -> Path:
+def folder(
+    tmp_path: Path, samples: Path, reports: Path, built_models: Path, unchanged_folders: set[Path], monkeypatch
+) -> Path:
     """The current folder, with a file of each kind."""
     monkeypatch.chdir(tmp_path)
+    unchanged_folders.add(tmp_path)
     Path("run.trace").symlink_to(samples / "sharpen_8bit.trace")
     Path("Model.mlpackage").symlink_to(built_models / "multifunction.mlpackage")
     shutil.copy(sorted(reports.iterdir())[0], "report.json")

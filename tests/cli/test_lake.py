@@ -161,7 +161,7 @@ def test_what_was_skipped_can_be_read_until_it_is_added(tracekit, fleet, tmp_pat
         fleet.write(number, folder=folder, broken=2)
     skipped = "select source, reason from skipped order by all"
     for _ in range(2):
-        assert tracekit("lake", "add", lake, folder, "--jobs", 2).status == 2
+        assert tracekit("lake", "add", lake, folder, "--jobs", 1).status == 2
         (first, reason), (second, _) = asked(tracekit, lake, skipped)
         assert (first, second) == ("0.trace", "1.trace")
         assert "is cut off" in reason
@@ -174,40 +174,54 @@ def test_what_was_skipped_can_be_read_until_it_is_added(tracekit, fleet, tmp_pat
     assert asked(tracekit, lake, "select count(*) from runs") == [[2]]
 
 
-def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(tracekit, fleet, runs, tmp_path):
-    pytest.importorskip("distributed", reason="Dask is not installed")
-    filled = fleet.add(tmp_path / "lake", runs, workers=2, after=1)
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers. One that is killed starts again."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+def wait_for_workers(cluster) -> None:
+    while len(cluster.scheduler.workers) < 2:
+        time.sleep(0.01)
+
+
+def test_a_worker_of_a_cluster_that_is_killed_loses_nothing_and_doubles_nothing(
+    tracekit, fleet, runs, cluster, tmp_path
+):
+    wait_for_workers(cluster)
+    filled = fleet.add(tmp_path / "lake", runs, cluster, after=1)
     assert len(filled.killed) == 1
     fleet.check(filled.status, filled.said, NUMBERS, BROKEN, partial(asked, tracekit, tmp_path / "lake"))
 
 
-def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        there = ("--dask", cluster.scheduler_address)
-        for more in (
-            ("from thermal", "--json"),
-            ("--list",),
-            ("select count(*) from range(100000000) a, range(100000000) b where a < -b", "--query-timeout", 1),
-        ):
-            here = tracekit("sql", lake, *more)
-            assert tracekit("sql", lake, *more, *there) == here
-            # What is no answer, and does not run at all, is the same as well.
-            assert (here.out != "") == (here.status != 2)
-        assert tracekit("sql", lake, "from loads", "-o", tmp_path / "out.parquet", *there).status == 0
-        [[loads]] = asked(tracekit, lake, "select count(*) from loads")
-        assert parquet.read_table(tmp_path / "out.parquet").num_rows == loads
-        # A worker that dies with a question: another one answers it.
-        command = [sys.executable, "-m", "tracekit", "sql", str(lake), "--json", *there]
-        command += ["select count(*) from predictions p, range(4000000) r where r.range <> p.duration_ns"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-            while not (busy := [each.name for each in cluster.scheduler.workers.values() if each.processing]):
-                assert process.poll() is None
-                time.sleep(0.01)
-            os.kill(cluster.workers[busy[0]].pid, signal.SIGKILL)
+def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, cluster, tmp_path):
+    wait_for_workers(cluster)
+    there = ("--dask", cluster.scheduler_address)
+    for more in (
+        ("from thermal", "--json"),
+        ("--list",),
+        ("select count(*) from range(100000000) a, range(100000000) b where a < -b", "--query-timeout", 0.2),
+    ):
+        here = tracekit("sql", lake, *more)
+        assert tracekit("sql", lake, *more, *there) == here
+        # What is no answer, and does not run at all, is the same as well.
+        assert (here.out != "") == (here.status != 2)
+    assert tracekit("sql", lake, "from loads", "-o", tmp_path / "out.parquet", *there).status == 0
+    [[loads]] = asked(tracekit, lake, "select count(*) from loads")
+    assert parquet.read_table(tmp_path / "out.parquet").num_rows == loads
+    # A worker that dies with a question: another one answers it.
+    command = [sys.executable, "-m", "tracekit", "sql", str(lake), "--json", *there]
+    command += ["select count(*) from predictions p, range(1000000) r where r.range <> p.duration_ns"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        while not (busy := [each.name for each in cluster.scheduler.workers.values() if each.processing]):
             assert process.poll() is None
-            answer, _ = process.communicate()
-        assert json.loads(answer)["rows"] == [[(276 + 280) * 4_000_000]]
+            time.sleep(0.01)
+        os.kill(cluster.workers[busy[0]].pid, signal.SIGKILL)
+        assert process.poll() is None
+        answer, _ = process.communicate()
+    assert json.loads(answer)["rows"] == [[(276 + 280) * 1_000_000]]
 
 
 def test_a_cluster_is_asked_about_lakes_that_it_sees(tracekit, lake, samples, tmp_path):
@@ -222,7 +236,7 @@ def test_a_cluster_is_asked_about_lakes_that_it_sees(tracekit, lake, samples, tm
 
 
 def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):
-    command = [sys.executable, "-m", "tracekit", "lake", "add", str(tmp_path), str(runs), "--no-config"]
+    command = [sys.executable, "-m", "tracekit", "lake", "add", str(tmp_path), str(runs), "--jobs", "1", "--no-config"]
     writers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
     assert [writer.wait() for writer in writers] == [2, 2]
     assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[40, 8]]

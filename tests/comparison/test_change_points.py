@@ -29,6 +29,7 @@ def drawn(count, seed=3, noise=NORMAL):
     return steady(noise, count, np.random.default_rng(seed))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 def test_a_gate_on_steady_builds_fails_at_less_than_one_in_200(noise, histories):
     alarms = false_alarms(noise, max(histories // 4, 3))

@@ -34,6 +34,7 @@ def drawn(count, seed=0, *, scale=1.0, **options):
     return latencies(Case("", **options), count, np.random.default_rng(seed), scale)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("count", [12, 20, 50, 100, 500])
 @pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
 def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):

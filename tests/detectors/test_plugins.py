@@ -243,6 +243,7 @@ def judged_without_packages(recording):
     return judged(tracekit.open_trace(recording))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, change):
     before = judged_without_packages(recording)
@@ -283,6 +284,7 @@ RAISES = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("where", ["import", "detect", "options"])
 @pytest.mark.parametrize("way", RAISES)
 def test_whatever_a_plug_in_raises_is_its_own_failure_and_status_2(install, recording, capsys, way, where):
@@ -342,6 +344,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("what", TEXTS)
 def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_path, capsys, what):
     install("textless", "mine", "textless:DETECTOR", {"textless.py": f"{HEAD}{TEXTS[what]}\n"})

@@ -30,6 +30,7 @@ def report_on(inspected, name: str):
     return model_report(inspected(name), run_model_detectors(inspected(name), target), target)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_model_fits_every_width(inspected, name: str) -> None:
     report = report_on(inspected, name)

@@ -204,6 +204,7 @@ WITHOUT_CORE_ML = ("not_instrumented", "local_chat", "meal_planner")
 """Samples that show no prediction."""
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
     analysis = kept_analysis(samples / f"{name}.trace")

@@ -35,6 +35,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("width", [30, 80, 120])
 @pytest.mark.parametrize("verbose", [False, True])

@@ -14,6 +14,8 @@ from support.ground_truth import GroundTruth, ground_truth
 from support.samples import SAMPLES
 
 pytest.importorskip("duckdb")
+# A server keeps a few recordings only, and each question is on another one.
+pytestmark = pytest.mark.usefixtures("kept_samples")
 
 MOST_CALLS, MOST_BYTES = 3, 10_000
 RELOAD, FIXED, SHARPEN, FLOAT16, CAPTIONS, BARE, *_ = (f"{name}.trace" for name in SAMPLES)

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _kept(kept_samples: None) -> None:
+    """Recordings of a notebook are samples."""
+
+
 @pytest.fixture
 def figures() -> Iterator[None]:
     """Figures in memory, let go of after the test."""

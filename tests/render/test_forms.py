@@ -44,6 +44,7 @@ def test_no_ending_belongs_to_two_formats_of_a_command(command: Command) -> None
     assert len(endings) == len(set(endings))
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", REPORT_FORMS)
 @pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
 def test_every_format_renders_every_report_the_same_twice(

@@ -118,7 +118,7 @@ def test_versions_are_those_of_the_program() -> None:
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
-@pytest.mark.parametrize("choice", [Choice(slowest=300), Choice(at_ns=10**15)], ids=["all", "none"])
+@pytest.mark.parametrize("choice", [Choice(slowest=60), Choice(at_ns=10**15)], ids=["all", "none"])
 def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: Choice) -> None:
     document = validate("why", to_json(explain(kept_trace(samples / f"{name}.trace"), choice=choice)))
     parts = [part for model in document["models"] for each in model["predictions"] for part in each["parts"]]
@@ -147,6 +147,7 @@ def test_what_was_fixed_obeys_the_schema(inspected) -> None:
         assert (document["differences"], document["not_compared"]) == compared
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_report_on_every_model_obeys_the_schema(inspected, name: str) -> None:
     target = parse_target("iOS16")

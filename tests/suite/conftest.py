@@ -24,9 +24,11 @@ from suite.frame import (
 SAMPLED = 20
 """Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
 IN_TURN = (
-    (NEGATIVE, NEAR_ABOVE, INSUFFICIENT),
-    (LOOKALIKE, NEAR_BELOW, INSUFFICIENT),
-    (NEGATIVE, LOOKALIKE, NEAR_BELOW),
+    (NEAR_ABOVE, LOOKALIKE, NEAR_BELOW, INSUFFICIENT),
+    (NEGATIVE, LOOKALIKE, NEAR_BELOW, INSUFFICIENT),
+    (NEGATIVE, NEAR_ABOVE, NEAR_BELOW, INSUFFICIENT),
+    (NEGATIVE, NEAR_ABOVE, LOOKALIKE, INSUFFICIENT),
+    (NEGATIVE, NEAR_ABOVE, LOOKALIKE, NEAR_BELOW),
 )
 """Kinds that an ordinary run leaves out, by turns from one detector to the next."""
 

@@ -43,13 +43,14 @@ S, MS = 1_000_000_000, 1_000_000
 def pytest_generate_tests(metafunc):
     # By turns without `--every-case`, as `test_consistency.py` does; `make blind` judges all labeled recordings.
     if "name" in metafunc.fixturenames:
-        metafunc.parametrize("name", list(SAMPLE)[:: 1 if metafunc.config.getoption("--every-case") else 2])
+        metafunc.parametrize("name", list(SAMPLE)[:: 1 if metafunc.config.getoption("--every-case") else 4])
 
 
 def test_nothing_contradicts_and_nothing_is_invented(name):
     assert set(compared(SAMPLE[name]).complaints) == {line for line in KNOWN if line.startswith(f"{name}: ")}
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "key",
     [

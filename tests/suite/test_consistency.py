@@ -22,13 +22,13 @@ from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
 RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its report looked at too, and those of one
-detector in two."""
+detector in four."""
 MODULES = [*map(module_of, detector_ids()), *SHARED]
 
 
 def pytest_generate_tests(metafunc):
     if "module" in metafunc.fixturenames:
-        metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 2])
+        metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 4])
 
 
 def test_no_report_contradicts_itself(request, module):

@@ -17,13 +17,13 @@ from tracekit.trace.filter import narrow
 
 RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its filters tried too, and those of one
-detector in three."""
+detector in seven."""
 MODULES = [*map(module_of, detector_ids()), *SHARED]
 
 
 def pytest_generate_tests(metafunc):
     if "module" in metafunc.fixturenames:
-        metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 3])
+        metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 7])
 
 
 def test_a_filter_changes_no_answer(request, module):

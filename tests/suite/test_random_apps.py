@@ -39,6 +39,7 @@ PLANTED_JITTER = next(number for number, planted in enumerate(PLANTED) if plante
 A, B = Model("Segmenter"), Model("PoseNet")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", COUNT)
 def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part):
@@ -48,6 +49,7 @@ def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind, part)
     assert not wrong, "\n" + "\n".join([*(verdict.complaint for verdict in wrong), table(wrong)])
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("seed", HARD, ids=lambda seed: HARD[seed].replace(" ", "_"))
 def test_one_effect_does_not_hide_another(seed):
     verdict = judged((PROBLEM, seed))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import is_hypothesis_test, settings
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -83,3 +86,16 @@ def scale_examples(function: Any) -> None:
 def is_slow(path: Path) -> bool:
     """Whether a folder or file of tests is left out of the quick ones."""
     return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in SLOW
+
+
+def left_to_turns(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Cases of tests marked `turns(n)` that an ordinary run leaves out: all but one in `n`, from the first on. Where
+    parameters are stacked, `n` shares no divisor with the numbers of their values, so that each value has its turn."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("turns")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % mark.args[0]:
+                yield item
+            seen[test] += 1

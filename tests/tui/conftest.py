@@ -66,6 +66,8 @@ class Screen:
     def __init__(self, pilot: Pilot[None]) -> None:
         self.pilot = pilot
         self.app: ViewApp = pilot.app
+        self.is_drawn = False
+        """Whether nothing was waited for since all of it was drawn."""
 
     @property
     def state(self):
@@ -84,6 +86,7 @@ class Screen:
 
     async def wait(self) -> None:
         """Wait until threads, messages and layout are done."""
+        self.is_drawn = False
         due = True
         while due:
             await self.app.workers.wait_for_complete()
@@ -95,6 +98,7 @@ class Screen:
     def draw(self) -> None:
         """Draw what changed on screen."""
         draw(self.app.screen._compositor, screen_stack=self.app._background_screens)
+        self.is_drawn = True
 
     async def settle(self) -> None:
         """Wait until all is done, and draw what changed by then."""
@@ -105,6 +109,7 @@ class Screen:
         """The characters on screen, without blanks at the ends of lines."""
         visible_screen_stack.set(self.app._background_screens)
         lines = self.app.screen._compositor.render_strips()
+        self.is_drawn = True
         return "\n".join(strip.text.rstrip() for strip in lines) + "\n"
 
 
@@ -178,7 +183,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 if wait:
                     await screen.wait()
                 await test(screen)
-                if app.is_running:
+                if app.is_running and not screen.is_drawn:
                     screen.draw()
 
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))

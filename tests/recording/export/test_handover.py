@@ -90,6 +90,7 @@ def assert_same(written, handed) -> None:
     assert compared > 3
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
 def test_a_labeled_recording_is_what_its_export_says(tmp_path, module):
     scenario = labeled(module)

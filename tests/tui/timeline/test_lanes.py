@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tracekit
+from support.analyses import kept_trace
 from support.samples import SAMPLES
 from tracekit.lanes.categories import LOOKS, OF_KIND, Category
 from tracekit.lanes.lanes import Grouping
@@ -25,7 +26,7 @@ def by_id(trace: Trace, grouping: Grouping):
 @pytest.mark.parametrize("grouping", Grouping)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_row_is_on_exactly_one_lane(name, grouping, samples: Path) -> None:
-    trace = tracekit.open_trace(samples / f"{name}.trace")
+    trace = kept_trace(samples / f"{name}.trace")
     shown: dict[str, list[int]] = {frame: [] for frame in EVENT_FRAMES}
     for lane in timeline_lanes(trace, grouping):
         assert (lane.events is None) == bool(lane.words)
@@ -93,7 +94,7 @@ def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace: Trace) -> None:
 
 
 def test_silence_is_put_in_words(samples: Path) -> None:
-    found = by_id(tracekit.open_trace(samples / "not_instrumented.trace"), Grouping.LANES)
+    found = by_id(kept_trace(samples / "not_instrumented.trace"), Grouping.LANES)
     words = {name: lane.words for name, lane in found.items()}
     # The scenario records the Core ML table without rows, and neither Thermal State nor Hangs.
     assert words["activity"] == words["data"] == words["compute"] == "recorded, no events"
