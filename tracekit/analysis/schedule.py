@@ -139,7 +139,7 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         rows = calls[predicted & (model == code)]
         mine = np.flatnonzero(thread == thread[model == code][0])
         own = times.where(mine)
-        work = CoreMLCalls(own.starts, own.ends, model[mine].astype(np.intp), own.covered_time())
+        work = CoreMLCalls.of(own, model[mine].astype(np.intp))
         idle = idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
