@@ -78,6 +78,15 @@ class Idle:
         span = int(self.distance_ns.sum())
         return int(self.idle_ns.sum()) / span if span else 0.0
 
+    @property
+    def longest(self) -> IndexArray:
+        """Shape (steps with a gap,): index of the longest gap of each, of several the last. O(gaps)."""
+        opens = np.flatnonzero(np.diff(self.step, prepend=-1))
+        lengths = self.end_ns - self.start_ns
+        longest = np.maximum.reduceat(lengths, opens) if len(opens) else lengths
+        as_long = np.flatnonzero(lengths == np.repeat(longest, np.diff(opens, append=len(lengths))))
+        return as_long[np.diff(self.step[as_long], append=-1) != 0]
+
     def of_steps(self, chosen: BoolArray) -> Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""
         inside = chosen[self.step]
@@ -256,10 +265,8 @@ def follows(idle: Idle) -> bool:
     A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
     the other model before a call. O(n log n).
     """
-    lengths = idle.end_ns - idle.start_ns
-    order = np.lexsort((lengths, idle.step))
-    longest = order[np.diff(idle.step[order], append=-1) != 0]
-    distance, free = np.diff(idle.end_ns[longest]), np.diff(np.cumsum(lengths)[longest])
+    longest, gone = idle.longest, np.cumsum(idle.end_ns - idle.start_ns)
+    distance, free = np.diff(idle.end_ns[longest]), np.diff(gone[longest])
     same = np.diff(idle.sequence[idle.step[longest]]) == 0
     distance, free = distance[same], free[same]
     if not len(distance) or quartile_distance(free) >= quartile_distance(distance):
