@@ -85,7 +85,8 @@ class Idle:
         lengths = self.end_ns - self.start_ns
         longest = np.maximum.reduceat(lengths, opens) if len(opens) else lengths
         as_long = np.flatnonzero(lengths == np.repeat(longest, np.diff(opens, append=len(lengths))))
-        return as_long[np.diff(self.step[as_long], append=-1) != 0]
+        found: IndexArray = as_long[np.diff(self.step[as_long], append=-1) != 0]
+        return found
 
     def of_steps(self, chosen: BoolArray) -> Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""
