@@ -17,7 +17,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import latencies, quantiles
-from tracekit.analysis.throughput import bursts, summarize_throughput
+from tracekit.analysis.throughput import bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Level
@@ -159,7 +159,7 @@ def _third(trace: Trace, rows: pd.DataFrame) -> Third:
     hottest = int(states_at(states, THERMAL_STATES, rows["start_ns"].to_numpy()).max(initial=-1))
     return Third(
         predictions=len(rows),
-        per_second=summarize_throughput(rows, bursts(rows)).per_second,
+        per_second=rate_of(rows, bursts(rows)),
         p50_ns=quantiles(latencies(rows), 0.5)[0],
         thermal=THERMAL_STATES[hottest] if hottest >= 0 else None,
     )

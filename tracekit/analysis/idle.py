@@ -11,7 +11,7 @@ import numpy as np
 from tracekit.analysis.latency import change_point_segments
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from tracekit.intervals import CoveredTime, Intervals
+from tracekit.intervals import CoveredTime, Intervals, few_bits
 from tracekit.trace.events import Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -78,6 +78,16 @@ class Idle:
         span = int(self.distance_ns.sum())
         return int(self.idle_ns.sum()) / span if span else 0.0
 
+    @property
+    def longest(self) -> IndexArray:
+        """Shape (steps with a gap,): index of the longest gap of each, of several the last. O(gaps)."""
+        opens = np.flatnonzero(np.diff(self.step, prepend=-1))
+        lengths = self.end_ns - self.start_ns
+        longest = np.maximum.reduceat(lengths, opens) if len(opens) else lengths
+        as_long = np.flatnonzero(lengths == np.repeat(longest, np.diff(opens, append=len(lengths))))
+        found: IndexArray = as_long[np.diff(self.step[as_long], append=-1) != 0]
+        return found
+
     def of_steps(self, chosen: BoolArray) -> Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""
         inside = chosen[self.step]
@@ -102,8 +112,26 @@ class CoreMLCalls:
     stop_ns: IntArray
     model: IndexArray
     """Shape (rows,): code of the model in the categories of `Trace.activity`."""
+    before: IndexArray
+    """Shape (rows,): position of the row before of the same model; -1 where it is the first."""
     covered: CoveredTime
     """The time of all rows."""
+    gaps: Intervals
+    """The times between them, without any."""
+    begun: tuple[IndexArray, IndexArray]
+    """Shape (gaps,): how many rows began by the start of each, and before its end."""
+
+    @classmethod
+    def of(cls, times: Intervals, model: IndexArray) -> CoreMLCalls:
+        """`times` ascend by start. O(n log n)."""
+        covered = times.union().covered_time()
+        gaps = Intervals(covered.pieces.ends[:-1], covered.pieces.starts[1:])
+        order = np.argsort(few_bits(model), kind="stable")
+        before = np.full(len(model), -1, np.intp)
+        same = model[order[1:]] == model[order[:-1]]
+        before[order[1:][same]] = order[:-1][same]
+        begun = np.searchsorted(times.starts, gaps.starts, side="right"), np.searchsorted(times.starts, gaps.ends)
+        return cls(times.starts, times.ends, model, before, covered, gaps, begun)
 
 
 @cached_by_trace
@@ -113,7 +141,7 @@ def core_ml_calls(trace: Trace) -> CoreMLCalls:
     top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
-    return CoreMLCalls(times.starts, times.ends, model, times.union().covered_time())
+    return CoreMLCalls.of(times, model)
 
 
 def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Idle:
@@ -125,49 +153,57 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     enough = np.bincount(sequence)[sequence] >= min_calls if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
     first, last = starts_ns[step], starts_ns[step + 1]
-    start, end = work.covered.pieces.ends[:-1], work.covered.pieces.starts[1:]
-    index = np.searchsorted(first, start, side="right") - 1
-    inside = index >= 0
-    inside[inside] = end[inside] <= last[index[inside]]
-    start, end, index = start[inside], end[inside], index[inside]
-    span = slice(*np.searchsorted(work.begin_ns, (first[0], last[-1] + 1))) if len(first) else slice(0)
-    begin, stop, model = work.begin_ns[span], work.stop_ns[span], work.model[span]
+    low, high = np.searchsorted(work.begin_ns, (first[0], last[-1] + 1)) if len(first) else (0, 0)
+    begin, stop, model = (each[low:high] for each in (work.begin_ns, work.stop_ns, work.model))
+    # Which step a row or a gap lies in follows from how many began by then, with one search for the steps of a model.
+    began = np.cumsum(np.bincount(np.searchsorted(begin, first), minlength=len(begin)))
+    span = slice(*np.searchsorted(work.gaps.starts, (first[0], last[-1]))) if len(first) else slice(0)
+    start, end = work.gaps.starts[span], work.gaps.ends[span]
+    index = began[work.begun[0][span] - low - 1] - 1
+    inside = end <= last[index]
     ours = model == model_code
-    ours |= _alternates(begin, stop, ours, model, first, last)
+    ours |= _alternates(begin, stop, ours, model, work.before[low:high] - low, began - 1, last)
+    ours_before = np.append(0, np.cumsum(ours))[work.begun[1][span][inside] - low]
+    busy, covered = (
+        each.until(starts_ns) for each in (Intervals(begin[ours], stop[ours]).covered_time(), work.covered)
+    )
     return Idle(
-        start_ns=start,
-        end_ns=end,
-        next_model=model[ours][np.searchsorted(begin[ours], end, side="left")],
-        step=index,
+        start_ns=start[inside],
+        end_ns=end[inside],
+        next_model=model[ours][ours_before],
+        step=index[inside],
         sequence=sequence[step],
         distance_ns=last - first,
-        idle_ns=work.covered.free_within(first, last),
-        busy_ns=Intervals(begin[ours], stop[ours]).covered_time().within(first, last),
+        idle_ns=last - first - (covered[step + 1] - covered[step]),
+        busy_ns=busy[step + 1] - busy[step],
     )
 
 
 def _alternates(
-    begin: IntArray, stop: IntArray, ours: BoolArray, model: IndexArray, first: IntArray, last: IntArray
+    begin: IntArray,
+    stop: IntArray,
+    ours: BoolArray,
+    model: IndexArray,
+    before: IndexArray,
+    step: IndexArray,
+    last: IntArray,
 ) -> BoolArray:
     """Shape (rows,): whether the row, given by times and code of its model, is one of a model that takes turns with the
-    one whose rows are `ours` and whose steps go from `first` to `last`, or that is used at once with it in each step.
-    O(rows log rows)."""
-    step = np.searchsorted(first, begin, side="right") - 1
-    inside = ~ours & (step >= 0)
-    inside[inside] = begin[inside] < last[step[inside]]
+    one whose rows are `ours`, or that is used at once with it in each step. `before` is the row before of its model,
+    negative for none, and `step` the step in which or after which it begins; these end at `last`. O(rows)."""
+    inside = ~ours & (begin < last[step])
     if not inside.any():
         return inside
-    reach = np.maximum.accumulate(np.where(ours, stop, np.iinfo(np.int64).min))[inside]
-    step, codes = step[inside], model[inside] + 1
-    overlapping = (begin[inside] < reach) | (stop[inside] > last[step])
-    pairs = np.sort(codes * len(first) + step)
-    # As `np.unique` gives them, which looks up each in a hash table before it sorts them.
-    used = np.bincount(pairs[np.append(True, pairs[1:] > pairs[:-1])] // len(first))
-    often = used >= TURN_SHARE * len(first)
-    chosen = often & (np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes))
+    reach = np.maximum.accumulate(np.where(ours, stop, np.iinfo(np.int64).min))
+    number, size = model + 1, int(model.max()) + 2
+    overlapping = inside & ((begin < reach) | (stop > last[step]))
+    opens = inside & (np.append(step, -1)[np.maximum(before, -1)] != step)
+    used, overlaps, count = (np.bincount(number[each], minlength=size) for each in (opens, overlapping, inside))
+    often = used >= TURN_SHARE * len(last)
+    chosen = often & (overlaps <= TURN_OVERLAP * count)
     for code in np.flatnonzero(often & ~chosen):
-        chosen[code] = _at_once(begin, stop, ours, model + 1 == code)
-    return np.isin(model + 1, np.flatnonzero(chosen))
+        chosen[code] = _at_once(begin, stop, ours, number == code)
+    return chosen[number]
 
 
 def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
@@ -230,10 +266,8 @@ def follows(idle: Idle) -> bool:
     A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
     the other model before a call. O(n log n).
     """
-    lengths = idle.end_ns - idle.start_ns
-    order = np.lexsort((lengths, idle.step))
-    longest = order[np.diff(idle.step[order], append=-1) != 0]
-    distance, free = np.diff(idle.end_ns[longest]), np.diff(np.cumsum(lengths)[longest])
+    longest, gone = idle.longest, np.cumsum(idle.end_ns - idle.start_ns)
+    distance, free = np.diff(idle.end_ns[longest]), np.diff(gone[longest])
     same = np.diff(idle.sequence[idle.step[longest]]) == 0
     distance, free = distance[same], free[same]
     if not len(distance) or quartile_distance(free) >= quartile_distance(distance):

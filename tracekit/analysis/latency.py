@@ -51,7 +51,8 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
         return np.zeros(groups)
     size = np.bincount(group, minlength=groups)
     middle = (size[group] + 1) / 2
-    rank = pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64) - middle
+    rank = ranks(values) if groups == 1 else pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64)
+    rank = rank - middle
     order = np.arange(len(values)) - (np.cumsum(size) - size)[group] + 1 - middle
     shared, of_ranks, of_order = (
         np.bincount(group, weights=product, minlength=groups) for product in (rank * order, rank**2, order**2)
@@ -63,7 +64,13 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
 
 def ranks(values: IntArray | FloatArray) -> FloatArray:
     """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n)."""
-    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
+    order = np.argsort(values)
+    ascending = values[order]
+    # Where a run of equal values begins, and after the last one.
+    edges = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1], [True]]))
+    rank = np.empty(len(values))
+    rank[order] = np.repeat((edges[1:] + edges[:-1] + 1) / 2, np.diff(edges))
+    return rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +218,13 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     split on, until nothing stands.
     """
     count = len(durations_ns)
+    min_count = max(1, math.ceil(min_share * count))
+    if count and not _may_part(durations_ns, (min_count - 1) // 2, min_ratio):
+        one = np.array([count])
+        return Modes(np.array([np.median(durations_ns)]), one, one / count, np.zeros(count, np.int64))
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))
-    min_count = max(1, math.ceil(min_share * count))
     edges, pending = [0, count], [(0, count)]
     while pending:
         low, high = pending.pop()
@@ -228,6 +238,14 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     membership[order] = np.repeat(np.arange(len(counts)), counts)
     centers = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
     return Modes(np.array(centers, np.float64), counts, counts / max(count, 1), membership)
+
+
+def _may_part(durations_ns: IntArray, outside: int, min_ratio: float) -> bool:
+    """Whether two modes can have so different medians, beyond which lie so many values on either side at least. O(n),
+    where most durations do not fall apart."""
+    places = [outside, len(durations_ns) - 1 - outside]
+    low, high = np.maximum(np.partition(durations_ns, places)[places], 1).tolist()
+    return math.log(high) - math.log(low) >= math.log(min_ratio)
 
 
 def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:

@@ -92,12 +92,12 @@ def _threads(times: Intervals, model: IntArray) -> IntArray:
     codes, places = np.unique(model, return_inverse=True)
     names = codes.tolist()
     thread = {name: name for name in names}
-    covered = {name: times.where(model == name) for name in names}
+    called = {name: times.where(model == name) for name in names}
+    busy = {name: own.covered_time() for name, own in called.items()}
     for place, one in enumerate(names):
-        busy = covered[one].covered_time()
         for other in names[place + 1 :]:
-            shared = busy.within(covered[other].starts, covered[other].ends) > 0
-            back = covered[other].covered_time().within(covered[one].starts, covered[one].ends) > 0
+            shared = busy[one].within(called[other].starts, called[other].ends) > 0
+            back = busy[other].within(called[one].starts, called[one].ends) > 0
             if max(shared.mean(), back.mean()) <= TURN_OVERLAP:
                 old, new = thread[other], thread[one]
                 thread = {name: new if number == old else number for name, number in thread.items()}
@@ -135,18 +135,18 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
     after its longest gap, with whichever call of its thread."""
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
+    calls = calls[["start_ns", "duration_ns", "model"]]
+    places = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
+    asked = {number: CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in places.items()}
     for code in np.unique(model[predicted & (model >= 0)]).tolist():
-        rows = calls[predicted & (model == code)]
-        mine = np.flatnonzero(thread == thread[model == code][0])
-        own = times.where(mine)
-        work = CoreMLCalls(own.starts, own.ends, model[mine].astype(np.intp), own.covered_time())
+        rows = rows_where(calls, predicted & (model == code))
+        number = int(thread[model == code][0])
+        mine, work = places[number], asked[number]
         idle = idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        order = np.lexsort((idle.end_ns - idle.start_ns, idle.step))
-        longest = order[np.diff(idle.step[order], append=-1) != 0]
-        waits = np.isin(own.starts, idle.end_ns[longest[keeps[idle.step[longest]]]])
+        waits = np.isin(work.begin_ns, idle.end_ns[idle.longest[keeps[idle.step[idle.longest]]]])
         found[mine] |= waits
         if 2 * waits.sum() >= len(rows):
             paced.add(str(rows["model"].iloc[0]))

@@ -100,10 +100,14 @@ def sorted_by_group(values: Values, group: IntArray) -> Values:
 def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int) -> FloatArray:
     """Shape (count,): the median of the values of each group; NaN where it has none. O(n log n), in a tenth of the time
     that pandas takes for few values."""
-    ordered = sorted_by_group(values.astype(np.float64), group)
     sizes = np.bincount(group, minlength=count)
     some, begins = sizes > 0, np.cumsum(sizes) - sizes
     medians = np.full(count, np.nan)
+    if some.sum() == 1:
+        # A fifth of the time of a sort.
+        medians[some] = np.median(values)
+        return medians
+    ordered = sorted_by_group(values.astype(np.float64), group)
     medians[some] = (ordered[(begins + (sizes - 1) // 2)[some]] + ordered[(begins + sizes // 2)[some]]) / 2
     return medians
 

@@ -66,6 +66,9 @@ def _intervals(called: Intervals) -> FloatArray:
 
     Where none overlap, these are the times from start to start. Calls that start together would make those tiny.
     """
+    if (called.ends[:-1] <= called.starts[1:]).all():
+        apart = np.diff(called.starts).astype(np.float64)
+        return apart[apart > 0]
     index = np.arange(len(called))
     following = np.maximum(np.searchsorted(called.starts, called.ends), index + 1)
     followed = following < len(called)
@@ -94,8 +97,9 @@ def gaps(predictions: pd.DataFrame, burst_times: Bursts) -> Intervals:
     without duration neither fills a gap nor splits one. O(n log n)."""
     pieces = Intervals.from_rows(predictions).union()
     # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
-    low = np.sort(np.concatenate((burst_times.start_ns, pieces.ends)))
-    high = np.sort(np.concatenate((pieces.starts, burst_times.end_ns)))
+    # A stable sort merges what ascends already.
+    low = np.sort(np.concatenate((burst_times.start_ns, pieces.ends)), kind="stable")
+    high = np.sort(np.concatenate((pieces.starts, burst_times.end_ns)), kind="stable")
     return Intervals(low, high).where(high > low)
 
 
@@ -152,17 +156,12 @@ def summarize_throughput(
     `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
     """
     several = burst_times.count > 1
-    count = burst_times.count[several]
-    distances = _distances(predictions, burst_times)
-    last = burst_times.first[several] + count - 1
-    apart = predictions["start_ns"].to_numpy()[last] - burst_times.start_ns[several]
-    total = float(np.maximum(apart * count / (count - 1), burst_times.busy_ns[several]).sum())
-    per_second = int(count.sum()) * 1e9 / total if total else None
-    interval = float(np.median(distances)) if per_second else None
+    per_second = rate_of(predictions, burst_times)
+    interval = float(np.median(_distances(predictions, burst_times))) if per_second else None
     free = gaps(predictions, burst_times)
     return Throughput(
         bursts=len(burst_times.count),
-        predictions=int(count.sum()),
+        predictions=int(burst_times.count[several].sum()),
         span_ns=int((burst_times.end_ns - burst_times.start_ns)[several].sum()),
         gap_ns=int(burst_times.gap_ns[several].sum()),
         gaps=duration_statistics(free.starts, free.durations),
@@ -171,6 +170,16 @@ def summarize_throughput(
         per_second=per_second,
         steady_rate=steady,
     )
+
+
+def rate_of(predictions: pd.DataFrame, burst_times: Bursts) -> float | None:
+    """`Throughput.per_second`. O(bursts)."""
+    several = burst_times.count > 1
+    count = burst_times.count[several]
+    last = burst_times.first[several] + count - 1
+    apart = predictions["start_ns"].to_numpy()[last] - burst_times.start_ns[several]
+    total = float(np.maximum(apart * count / (count - 1), burst_times.busy_ns[several]).sum())
+    return int(count.sum()) * 1e9 / total if total else None
 
 
 def _distances(predictions: pd.DataFrame, burst_times: Bursts) -> IntArray:

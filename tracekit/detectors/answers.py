@@ -104,8 +104,11 @@ def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
     """The longest rows of an event frame first, at most `MAX_EVIDENCE`; ties by start, then by index. O(n log n)."""
-    # Sorting two columns and taking few values of some is much faster than sorting the frame.
-    order = np.lexsort((rows["start_ns"].to_numpy(), -rows["duration_ns"].to_numpy()))[:MAX_EVIDENCE]
+    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    # Sorting those that are long enough and taking few values of some is much faster than sorting the frame.
+    few = min(MAX_EVIDENCE, len(rows))
+    long = np.flatnonzero(durations >= np.partition(durations, -few)[-few]) if few else np.zeros(0, np.intp)
+    order = long[np.lexsort((starts[long], -durations[long]))][:few]
     columns = (rows[name].array.take(order) for name in ("start_ns", "duration_ns", "model", "label", "table", "row"))
     return tuple(
         Evidence(

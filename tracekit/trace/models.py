@@ -24,7 +24,7 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, is_any, rows_at
 from tracekit.trace.instruments import coreml
 
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
@@ -37,9 +37,10 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
     cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
-    codes, model = np.unique(cells.codes[named], return_inverse=True)
+    rows, code = rows_at(events[list(COLUMNS_READ)], named), cells.codes[named]
+    held = np.bincount(code, minlength=len(cells.categories)) > 0
+    codes, model = np.flatnonzero(held), (np.cumsum(held) - 1)[code]
     names, count = [str(name) for name in cells.categories[codes]], len(codes)
-    rows = events.iloc[named]
     times = Intervals.from_rows(rows)
     first_ns, last_ns = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
     np.minimum.at(first_ns, model, times.starts)
@@ -70,10 +71,10 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
-    """The different pairs of a model and a code, in their order; -1 is no code. O(n log n)."""
+    """The different pairs of a model and a code, in their order; -1 is no code. O(n + pairs log pairs)."""
     known = code >= 0
     span = int(code.max(initial=0)) + 1
-    pairs = np.unique(model[known] * span + code[known])
+    pairs = np.sort(pd.unique(model[known] * span + code[known]))
     return pairs // span, pairs % span
 
 

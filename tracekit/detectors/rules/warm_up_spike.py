@@ -218,29 +218,33 @@ class Firsts(NamedTuple):
 
 def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> Firsts | None:
     """The first predictions, given the time of each prediction; None where too few follow any. O(n log n)."""
-    whole = _first_calls(view, latency_ns, options)
+    # Of those that follow, which no work of a first prediction changes.
+    usual_ns = _usual_by_use(view, latency_ns)
+    whole = _first_calls(view, latency_ns, usual_ns, options)
     if not len(whole.index):
         return None
     resumed = _predictions_after_gaps(view, latency_ns, whole.index, round(options.gap_s * 1e9))
     of_the_input = ~_same_input(view, whole, resumed)
     without_work = latency_ns.astype(np.float64)
     without_work[whole.index] -= np.where(of_the_input, _due_to_work(view, whole, resumed.longest_ns), 0.0)
-    return Firsts(whole, _first_calls(view, without_work, options), resumed)
+    return Firsts(whole, _first_calls(view, without_work, usual_ns, options), resumed)
 
 
-def _first_calls(view: tk.ModelView, latency_ns: tk.IntArray | tk.FloatArray, options: Options) -> FirstCalls:
-    """First predictions after loads that enough others on the same load follow, given the latency of each."""
+def _first_calls(
+    view: tk.ModelView, latency_ns: tk.IntArray | tk.FloatArray, usual_ns: tk.FloatArray, options: Options
+) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow, given the latency of each, and the
+    usual one on each load."""
     uses = view.uses
     has_following = (uses.load >= 0) & (uses.count > options.min_following)
     first = uses.first[has_following]
     slow = latency_ns >= options.alike_share * latency_ns[uses.first][uses.group]
     slow[uses.first] = False
     share = np.bincount(uses.group, slow, minlength=len(uses.load))[has_following] / (uses.count[has_following] - 1)
-    usual = _usual_by_use(view, latency_ns.astype(np.float64))[has_following]
-    return FirstCalls(first, latency_ns[first].astype(np.float64), usual, share, options)
+    return FirstCalls(first, latency_ns[first].astype(np.float64), usual_ns[has_following], share, options)
 
 
-def _usual_by_use(view: tk.ModelView, values: tk.FloatArray) -> tk.FloatArray:
+def _usual_by_use(view: tk.ModelView, values: tk.IntArray | tk.FloatArray) -> tk.FloatArray:
     """Median on each load, without the first prediction: shape (uses,), NaN where there is no other."""
     following = np.ones(len(values), np.bool_)
     following[view.uses.first] = False
@@ -254,7 +258,7 @@ def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: 
     paused[uses.first] = False
     # Where no work was recorded, what takes longer may have more.
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
-    more = paused & (work >= LARGER_WORK * _usual_by_use(view, work)[uses.group])
+    more = paused & (work >= LARGER_WORK * _usual_by_use(view, work)[uses.group]) if paused.any() else paused
     count = int(latency.kind.max(initial=0)) + 1
     medians = medians_by_group(latency_ns[paused], latency.kind[paused], count)
     longest = np.full(count, np.nan)

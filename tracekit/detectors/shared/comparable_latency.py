@@ -68,12 +68,12 @@ def latencies(view: tk.ModelView) -> Latencies:
 def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compared: tk.BoolArray) -> tk.FloatArray:
     """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
     use, latency_ns = use[compared], latency_ns[compared]
-    # A fifteenth of the time that pandas takes for few values.
-    ordered = sorted_by_group(latency_ns, use)
     sizes = np.bincount(use, minlength=count)
     some = sizes > 0
     place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
     usual = np.full(count, np.nan)
+    # Both take a fraction of the time that pandas takes.
+    ordered = np.partition(latency_ns, place) if len(place) == 1 else sorted_by_group(latency_ns, use)
     usual[some] = np.maximum(ordered[place], 1)
     return usual
 

@@ -50,7 +50,7 @@ def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArr
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
-    times = _unit_times(view.breakdown.frame)[chosen_from].sum(axis=0)
+    times = [int(each[chosen_from].sum()) for each in _unit_times(view.breakdown.frame)]
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
@@ -85,7 +85,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
-    units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
+    units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown.frame)]) if unit != _CPU]
     if not units:
         return surely, surely
     requests = tk.is_any(view.compute["kind"], tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
@@ -145,18 +145,21 @@ def time_by_model(rows: pd.DataFrame, windows: tk.Intervals) -> dict[str, int]:
     return {name: covered[name] for name in names}
 
 
-def _units(times_ns: tk.FloatArray) -> list[int]:
+def _units(times_ns: Sequence[int]) -> list[int]:
     """Those of `_UNITS` that count as a model's own, given its time on each."""
-    return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * times_ns.sum()]
+    return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * sum(times_ns)]
 
 
-def _unit_times(frame: pd.DataFrame) -> tk.FloatArray:
-    """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row shows
+def _unit_times(frame: pd.DataFrame) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray]:
+    """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions,) each; 0 where no row shows
     it. Requests stand for execution that was not recorded."""
-    names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
-    times = np.column_stack([frame[name].array.to_numpy(np.float64, na_value=0.0) for name in names])
-    times[:, :2] += times[:, 3:]
-    return times[:, :3]
+
+    def known(name: str) -> tk.IntArray:
+        times: tk.IntArray = frame[name].array.to_numpy(np.int64, na_value=0)
+        return times
+
+    ane, gpu = (known(f"{unit}_busy_ns") + known(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
+    return ane, gpu, known("cpu_busy_ns")
 
 
 def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[tk.Intervals, tk.Intervals]:
@@ -224,7 +227,7 @@ class _Work(NamedTuple):
 def _work(trace: tk.Trace) -> _Work:
     hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
     frame = breakdown(trace).frame
-    known = frame.index[_unit_times(frame).sum(axis=1) > 0]
+    known = frame.index[sum(_unit_times(frame)) > 0]
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
         ambiguous=tk.is_any(hardware["attribution"], tk.Attribution.AMBIGUOUS),

@@ -157,6 +157,12 @@ class Reloads(NamedTuple):
     """Part of them before which another model was loaded since the last use; 0.0 without any."""
 
 
+@tk.cached_by_trace
+def _load_starts(trace: tk.Trace) -> tk.IntArray:
+    """Starts of the loads of all models, ascending."""
+    return top_calls(trace, *tk.LOAD_KINDS)["start_ns"].to_numpy()
+
+
 def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
     starts = view.loads["start_ns"].to_numpy()
@@ -171,9 +177,9 @@ def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     if late.any():
         back &= ~late | outweigh_use(view)
     rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
-    every = top_calls(view.trace, *tk.LOAD_KINDS)
-    other = every["start_ns"].to_numpy()[~tk.is_any(every["model"], view.name)]
-    between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
+    every = _load_starts(view.trace)
+    of_all, own = (np.searchsorted(each, starts) - np.searchsorted(each, last_end) for each in (every, starts))
+    between = of_all - own
     return Reloads(
         rows=rows,
         share=tk.covered_ns(rows) / spent if spent else 0.0,
