@@ -208,7 +208,7 @@ def model_items(
             yield _item(Verdict.FAILED, "baseline", model.name, text, "compute unit")
         few = zip(model.left_out, ("baseline", "build"), strict=True)
         if sides := ", ".join(f"{count} of the {side}" for count, side in few if count):
-            text = f"recordings with fewer than {MIN_PREDICTIONS} predictions do not count: {sides}"
+            text = f"recordings with fewer than {MIN_PREDICTIONS} {model.latency.counted} do not count: {sides}"
             yield _item(Verdict.NOT_COUNTED, "baseline", model.name, text, "short recordings")
     for model in comparison.models:
         if (change := model.p95).answer is Answer.REGRESSED:
@@ -235,7 +235,7 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
     if held is None:
         text = "no latency to compare"
         if change.before_ns is not None and change.after_ns is not None:
-            text = f"too few predictions: {words.sample_counts(change)}, {MIN_PREDICTIONS} needed"
+            text = f"too few {change.counted}: {words.sample_counts(change)}, {MIN_PREDICTIONS} needed"
         return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text)
     verdict, lead = {
         None: (Verdict.INCONCLUSIVE, words.why_open(held)),
@@ -248,7 +248,7 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
     text = f"{lead}: median {words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))}"
     if held.reason is not Reason.INEXACT:
         text += f", {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%"
-    basis = words.side_counts(held.predictions) + ("" if model.window is None else words.windowed(model.window))
+    basis = words.side_counts(held.predictions, change.counted) + ("" if model.window is None else words.windowed(model.window))
     basis += words.inference(model.inexact)
     item = _item(verdict, "baseline", model.name, "; ".join(filter(None, (text, basis, more))))
     return item if held.reason is Reason.INEXACT else replace(item, value=held.change, allowed=held.allowed)

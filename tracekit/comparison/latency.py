@@ -68,6 +68,8 @@ class LatencyChange:
     """Share of the latency by which it must change to count; None where there is no latency to compare."""
     resolution_ns: int = 0
     """How exactly the times are known: the time between two samples, where only call stacks show them."""
+    counted: str = "predictions"
+    """What its times are of: `loads`, or as of `ModelMeasurements`."""
 
 
 def compare_latency(

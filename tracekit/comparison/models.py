@@ -139,9 +139,10 @@ def compare_model(
     inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
     latency_error_ns = sum(side.latency_ns for side in inexact)
     load_error_ns = sum(side.load_ns for side in inexact)
+    counted = (after or before)[0].counted
     floor_of_latency = raised(floor, latency_error_ns)
 
-    def told(change: LatencyChange, error_ns: int, *, fits: bool = True) -> LatencyChange:
+    def told(change: LatencyChange, error_ns: int, counted: str, *, fits: bool = True) -> LatencyChange:
         """Not unchanged where calls are known to so little that most changes would go unnoticed."""
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
         doubts = {
@@ -152,11 +153,11 @@ def compare_model(
         if change.answer is not Answer.INCONCLUSIVE and any(doubts.values()):
             reason = next(each for each, holds in doubts.items() if holds)
             change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason)
-        return replace(change, resolution_ns=max(side.resolution_ns for side in inexact))
+        return replace(change, resolution_ns=max(side.resolution_ns for side in inexact), counted=counted)
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
         durations = ([of(entry) for entry in side] for side in sides)
-        return told(compare_latency(*durations, floor=raised(floor, load_error_ns)), load_error_ns)
+        return told(compare_latency(*durations, floor=raised(floor, load_error_ns)), load_error_ns, "loads")
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         values = ([value for entry in side if (value := of(entry)) is not None] for side in sides)
@@ -174,8 +175,8 @@ def compare_model(
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         window=window.length,
-        latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
-        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, fits=window.fits),
+        latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
+        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=parts if is_fair else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),

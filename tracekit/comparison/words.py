@@ -47,14 +47,14 @@ def reason(change: LatencyChange) -> str:
     """Why an answer is inconclusive, and what would help; empty where it is not."""
     if change.reason is None:
         return ""
-    more = f"; record at least {format_count(change.wanted, 'prediction')} per side" if change.wanted else ""
+    more = f"; record at least {change.wanted:,} {change.counted} per side" if change.wanted else ""
     if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
         more = "; compare more recordings per side"
     fewest = min(max(side, default=0) for side in change.predictions)
     if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
         # What the interval needs is less than what the question needs, and one number is enough.
         needed = more or f", {MIN_PREDICTIONS} needed"
-        return f"{format_count(fewest, 'prediction')}{needed}"
+        return f"{format_count(fewest, change.counted.removesuffix('s'))}{needed}"
     if change.reason is Reason.FEW and change.effective is not None:
         return f"{_REASONS[Reason.FEW]} (effective sample size {min(change.effective):.0f}){more}"
     if change.reason is Reason.SMALL and change.floor is not None:
@@ -64,7 +64,7 @@ def reason(change: LatencyChange) -> str:
 
 _REASONS = {
     Reason.MISSING: "no latency on one side",
-    Reason.FEW: "neighboring predictions are correlated",
+    Reason.FEW: "neighboring values are correlated",
     Reason.WIDE: "the interval is too wide to tell",
     Reason.SMALL: "changed, but maybe by less than what counts",
     Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
@@ -97,10 +97,10 @@ def sample_counts(change: LatencyChange) -> str:
         effective < 0.9 * max(counts) for effective, counts in zip(change.effective, change.predictions, strict=True)
     ):
         worth = f" (effective sample size {' and '.join(f'{effective:.0f}' for effective in change.effective)})"
-    return side_counts(change.predictions) + worth
+    return side_counts(change.predictions, change.counted) + worth
 
 
-def side_counts(sides: Sequence[Sequence[int]], noun: str = "predictions") -> str:
+def side_counts(sides: Sequence[Sequence[int]], noun: str) -> str:
     """How many both sides have: `139 and 139 predictions`, `3 recordings of 580 to 600 predictions and 2 of 40`."""
     if max(map(len, sides)) < 2:
         return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"

@@ -121,13 +121,13 @@ def figures_section(model: ModelComparison) -> Section | None:
 def _figures(model: ModelComparison) -> Iterator[Figure]:
     """The figures that a side has."""
     prefix = "all_" if model.basis is Basis.ALL else ""
-    yield _latency(f"{prefix}p50_ns", model.latency, "predictions")
-    yield _latency(f"{prefix}p95_ns", model.p95, "predictions")
+    yield _latency(f"{prefix}p50_ns", model.latency)
+    yield _latency(f"{prefix}p95_ns", model.p95)
     for part in model.parts:
         yield _part(part, Population.ALL if prefix else Population.WARM, model.latency)
     for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
         if any(map(sum, change.predictions)):
-            yield _latency(name, change, "loads")
+            yield _latency(name, change)
     yield from (figure for figure in exact_figures(model) if figure.pair != Pair(None, None))
 
 
@@ -178,11 +178,11 @@ def _rate(count: float | None, calls: float | None) -> float | None:
     return _CALLS * count / calls if count is not None and calls else None
 
 
-def _latency(quantity: str, change: LatencyChange, noun: str) -> Figure:
+def _latency(quantity: str, change: LatencyChange) -> Figure:
     said = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
-        said += f" ({words.side_counts(change.predictions, noun)}{needed})"
+        said += f" ({words.side_counts(change.predictions, change.counted)}{needed})"
     name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
     interval = words.interval(change) or ABSENT
     form = words.durations(change.resolution_ns)
