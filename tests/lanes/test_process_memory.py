@@ -27,7 +27,7 @@ def recorded(*megabytes: int) -> Scenario:
 def test_levels_of_the_target_hold_until_the_next_one():
     (lane,) = memory_lanes(trace_of(recorded(100, 101, 400, 1_000, 1_000)))
     events = lane.events
-    assert (lane.title, lane.section, lane.strip, lane.pinned) == ("Memory · footprint", "System", True, True)
+    assert (lane.title, lane.section, lane.strip, lane.pinned) == ("Footprint", "System", True, True)
     assert [events.label(row) for row in range(len(events))] == ["101 MB", "400 MB", "1.00 GB"]
     assert events.starts.tolist() == [S, 3 * S, 4 * S]
     assert events.ends.tolist() == [3 * S, 4 * S, 6 * S]
@@ -51,5 +51,5 @@ def test_viewers_and_pages_get_every_sample():
     ]
     assert (counter.times.tolist(), counter.values.tolist()) == ([S, 2 * S, 3 * S], [100 * MB, 101 * MB, 400 * MB])
     page = report_file(analysis.report, "html", analysis.timeline())
-    assert 'aria-label="Memory · footprint over time"' in page
+    assert 'aria-label="Footprint over time"' in page
     assert "lies in other processes" in page

@@ -248,7 +248,9 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
     text = f"{lead}: median {words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))}"
     if held.reason is not Reason.INEXACT:
         text += f", {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%"
-    basis = words.side_counts(held.predictions, change.counted) + ("" if model.window is None else words.windowed(model.window))
+    basis = words.side_counts(held.predictions, change.counted) + (
+        "" if model.window is None else words.windowed(model.window)
+    )
     basis += words.inference(model.inexact)
     item = _item(verdict, "baseline", model.name, "; ".join(filter(None, (text, basis, more))))
     return item if held.reason is Reason.INEXACT else replace(item, value=held.change, allowed=held.allowed)

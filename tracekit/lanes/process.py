@@ -107,7 +107,7 @@ def _positions(apis: pd.Series) -> IntArray:
     return np.where(found < 0, len(IN_CALLS), found).astype(np.int64)
 
 
-TITLES: Final = {Memory.FOOTPRINT: "Memory · footprint", Memory.GPU: "Memory · GPU"}
+TITLES: Final = {Memory.FOOTPRINT: "Footprint", Memory.GPU: "GPU memory"}
 _MEDIUM, _HIGH = 0.5, 0.9
 """Shares of the peak from which on a level is drawn as medium and as high."""
 

@@ -111,6 +111,12 @@ class NotebookWhy(Page, WhyReport):
 
     _said_by = "why:why_document"
 
+    def __repr__(self) -> str:
+        from tracekit.documents.why import caller
+
+        sites = dict.fromkeys(site for model in self.models for why in model.predictions for site in caller(why))
+        return f"{'; '.join((Page.__repr__(self)[:-1], *sites))}>"
+
     def to_frame(self) -> pd.DataFrame:
         """One row per part: `model`, `prediction` (its label in `activity`), `duration_ns`, `usual_ns`, `cause`, `ns`,
         `low_ns`, `high_ns`, `known`, `check` (null where no finding is about it). Parts of a prediction add up to

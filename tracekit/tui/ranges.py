@@ -13,8 +13,9 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import ends_of, is_any
 from tracekit.trace.instruments import coreml
+from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui.query import filter_words
 from tracekit.tui.state import EventFilter, RowRef, Session, State
@@ -29,12 +30,27 @@ NO_EVENTS = "No events in this recording; 6 shows its coverage."
 """Why nothing can be selected where no lane has an event."""
 
 
+@cached_by_trace
+def _phases(trace: Trace) -> pd.DataFrame:
+    frame = trace.phases
+    none = pd.Categorical.from_codes(np.full(len(frame), -1), [])
+    durations = ends_of(frame, trace.run.duration_ns or 0) - frame["start_ns"]
+    return frame.assign(label=frame["name"], kind=frame["phase"], model=none, device=none, duration_ns=durations)
+
+
+def listed(trace: Trace, name: str) -> pd.DataFrame:
+    """A frame of `EVIDENCE_FRAMES` with the columns of event frames. Phases are of no model and no device; one without
+    an end lasts until that of the recording."""
+    frame: pd.DataFrame = _phases(trace) if name == PHASES else getattr(trace, name)
+    return frame
+
+
 def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:
-    """Rows of an event frame that pass the filter and, where there is a range, lie in it at least in part: shape (n,).
+    """Rows of a frame of `EVIDENCE_FRAMES` that pass the filter and lie in the range at least in part: shape (n,).
 
     An instant lies in the ranges that hold its time. O(n); each distinct text is looked at once.
     """
-    frame: pd.DataFrame = getattr(trace, name)
+    frame = listed(trace, name)
     starts = frame["start_ns"].to_numpy()
     durations = frame["duration_ns"].to_numpy()
     keep = np.ones(len(frame), np.bool_)
@@ -144,16 +160,23 @@ def holds_events(trace: Trace) -> bool:
 
 
 def none_words(
-    what: str, span: Span | None, chosen: EventFilter, *, known: bool, source: str = "this recording"
+    what: str,
+    span: Span | None,
+    chosen: EventFilter,
+    *,
+    known: bool,
+    source: str = "this recording",
+    requests: bool = False,
 ) -> str:
     """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it.
 
-    known: whether any is there without range and filter, which keep nothing away otherwise.
+    known: whether any is there without range and filter, which keep nothing away otherwise; `requests`, whether
+    language models ran.
     """
     if not known:
-        # Lanes show more than lists do: phases and requests of runtimes, and states.
-        listed = "Core ML or hardware event" if what == "event" else what
-        return f"No {listed}s in {source}; 6 shows its coverage."
+        # Lanes and the list of events show more than statistics do: phases of runtimes.
+        narrowed = "Core ML or hardware event" if what == "event" else what
+        return f"No {narrowed}s in {source}; 6 {'has its language models' if requests else 'shows its coverage'}."
     if span is not None and chosen.active:
         return f"No {what}s match in this range; c clears the filter, esc the range."
     if chosen.active:
@@ -162,13 +185,13 @@ def none_words(
 
 
 def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
-    """Rows of an event frame that hold a folded text in label, model or process, or in what the aggregation calls them.
+    """Rows of a frame that hold a folded text in label, model, process or phase, or in what the aggregation calls them.
 
     That is the label but for the hardware, whose labels name single pieces of work.
     """
-    frame: pd.DataFrame = getattr(trace, name)
+    frame = listed(trace, name)
     holds = np.zeros(len(frame), np.bool_)
-    for column in ("label", "model", "process"):
+    for column in ("label", "model", "process", *(("kind",) if name == PHASES else ())):
         holds |= _where(frame[column], lambda text: wanted in text.casefold())
     if name == "hardware":
         titles = _titles(trace)

@@ -72,9 +72,10 @@ class Palette:
 
     def of(self, role: Role) -> str | None:
         """The color of a piece of text; None for that of plain text."""
-        severities = dict.fromkeys((Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.OPEN), self.severity)
+        severities = dict.fromkeys((Role.CRITICAL, Role.HIGH, Role.MEDIUM), self.severity)
         changes = {Role.GOOD: self.better, Role.BAD: self.worse}
-        return {Role.DIM: self.dim, Role.LOW: self.dim, Role.STRONG: self.accent, **severities, **changes}.get(role)
+        quiet = dict.fromkeys((Role.DIM, Role.LOW, Role.OPEN), self.dim)
+        return {Role.STRONG: self.accent, **quiet, **severities, **changes}.get(role)
 
     def text_on(self, ground: str, color: str | None) -> str:
         """The color of text, but that of plain text (as for None) where a terminal with 16 colors would hide it."""
@@ -126,7 +127,7 @@ _ROLES: dict[str, tuple[str, str, str, str]] = {
     "accent": ("#9cc7ff", "#0b4f9e", sixteen.BRIGHT_CYAN, sixteen.BLUE),
     "severity": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
     "better": ("#5fd0ab", "#00573f", sixteen.BRIGHT_GREEN, sixteen.BLUE),
-    "worse": ("#ff8f8f", "#a1001a", sixteen.BRIGHT_RED, sixteen.RED),
+    "worse": ("#d9a0ff", "#7a1fa2", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
     "code": ("#58d1eb", "#00627d", sixteen.BRIGHT_CYAN, sixteen.BLUE),
     "ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
     "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),

@@ -153,6 +153,6 @@ async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> N
     assert "No predictions in this recording: W explains those of Core ML." in screen.text()
     # An empty list has neither titles nor a use for enter.
     await screen.press("5")
-    assert "No rows are attributed to a model." in screen.text()
+    assert "No Core ML models in this recording; 6 has its language models." in screen.text()
     assert "load mean" not in screen.text()
     assert "enter" not in screen.text().splitlines()[-1]

@@ -100,4 +100,4 @@ async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
         rows = screen.app.browse.query_one(pane).make(filtered)
         assert rows.empty.startswith(f"No {what}s in this recording")
     await screen.press("5")
-    assert "No rows are attributed to a model" in screen.text()
+    assert "No Core ML models in this recording; 6 shows its coverage." in screen.text()

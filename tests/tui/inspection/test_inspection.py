@@ -215,7 +215,7 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
     screen.app.select(Selection(event=EventRef("memory", index)))
     await screen.settle()
     shown = " ".join(screen.text().split())
-    assert f"Memory · GPU: {memory['bytes'][index] / 1e6:.1f} MB" in shown
+    assert f"GPU memory: {memory['bytes'][index] / 1e6:.1f} MB" in shown
     assert "0 ns" not in shown
     screen.app.say("")
     screen.app.change(inspector=False)

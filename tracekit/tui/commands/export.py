@@ -18,7 +18,6 @@ from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.select import NOT_YET, selected_check
 from tracekit.tui.commands.views import focused_list
@@ -26,6 +25,7 @@ from tracekit.tui.detail.columns import Rows
 from tracekit.tui.detail.events import FIRST_SORT, EventRows
 from tracekit.tui.messages import in_background
 from tracekit.tui.screens.small import AskScreen
+from tracekit.tui.state import EVIDENCE_FRAMES
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.text import longest_that_fits
 from tracekit.tui.viewport import Span
@@ -78,8 +78,8 @@ def _row(app: StateApp) -> tuple[list[str], list[str]]:
     rows: Rows | None = listed.rows if listed is not None else None
     row_number = listed.cursor if listed is not None else 0
     event = app.state.selection.event
-    if listed is None and event is not None and event.frame in EVENT_FRAMES:
-        frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
+    if listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
+        frames = np.array([EVIDENCE_FRAMES.index(event.frame)], np.int8)
         rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
     if rows is None or row_number >= len(rows):
         raise ActionError("No row to copy; go to a list with tab, or select an event with n.")

@@ -10,17 +10,16 @@ from functools import lru_cache, partial
 import numpy as np
 
 from tracekit.report.formatting import moment
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui import query
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.views import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.messages import in_background
-from tracekit.tui.ranges import passing
+from tracekit.tui.ranges import listed, passing
 from tracekit.tui.screens.small import AskScreen, ChooseScreen
 from tracekit.tui.selection import walk_start
-from tracekit.tui.state import Bookmark, EventFilter, Selection, State
+from tracekit.tui.state import EVIDENCE_FRAMES, Bookmark, EventFilter, Selection, State
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.viewport import center_view
@@ -63,7 +62,7 @@ def ask_filter(app: StateApp) -> None:
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:
-    return sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+    return sum(int(passing(trace, name, chosen, None).sum()) for name in EVIDENCE_FRAMES)
 
 
 @action("clear_filter")
@@ -95,8 +94,8 @@ def filter_values(trace: Trace) -> query.Known:
 
     def texts(column: str) -> list[str]:
         values_present: set[str] = set()
-        for name in EVENT_FRAMES:
-            values = getattr(trace, name)[column].cat
+        for name in EVIDENCE_FRAMES:
+            values = listed(trace, name)[column].cat
             # The last place counts rows without a value.
             occurs = np.bincount(values.codes.to_numpy() + 1, minlength=1)[1:] > 0
             values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])

@@ -3,10 +3,11 @@ each model changed, as `tracekit compare` answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.message import Message
 
+from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.comparison import models, words
 from tracekit.comparison.findings import FindingChange, FindingStatus
@@ -171,6 +172,11 @@ class ComparePane(ListPane[Compared]):
     RECORDINGS = 2
     FIRST_SORT = BY_DIFFERENCE
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._aggregations: tuple[Sequence[AggregationRow], ...] = ((), ())
+        """What range and filter let through of each recording."""
+
     def _depends_on(self, state: State) -> tuple[object, ...]:
         is_number = isinstance(state.measure, Measure)
         span = (state.range, state.filter, state.origins, state.active) if is_number else None
@@ -191,9 +197,9 @@ class ComparePane(ListPane[Compared]):
         models = {model for session in state.sessions for model in session.trace.models["name"]}
         columns = number_columns(measure, one_model=len(models) <= 1)
         spans = [state.range and state.range.moved(state.shift(index)) for index in range(2)]
-        rows = [
+        rows = self._aggregations = tuple(
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
-        ]
+        )
         rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         known = any(holds_events(session.trace) for session in state.sessions)
         empty = none_words("event", state.range, state.filter, known=known, source="either recording")
@@ -231,9 +237,25 @@ class ComparePane(ListPane[Compared]):
 
     def _selection_of(self, rows: Compared, row: int) -> Selection | None:
         line, state = rows.records[row], self.state
-        here = _stands_for(line, state)
-        there = None if here is not None else _stands_for(line, state.with_active(1 - state.active))
+        here = self._stands_for(line, state)
+        there = None if here is not None else self._stands_for(line, state.with_active(1 - state.active))
         return here if there is None else Selection(elsewhere=there)
+
+    def _stands_for(self, line: FindingChange | Difference | ModelComparison, state: State) -> Selection | None:
+        """What to select in the active recording; None where it has none of it."""
+        report = state.session.report
+        if report is None:
+            return None
+        if isinstance(line, FindingChange):
+            found = enumerate(report.results)
+            here = (at for at, check in found if check.outcome == "finding" and _is_about(line, check))
+            return next((Selection(finding=FindingRef(at)) for at in here), None)
+        if isinstance(line, ModelComparison):
+            return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
+        numbers = (line.before, line.after)[state.active]
+        refs = (RowRef(row, warm) for row in self._aggregations[state.active] for warm in (False, True))
+        matching_rows = (ref for ref in refs if numbers is (ref.source.warm if ref.warm else ref.source.statistics))
+        return next((Selection(row=ref) for ref in matching_rows), None) if numbers is not None else None
 
     def enter_words(self) -> str:
         """What enter does."""
@@ -251,23 +273,6 @@ class ComparePane(ListPane[Compared]):
         else:
             wanted = EventFilter(model=line.name)
         return ChangeWanted(pane="events", filter=wanted.within(self.state.filter))
-
-
-def _stands_for(line: FindingChange | Difference | ModelComparison, state: State) -> Selection | None:
-    """What to select in the active recording; None where it has none of it, or numbers that range or filter made."""
-    report = state.session.report
-    if report is None:
-        return None
-    if isinstance(line, FindingChange):
-        found = enumerate(report.results)
-        here = (at for at, check in found if check.outcome == "finding" and _is_about(line, check))
-        return next((Selection(finding=FindingRef(at)) for at in here), None)
-    if isinstance(line, ModelComparison):
-        return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
-    numbers = (line.before, line.after)[state.active]
-    refs = (RowRef(row, warm) for row in report.aggregation for warm in (False, True))
-    matching_rows = (ref for ref in refs if numbers is (ref.source.warm if ref.warm else ref.source.statistics))
-    return next((Selection(row=ref) for ref in matching_rows), None) if numbers is not None else None
 
 
 def _is_about(line: FindingChange | Difference | ModelComparison, check: Result) -> bool:

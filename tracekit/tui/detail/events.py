@@ -15,19 +15,18 @@ from tracekit.arrays import Int8Array, IntArray
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui import viewport
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.ranges import REACHES, count_wordings, holds_events, narrowing_wordings, none_words, passing, ranks
-from tracekit.tui.state import Calls, EventFilter, EventRef, Selection, Sort, State
+from tracekit.tui.ranges import REACHES, count_wordings, listed, narrowing_wordings, none_words, passing, ranks
+from tracekit.tui.state import EVIDENCE_FRAMES, Calls, EventFilter, EventRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 Event = Mapping[str, Any]
-"""Columns of an event frame, by name."""
+"""Columns of a frame of `EVIDENCE_FRAMES`, by name."""
 
 
 def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
@@ -36,11 +35,11 @@ def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
 
 @dataclass(frozen=True, eq=False)
 class EventRows:
-    """Rows of all event frames, by start."""
+    """Rows of all frames of events and phases, by start."""
 
     trace: Trace
     frames: Int8Array
-    """Shape (n,): indices in `EVENT_FRAMES`."""
+    """Shape (n,): indices in `EVIDENCE_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
     sort: Sort
@@ -64,7 +63,7 @@ class EventRows:
 
     def ref(self, row: int) -> EventRef:
         """The event of a row."""
-        return EventRef(EVENT_FRAMES[self.frames[row]], int(self.index[row]))
+        return EventRef(EVIDENCE_FRAMES[self.frames[row]], int(self.index[row]))
 
     def start(self, row: int) -> int:
         """When the event of a row starts, in ns."""
@@ -73,15 +72,15 @@ class EventRows:
 
     def row(self, ref: EventRef) -> int | None:
         """Where an event stands; None where it is not in the list."""
-        if ref.frame not in EVENT_FRAMES:
+        if ref.frame not in EVIDENCE_FRAMES:
             return None
-        rows = np.flatnonzero((self.index == ref.index) & (self.frames == EVENT_FRAMES.index(ref.frame)))
+        rows = np.flatnonzero((self.index == ref.index) & (self.frames == EVIDENCE_FRAMES.index(ref.frame)))
         return int(rows[0]) if rows.size else None
 
     def record(self, row: int) -> Event:
         """The event of a row."""
         ref = self.ref(row)
-        frame = getattr(self.trace, ref.frame)
+        frame = listed(self.trace, ref.frame)
         return {name: frame[name].iloc[ref.index] for name in _SORTED.values()}
 
 
@@ -90,14 +89,14 @@ FIRST_SORT = Sort("start", descending=False)
 
 def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, sort: Sort = FIRST_SORT) -> EventRows:
     """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
-    rows_of_frames = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
-    frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(rows) for rows in rows_of_frames])
+    rows_of_frames = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVIDENCE_FRAMES]
+    frames = np.repeat(np.arange(len(EVIDENCE_FRAMES), dtype=np.int8), [len(rows) for rows in rows_of_frames])
     index = np.concatenate(rows_of_frames)
     by_start = np.argsort(_key(trace, rows_of_frames, "start_ns"), kind="stable")
     if sort != FIRST_SORT:
         key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
-    empty = none_words("event", span, chosen, known=holds_events(trace))
+    empty = none_words("event", span, chosen, known=any(len(listed(trace, name)) for name in EVIDENCE_FRAMES))
     return EventRows(trace, frames[by_start], index[by_start], sort, empty)
 
 
@@ -115,7 +114,7 @@ _SORTED = {
 
 def _key(trace: Trace, rows_of_frames: Sequence[IntArray], column: str) -> IntArray:
     """Numbers in the order of a column, for the chosen rows of all frames: shape (chosen,)."""
-    frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
+    frames = [listed(trace, name) for name in EVIDENCE_FRAMES]
     if column.endswith("_ns"):
         return np.concatenate([frame[column].to_numpy()[at] for frame, at in zip(frames, rows_of_frames, strict=True)])
     texts = pd.concat([frame[column].iloc[at].astype(object) for frame, at in zip(frames, rows_of_frames, strict=True)])
@@ -246,7 +245,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
-    empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0)
+    ran = not trace.requests.empty
+    empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0, requests=ran)
     return CallRows(calls, activity, trace.models["name"].tolist(), order, sort, empty)
 
 

@@ -124,7 +124,9 @@ class AggregationPane(ListPane[Records[Line]]):
         rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
             return None
-        empty = none_words("event", state.range, state.filter, known=holds_events(state.session.trace))
+        trace = state.session.trace
+        ran, known = not trace.requests.empty, holds_events(trace)
+        empty = none_words("event", state.range, state.filter, known=known, requests=ran)
         return aggregation_records(rows, self.sort(state), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:
@@ -210,7 +212,8 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     def make(self, state: State) -> Records[ModelSummary] | None:
         """The models of the report."""
         report = state.session.report
-        empty = "No rows are attributed to a model."
+        ran = not state.session.trace.requests.empty
+        empty = none_words("Core ML model", None, EventFilter(), known=False, requests=ran)
         return None if report is None else records_of(report.models, COLUMNS, self.sort(state), empty)
 
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:

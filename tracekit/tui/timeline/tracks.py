@@ -15,10 +15,9 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events, LaneRows, position_of, stack
 from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing
-from tracekit.tui.state import EventFilter, EventRef
+from tracekit.tui.state import EVIDENCE_FRAMES, EventFilter, EventRef
 from tracekit.tui.viewport import Viewport
 
 
@@ -284,7 +283,7 @@ class FilterMask:
 
 def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
     """What passes a filter. O(n log n)."""
-    keep = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
+    keep = {name: passing(trace, name, chosen, None) for name in EVIDENCE_FRAMES}
     tracks = {
         lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
         for lane in lanes
