@@ -49,3 +49,10 @@ def test_what_would_settle_it_is_said_where_it_is_known() -> None:
 
 def test_a_change_that_may_be_too_small_names_what_counts() -> None:
     assert "maybe by less than 5%" in words.reason(undecided(Reason.SMALL, floor=0.05))
+
+
+def test_what_is_counted_has_its_name() -> None:
+    few = undecided(Reason.FEW, wanted=12, counted="first tokens", predictions=((3,), (1,)), effective=None)
+    assert words.sample_counts(few) == "3 and 1 first tokens"
+    few = undecided(Reason.FEW, wanted=12, counted="first tokens", predictions=((3,), (1,)))
+    assert words.reason(few) == "1 first token; record at least 12 first tokens per side"

@@ -244,3 +244,20 @@ def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: P
 
     paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
     run_view(test, *paths, size=size)
+
+
+@pytest.mark.view("local_chat", size=(120, 40))
+async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen) -> None:
+    phases = screen.state.session.trace.phases
+    (lane,) = [lane.id for lane in screen.app.browse.query_one(Timeline).renderer.lanes.lanes if lane.title == "Prompt"]
+    await screen.press("3")
+    assert f"{len(phases)} events" in screen.text()
+    prompts = int((phases["phase"] == "prompt").sum())
+    await set_filter(screen, "kind:prompt")
+    assert f"{prompts} events · whole recording, filter: prompt" in screen.text()
+    assert Category.FADED not in categories(screen, lane)
+    await set_filter(screen, "kind:sampling")
+    assert set(categories(screen, lane)) <= {-1, Category.FADED}
+    # Statistics are of Core ML and hardware.
+    await screen.press("c", "2", "Z")
+    assert "No Core ML or hardware events in this recording; 6 has its language models." in screen.text()

@@ -19,7 +19,7 @@ from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.tui.viewport import column_of
+from tracekit.tui.viewport import Span, column_of
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
@@ -198,3 +198,16 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
     assert cells["Neural Engine execution"].role is Role.BAD
     # 91 ms and 94 ms, and few of them.
     assert cells["Load (cached)"].role is Role.PLAIN
+
+
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 40))
+async def test_a_row_of_numbers_in_a_range_is_inspected(screen) -> None:
+    bounds = screen.state.bounds
+    screen.app.change(range=Span(bounds.start_ns, bounds.start_ns + bounds.span_ns // 2))
+    await screen.settle()
+    await screen.press("8", "down")
+    row = screen.state.selection.row or screen.state.selection.elsewhere.row
+    counted = (row.source.warm if row.warm else row.source.statistics).count
+    everything = {line.label: line.statistics.count for line in screen.state.session.report.aggregation}
+    assert 0 < counted < everything[row.source.label]
+    assert "Nothing selected" not in screen.text()

@@ -4,11 +4,7 @@ type Child = Node | string | null | undefined;
 type Properties = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
 /** An element; `on...` adds a listener, everything else an attribute. */
-export function el<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  properties: Properties = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function el<K extends keyof HTMLElementTagNameMap>(name: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(key.slice(2), value as EventListener);

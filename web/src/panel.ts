@@ -90,16 +90,19 @@ function insideOf(data: Data, match: Match): HTMLElement | null {
   return el("div", {}, el("h4", {}, "Events in it"), list(longest.map(([name, time]) => [name, share(time)])));
 }
 
-/** What is shown while nothing is selected: the findings, the slowest prediction, and how to go on. */
-export function describeNothing({ all, findings }: Data, mark: (id: string) => void): HTMLElement {
-  const line = ({ id }: Finding, badge: HTMLElement, title: string, label: string): HTMLElement =>
-    el("li", {}, badge, button(title, () => mark(id), label));
+/** What is shown while nothing is selected: the findings, the slowest prediction or request, and how to go on. */
+export function describeNothing({ meta, all, findings }: Data, mark: (id: string) => void, go: (match: Match) => void): HTMLElement {
+  const line = (kind: string, title: string, then: () => void, label: string): HTMLElement => el("li", {}, badgeOf(kind), button(title, then, label));
+  const length = ({ lane, row }: Match): number => all[lane].ends[row] - all[lane].starts[row];
   const entries = findings
     .filter(({ slow }) => !slow)
-    .map((each) => line(each, badgeOf(each.severity), each.title, `Mark the evidence of ${each.id}: ${each.title}`));
-  const length = ({ slow }: Finding): number => (slow ? all[slow.lane].ends[slow.row] - all[slow.lane].starts[slow.row] : 0);
-  const slowest = findings.reduce<Finding | null>((most, each) => (length(each) > (most ? length(most) : 0) ? each : most), null);
-  if (slowest) entries.push(line(slowest, badgeOf("slowest"), slowest.title, `Why the prediction of ${slowest.title} was slow`));
+    .map(({ id, title, severity }) => line(severity, title, () => mark(id), `Mark the evidence of ${id}: ${title}`));
+  const [slowest] = findings.filter(({ slow }) => slow).sort((a, b) => length(b.slow!) - length(a.slow!));
+  if (slowest) entries.push(line("slowest", slowest.title, () => mark(slowest.id), `Why the prediction of ${slowest.title} was slow`));
+  const lane = slowest ? -1 : meta.lanes.findIndex(({ title }) => title === "Request");
+  const [request] = Array.from(all[lane]?.starts ?? [], (_, row) => ({ lane, row })).sort((a, b) => length(b) - length(a));
+  const title = request && `Request of ${duration(length(request))} at ${moment(all[lane].starts[request.row])}`;
+  if (request) entries.push(line("slowest", title, () => go(request), `Select the slowest request: ${title}`));
   const words = matchMedia("(pointer: coarse)").matches
     ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
     : "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range. w and s zoom, a and d pan, ? lists all keys.";

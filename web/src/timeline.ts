@@ -338,7 +338,7 @@ export class Timeline {
         ),
       );
     } else if (finding && !finding.slow) this.panel.replaceChildren(describeFinding(finding));
-    else this.panel.replaceChildren(describeNothing(this.scene, (id) => this.mark(id, true)));
+    else this.panel.replaceChildren(describeNothing(this.scene, (id) => this.mark(id, true), (match) => this.go(match)));
     this.statistics.replaceChildren();
     if (range) {
       const buttons = [button("Zoom to the range", () => this.show(range)), button("Clear the range", () => this.setRange(null, true))];
