@@ -240,15 +240,13 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "n", "Next event", "next_event"
     if state.selection.prediction is not None and waits is None:
         yield "W", "Why", "why"
-    event = state.selection.event
-    if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
-        yield "F", "Its finding", "to_finding"
     if state.filter.active:
         yield "c", "Clear filter", "clear_filter"
     elif events:
         yield "/", "Filter", "filter"
-    calls = state.session.calls
-    if len(state.sessions) == 1 and state.selection == NOTHING and calls is not None and len(calls):
+    calls, chosen = state.session.calls, state.selection
+    is_slow = chosen == NOTHING or (chosen.event is None and check is not None and check.model is not None)
+    if len(state.sessions) == 1 and is_slow and calls is not None and len(calls):
         yield "W", "Why slow", "why"
     if lists:
         yield "y", "Copy row", "copy_row"
@@ -261,6 +259,10 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
     if len(state.sessions) > 1:
         yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))
     yield from (("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
+    # What comes and goes from row to row stands last, so that a step does not write the others again.
+    event = chosen.event
+    if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
+        yield "F", "Its finding", "to_finding"
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
