@@ -194,7 +194,7 @@ def test_what_too_few_predictions_say_of_p95_takes_no_line_of_its_own():
     few, enough = ([of_models(warm_after(np.full(count, 10_000_000) + np.arange(count) % 7))] for count in (299, 400))
     text = text_of(compare(few, few))
     assert "    also  p95 10.00 ms → 10.00 ms\n" in text
-    assert "p95 is compared from 300 predictions per side on." in text
+    assert "p95 is compared from 300 values per side on." in text
     assert "    p95   unchanged within ±5%, 10.00 ms → 10.00 ms" in text_of(compare(enough, enough))
 
 

@@ -31,7 +31,7 @@ NOTABLE = 0.01
 """Least difference of a part that is given, as a share of the latency before."""
 UNNOTICED = "A difference in what was not recorded would go unnoticed."
 UNFAIR_NOTE = "each can change latency on its own"
-FEW_FOR_P95 = f"p95 is compared from {MIN_P95} predictions per side on."
+FEW_FOR_P95 = f"p95 is compared from {MIN_P95} values per side on."
 UNFAIR = tuple(columns.words(name, attrgetter(name)) for name in ("what", "before", "after"))
 """Names of the fields of a difference."""
 FINDINGS: tuple[Column[FindingChange], ...] = (

@@ -33,7 +33,7 @@ NO_EVENTS = "No events in this recording; 6 shows its coverage."
 @cached_by_trace
 def _phases(trace: Trace) -> pd.DataFrame:
     frame = trace.phases
-    none = pd.Categorical.from_codes(np.full(len(frame), -1), [])
+    none = frame["name"].where(np.zeros(len(frame), np.bool_))
     durations = ends_of(frame, trace.run.duration_ns or 0) - frame["start_ns"]
     return frame.assign(label=frame["name"], kind=frame["phase"], model=none, device=none, duration_ns=durations)
 
@@ -160,23 +160,17 @@ def holds_events(trace: Trace) -> bool:
 
 
 def none_words(
-    what: str,
-    span: Span | None,
-    chosen: EventFilter,
-    *,
-    known: bool,
-    source: str = "this recording",
-    requests: bool = False,
+    what: str, span: Span | None, chosen: EventFilter, trace: Trace, *, known: bool, source: str = "this recording"
 ) -> str:
     """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it.
 
-    known: whether any is there without range and filter, which keep nothing away otherwise; `requests`, whether
-    language models ran.
+    known: whether any is there without range and filter, which keep nothing away otherwise.
     """
     if not known:
         # Lanes and the list of events show more than statistics do: phases of runtimes.
         narrowed = "Core ML or hardware event" if what == "event" else what
-        return f"No {narrowed}s in {source}; 6 {'has its language models' if requests else 'shows its coverage'}."
+        more = "has its language models" if len(trace.requests) else "shows its coverage"
+        return f"No {narrowed}s in {source}; 6 {more}."
     if span is not None and chosen.active:
         return f"No {what}s match in this range; c clears the filter, esc the range."
     if chosen.active:

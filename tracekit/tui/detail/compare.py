@@ -171,11 +171,8 @@ class ComparePane(ListPane[Compared]):
     SHORT = "Diff"
     RECORDINGS = 2
     FIRST_SORT = BY_DIFFERENCE
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._aggregations: tuple[Sequence[AggregationRow], ...] = ((), ())
-        """What range and filter let through of each recording."""
+    _aggregations: tuple[Sequence[AggregationRow], ...] = ((), ())
+    """What range and filter let through of each recording."""
 
     def _depends_on(self, state: State) -> tuple[object, ...]:
         is_number = isinstance(state.measure, Measure)
@@ -202,7 +199,7 @@ class ComparePane(ListPane[Compared]):
         )
         rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         known = any(holds_events(session.trace) for session in state.sessions)
-        empty = none_words("event", state.range, state.filter, known=known, source="either recording")
+        empty = none_words("event", state.range, state.filter, before.trace, known=known, source="either recording")
         return records_of(rows_compared, columns, sort, empty, BY_DIFFERENCE)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:

@@ -96,7 +96,8 @@ def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, so
     if sort != FIRST_SORT:
         key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
-    empty = none_words("event", span, chosen, known=any(len(listed(trace, name)) for name in EVIDENCE_FRAMES))
+    known = any(len(listed(trace, name)) for name in EVIDENCE_FRAMES)
+    empty = none_words("event", span, chosen, trace, known=known)
     return EventRows(trace, frames[by_start], index[by_start], sort, empty)
 
 
@@ -245,8 +246,7 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
-    ran = not trace.requests.empty
-    empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0, requests=ran)
+    empty = none_words("prediction", state.range, state.filter, trace, known=len(calls) > 0)
     return CallRows(calls, activity, trace.models["name"].tolist(), order, sort, empty)
 
 

@@ -125,8 +125,7 @@ class AggregationPane(ListPane[Records[Line]]):
         if rows is None:
             return None
         trace = state.session.trace
-        ran, known = not trace.requests.empty, holds_events(trace)
-        empty = none_words("event", state.range, state.filter, known=known, requests=ran)
+        empty = none_words("event", state.range, state.filter, trace, known=holds_events(trace))
         return aggregation_records(rows, self.sort(state), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:
@@ -212,8 +211,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
     def make(self, state: State) -> Records[ModelSummary] | None:
         """The models of the report."""
         report = state.session.report
-        ran = not state.session.trace.requests.empty
-        empty = none_words("Core ML model", None, EventFilter(), known=False, requests=ran)
+        empty = none_words("Core ML model", None, EventFilter(), state.session.trace, known=False)
         return None if report is None else records_of(report.models, COLUMNS, self.sort(state), empty)
 
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
