@@ -18,8 +18,14 @@ from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
-from tracekit.analysis.statistics import Statistics, row_statistics
-from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
+from tracekit.analysis.throughput import (
+    Throughput,
+    bursts,
+    rate_of,
+    steady_rate,
+    summarize_throughput,
+)
 from tracekit.analysis.why.explain import Tail, tail
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
@@ -114,6 +120,21 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)
 
     return tuple(sorted(summaries, key=lambda summary: (-total_ns(summary), summary.name)))
+
+
+def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float | None]:
+    """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
+    what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
+    models = shown_models(trace, shown)
+    rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
+    rates, total_ns = dict[str, float | None](), dict[str, int]()
+    for name in map(str, models["name"][models["level"] == Level.TOP]):
+        predictions = rows_of(name, Level.TOP, (Kind.PREDICTION,))
+        calls = (predictions, rows_of(name, Level.TOP, LOAD_KINDS))
+        if any(map(len, calls)):
+            rates[name] = rate_of(predictions, bursts(predictions)) if len(predictions) else None
+            total_ns[name] = sum(exact_sum(rows["duration_ns"].to_numpy()) for rows in calls)
+    return {name: rates[name] for name in sorted(rates, key=lambda name: (-total_ns[name], name))}
 
 
 def _without_zeros(summary: ModelSummary) -> ModelSummary:

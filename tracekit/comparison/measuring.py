@@ -4,8 +4,8 @@ that both give the same digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,42 +37,54 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import hardware_only, is_any, resolution_of, texts_in
+from tracekit.trace.frames import hardware_only, is_any, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.report.report import Report, Result, TableInfo
+    from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 
+class Facts(NamedTuple):
+    """What is measured of a recording and does not follow from its trace alone, redacted as its report is."""
+
+    recording: RecordingInfo
+    tables: tuple[TableInfo, ...]
+    checks: tuple[CheckResult, ...]
+    rates: Mapping[str, float | None]
+    """The models that are measured, in their order, with their predictions per second."""
+
+
 def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
     """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
+    called = (each for each in report.models if each.level == Level.TOP and (each.predictions or each.loads))
+    rates = {each.name: each.quantities.get("predictions_per_second") for each in called}
+    return measure_with(trace, Facts(report.recording, report.tables, check_results(report.results), rates), shown)
+
+
+def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
+    """`measure` where there is no report. O(n log n) in the rows of the trace."""
     rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
-    top = rows[is_any(rows["level"], Level.TOP)]
-    copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
-    called = top[is_any(top["kind"], Kind.PREDICTION)]
+    top = rows_where(rows, is_any(rows["level"], Level.TOP))
+    copies = rows_where(trace.data, is_any(trace.data["kind"], *COPY_KINDS))
+    called = rows_where(top, is_any(top["kind"], Kind.PREDICTION))
     warm = warm_mask(trace.activity, called)
     times = breakdown(in_order(trace))
-    models = (
-        _model(each, top, called, warm, copies, times)
-        for each in report.models
-        if each.level == Level.TOP and (each.predictions or each.loads)
-    )
+    models = (_model(name, rate, top, called, warm, copies, times) for name, rate in facts.rates.items())
     return Measurements(
-        source=report.recording.source,
-        environment=_environment(trace, report, called),
+        source=facts.recording.source,
+        environment=_environment(trace, facts.recording, called),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
-        checks=tuple(map(_check, report.results)),
-        unreadable=unreadable_tables(report.tables),
-        limited=limits_in(report.recording.notes),
+        checks=facts.checks,
+        unreadable=unreadable_tables(facts.tables),
+        limited=limits_in(facts.recording.notes),
         identity=identity_of(trace),
-        started=report.recording.start_date,
-        commit=report.recording.commit,
+        started=facts.recording.start_date,
+        commit=facts.recording.commit,
     )
 
 
@@ -126,9 +138,14 @@ def check_models_known(tables: Sequence[TableInfo]) -> None:
         raise UnreadableRecording("; ".join(lost))
 
 
-def _check(check: Result) -> CheckResult:
-    margin = margin_of(check.metrics)
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+def check_results(results: Iterable[Result]) -> tuple[CheckResult, ...]:
+    """What a comparison keeps of the results of a report."""
+    return tuple(
+        CheckResult(
+            *(one.id, one.title, one.model, one.outcome, one.severity, one.own_savings_ns), margin_of(one.metrics)
+        )
+        for one in results
+    )
 
 
 def margin_of(metrics: Iterable[Metric]) -> float | None:
@@ -141,8 +158,7 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
     return round(min(margins), 4) if margins else None
 
 
-def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:
-    facts = report.recording
+def _environment(trace: Trace, facts: RecordingInfo, predictions: pd.DataFrame) -> Environment:
     states = trace.context.get("thermal")
     hottest = UNKNOWN
     if states is not None and len(predictions):
@@ -158,11 +174,17 @@ def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Env
 
 
 def _model(
-    told: ModelSummary, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
+    name: str,
+    per_second: float | None,
+    top: pd.DataFrame,
+    called: pd.DataFrame,
+    warm: BoolArray,
+    copies: pd.DataFrame,
+    times: Breakdown,
 ) -> ModelMeasurements:
-    of_model = (called["model"] == told.name).to_numpy(dtype=bool)
-    predictions = called[of_model]
-    loads = top[(top["model"] == told.name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+    of_model = is_any(called["model"], name)
+    predictions = rows_where(called, of_model)
+    loads = rows_where(top, is_any(top["model"], name) & is_any(top["kind"], *LOAD_KINDS))
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
@@ -173,7 +195,7 @@ def _model(
     of_timed = times.of(timed.index)
     parts = _parts(of_timed)
     return ModelMeasurements(
-        name=told.name,
+        name=name,
         predictions=len(predictions),
         latencies_ns=latencies(timed),
         warm=is_warm,
@@ -186,7 +208,7 @@ def _model(
         parts=parts,
         units=tuple(compute_shares(times).items()),
         inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
-        per_second=told.quantities.get("predictions_per_second"),
+        per_second=per_second,
     )
 
 
