@@ -23,6 +23,9 @@ from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
+READ_OF_CALLS = ("start_ns", "duration_ns", "kind", "model", "level", "instance")
+"""Columns of the activity that `first_after_load` reads."""
+
 
 def first_after_load(activity: pd.DataFrame) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.

@@ -42,7 +42,7 @@ from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
@@ -192,8 +192,9 @@ def _model(
     timed, is_warm = predictions[ended], warm[of_model][ended]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
     times = times.of(predictions.index)
-    of_timed = times.of(timed.index)
-    parts = _parts(of_timed)
+    of_timed = times if ended.all() else times.of(timed.index)
+    groups_ns = _times_of_groups(of_timed.frame)
+    parts = _parts(of_timed, groups_ns, np.ones(len(is_warm), np.bool_))
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
@@ -204,7 +205,7 @@ def _model(
         other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
         copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        warm_parts=parts if is_warm.all() else _parts(of_timed.of(timed[is_warm].index)),
+        warm_parts=parts if is_warm.all() else _parts(of_timed, groups_ns, is_warm),
         parts=parts,
         units=tuple(compute_shares(times).items()),
         inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
@@ -231,22 +232,27 @@ def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
     return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
 
 
-def _parts(times_of_model: Breakdown) -> Parts | None:
-    count = len(times_of_model.frame)
+def _times_of_groups(frame: pd.DataFrame) -> FloatArray:
+    """Time in ns of each group of parts in each prediction, shape (predictions, groups). What is not known is left
+    out."""
+    known = (sum(frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in each.parts) for each in GROUPS)
+    return np.column_stack(list(known))
+
+
+def _parts(of_timed: Breakdown, groups_ns: FloatArray, chosen: BoolArray) -> Parts | None:
+    """Of the chosen ones of these predictions, whose times are `groups_ns`; shape (predictions,)."""
+    count = int(chosen.sum())
     if count < MIN_PREDICTIONS:
         return None
-    frame = times_of_model.frame
-    # What is not known is left out.
-    known = {part: frame[f"{part}_ns"].to_numpy(np.float64, na_value=0.0) for group in GROUPS for part in group.parts}
-    times = np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS])
-    block = block_length(frame["duration_ns"].to_numpy(np.float64))
+    times = groups_ns[chosen]
+    block = block_length(of_timed.frame["duration_ns"].to_numpy(np.float64)[chosen])
     errors = mean_errors(times, block)
     means = (
         PartMean(
             group.name,
             round(float(times[:, index].mean()), 1),
             round(float(errors[index]), 1),
-            not any((times_of_model.unknown[part] >= 0).any() for part in group.parts),
+            not any((of_timed.unknown[part][chosen] >= 0).any() for part in group.parts),
         )
         for index, group in enumerate(GROUPS)
     )
