@@ -32,7 +32,7 @@ from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.frames import hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
 
@@ -125,12 +125,15 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
 def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float | None]:
     """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
     what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
-    models = shown_models(trace, shown)
-    rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
+    models, activity = shown_models(trace, shown), trace.activity
+    counted = is_any(activity["level"], Level.TOP) & (True if shown is None else shown.rows["activity"])
+    predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
+    times = activity[["start_ns", "duration_ns"]]
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in map(str, models["name"][models["level"] == Level.TOP]):
-        predictions = rows_of(name, Level.TOP, (Kind.PREDICTION,))
-        calls = (predictions, rows_of(name, Level.TOP, LOAD_KINDS))
+        of_model = is_any(activity["model"], name)
+        predictions = rows_where(times, of_model & predicted)
+        calls = (predictions, rows_where(times, of_model & loaded))
         if any(map(len, calls)):
             rates[name] = rate_of(predictions, bursts(predictions)) if len(predictions) else None
             total_ns[name] = sum(exact_sum(rows["duration_ns"].to_numpy()) for rows in calls)

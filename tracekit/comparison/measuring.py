@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.partition import Breakdown, breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
-from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.operations import rows_of_operation
 from tracekit.analysis.quantities import RESOLUTION_NS, latencies
 from tracekit.analysis.requests import name_of, request_groups
@@ -37,7 +37,7 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import hardware_only, is_any, resolution_of, rows_where, texts_in
+from tracekit.trace.frames import hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
@@ -69,14 +69,11 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     """`measure` where there is no report. O(n log n) in the rows of the trace."""
     rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
-    copies = rows_where(trace.data, is_any(trace.data["kind"], *COPY_KINDS))
-    called = rows_where(top, is_any(top["kind"], Kind.PREDICTION))
-    warm = warm_mask(trace.activity, called)
-    times = breakdown(in_order(trace))
-    models = (_model(name, rate, top, called, warm, copies, times) for name, rate in facts.rates.items())
+    of_trace = _OfTrace.of(trace, top)
+    models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())
     return Measurements(
         source=facts.recording.source,
-        environment=_environment(trace, facts.recording, called),
+        environment=_environment(trace, facts.recording, top["start_ns"].to_numpy()[of_trace.called]),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
         checks=facts.checks,
@@ -158,11 +155,11 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
     return round(min(margins), 4) if margins else None
 
 
-def _environment(trace: Trace, facts: RecordingInfo, predictions: pd.DataFrame) -> Environment:
+def _environment(trace: Trace, facts: RecordingInfo, predicted_ns: IntArray) -> Environment:
     states = trace.context.get("thermal")
     hottest = UNKNOWN
-    if states is not None and len(predictions):
-        hottest = int(states_at(states, THERMAL_STATES, predictions["start_ns"].to_numpy()).max())
+    if states is not None and len(predicted_ns):
+        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
     return Environment(
         device=facts.device_model,
         system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
@@ -173,42 +170,66 @@ def _environment(trace: Trace, facts: RecordingInfo, predictions: pd.DataFrame) 
     )
 
 
-def _model(
-    name: str,
-    per_second: float | None,
-    top: pd.DataFrame,
-    called: pd.DataFrame,
-    warm: BoolArray,
-    copies: pd.DataFrame,
-    times: Breakdown,
-) -> ModelMeasurements:
-    of_model = is_any(called["model"], name)
-    predictions = rows_where(called, of_model)
-    loads = rows_where(top, is_any(top["model"], name) & is_any(top["kind"], *LOAD_KINDS))
+class _OfTrace(NamedTuple):
+    """What is the same for all models."""
+
+    called: BoolArray
+    """Shape (rows that the app called,): it is a prediction."""
+    cold: BoolArray
+    """Shape (rows of the activity,): the first prediction after a load."""
+    copied_in: IntArray
+    """The prediction of each copy and conversion, by label; -1 for none."""
+    times: Breakdown
+    groups_ns: FloatArray
+    """Shape (predictions of `times`, groups): time of each group of parts. What is not known is left out."""
+    incomplete: BoolArray
+    """Same shape: some of it is not known."""
+
+    @classmethod
+    def of(cls, trace: Trace, top: pd.DataFrame) -> _OfTrace:
+        """For the rows of the activity that the app called."""
+        copies = is_any(trace.data["kind"], *COPY_KINDS)
+        times = breakdown(in_order(trace))
+        known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
+        return cls(
+            is_any(top["kind"], Kind.PREDICTION),
+            first_after_load(trace.activity),
+            or_minus_one(trace.data["prediction"])[copies],
+            times,
+            np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
+            np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),
+        )
+
+
+def _model(name: str, per_second: float | None, top: pd.DataFrame, of_trace: _OfTrace) -> ModelMeasurements:
+    of_model = is_any(top["model"], name)
+    predictions = rows_where(top, of_model & of_trace.called)
+    loads = rows_where(top, of_model & is_any(top["kind"], *LOAD_KINDS))
+    labels, loads_ns = predictions.index, latencies(loads)
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
-    ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
-    timed, is_warm = predictions[ended], warm[of_model][ended]
+    rounded_ns = latencies(predictions)
+    ended = rounded_ns > 0 if not inferred else np.zeros(len(predictions), np.bool_)
+    is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    times = times.of(predictions.index)
-    of_timed = times if ended.all() else times.of(timed.index)
-    groups_ns = _times_of_groups(of_timed.frame)
-    parts = _parts(of_timed, groups_ns, np.ones(len(is_warm), np.bool_))
+    positions = of_trace.times.frame.index.get_indexer(labels)
+    timed, timed_ns = positions[ended], predictions["duration_ns"].to_numpy()[ended]
+    parts = _parts(of_trace, timed, timed_ns)
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
-        latencies_ns=latencies(timed),
+        latencies_ns=rounded_ns[ended],
         warm=is_warm,
-        cold_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
-        cached_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
-        other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
-        copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
+        cold_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_UNCACHED)],
+        cached_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_CACHED)],
+        other_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD)],
+        copies=None if untold else int(np.isin(of_trace.copied_in, labels.to_numpy()).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        warm_parts=parts if is_warm.all() else _parts(of_timed, groups_ns, is_warm),
+        warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
-        units=tuple(compute_shares(times).items()),
-        inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
+        units=tuple(compute_shares(of_trace.times, positions).items()),
+        inexact=_inexact(predictions[ended], predictions, loads, top) if inferred_calls else EXACT,
         per_second=per_second,
     )
 
@@ -232,27 +253,20 @@ def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
     return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
 
 
-def _times_of_groups(frame: pd.DataFrame) -> FloatArray:
-    """Time in ns of each group of parts in each prediction, shape (predictions, groups). What is not known is left
-    out."""
-    known = (sum(frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in each.parts) for each in GROUPS)
-    return np.column_stack(list(known))
-
-
-def _parts(of_timed: Breakdown, groups_ns: FloatArray, chosen: BoolArray) -> Parts | None:
-    """Of the chosen ones of these predictions, whose times are `groups_ns`; shape (predictions,)."""
-    count = int(chosen.sum())
+def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> Parts | None:
+    """Of the predictions at these positions of the breakdown, with their durations: shape (predictions,) each."""
+    count = len(positions)
     if count < MIN_PREDICTIONS:
         return None
-    times = groups_ns[chosen]
-    block = block_length(of_timed.frame["duration_ns"].to_numpy(np.float64)[chosen])
+    times, incomplete = of_trace.groups_ns[positions], of_trace.incomplete[positions].any(axis=0)
+    block = block_length(durations_ns.astype(np.float64))
     errors = mean_errors(times, block)
     means = (
         PartMean(
             group.name,
             round(float(times[:, index].mean()), 1),
             round(float(errors[index]), 1),
-            not any((of_timed.unknown[part][chosen] >= 0).any() for part in group.parts),
+            not bool(incomplete[index]),
         )
         for index, group in enumerate(GROUPS)
     )
