@@ -258,7 +258,7 @@ def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> P
     count = len(positions)
     if count < MIN_PREDICTIONS:
         return None
-    times, incomplete = of_trace.groups_ns[positions], of_trace.incomplete[positions].any(axis=0)
+    times = of_trace.groups_ns[positions]
     block = block_length(durations_ns.astype(np.float64))
     errors = mean_errors(times, block)
     means = (
@@ -266,7 +266,7 @@ def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> P
             group.name,
             round(float(times[:, index].mean()), 1),
             round(float(errors[index]), 1),
-            not bool(incomplete[index]),
+            not of_trace.incomplete[positions, index].any(),
         )
         for index, group in enumerate(GROUPS)
     )
