@@ -174,12 +174,9 @@ def judge(trace: Trace, request: Request = ALL, shown: Shown | None = None) -> R
 
 def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> tuple[Report, tuple[Judgment, ...]]:
     """What `judge` does, with the answers of the detectors, which hold more than a report: all rows of the evidence."""
-    check_limits(trace)
     shown = within_limits(trace, shown)
-    _check_patterns(trace, request.named, redact=request.redact)
+    answers = answers_of(trace, request, shown)
     judging = request.settings
-    judgments = _judgments(trace, judging, only=judging.only, skip=judging.skip)
-    answers = shown_judgments(judgments, trace, shown)
     report = build_report(
         trace,
         results_from(answers, Replays(trace, answers, quick=True)),
@@ -192,6 +189,15 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         model_checks=judging.model_checks,
     )
     return replace(report, recording=replace(report.recording, commit=request.commit)), answers
+
+
+def answers_of(trace: Trace, request: Request, shown: Shown | None) -> tuple[Judgment, ...]:
+    """The answers of the detectors about what is shown. Raises `UsageError`, and `UnreadableRecording` where a report
+    would be too large."""
+    check_limits(trace)
+    _check_patterns(trace, request.named, redact=request.redact)
+    judging = request.settings
+    return shown_judgments(_judgments(trace, judging, only=judging.only, skip=judging.skip), trace, shown)
 
 
 def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:

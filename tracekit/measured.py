@@ -6,25 +6,50 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracekit.api import Analysis, judge
+from tracekit.analysis.models import rates_of_called
+from tracekit.api import Analysis, answers_of, judge
 from tracekit.comparison.measurements import Measurements, only_models
-from tracekit.comparison.measuring import check_models_known, measure
+from tracekit.comparison.measuring import Facts, check_models_known, check_results, measure, measure_with
 from tracekit.comparison.reports import load_report
+from tracekit.detectors.replayed import Replays
 from tracekit.errors import UsageError
+from tracekit.report.build import recording_info, table_infos
+from tracekit.report.redact import private_facts, redact_parts
+from tracekit.report.results import results_from
 from tracekit.request import Request, shown_of_request
+from tracekit.trace.filter import Shown
 from tracekit.trace.trace import Trace
 
 
-def measured_trace(trace: Trace, request: Request) -> tuple[Measurements, Analysis]:
-    """What is measured of an open recording, and what that rests on. Raises `UsageError` for a part of the time in
-    which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
+def measured_trace(trace: Trace, request: Request) -> Measurements:
+    """What is measured of an open recording, in two thirds of the time that a report takes. Raises `UsageError` for a
+    part of the time in which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
+    shown = _measurable(trace, request)
+    answers = answers_of(trace, request, shown)
+    checks = check_results(results_from(answers, Replays(trace, answers, quick=True)))
+    recording, tables = recording_info(trace, () if shown is None else shown.notes), table_infos(trace)
+    if request.redact:
+        recording, tables, checks = redact_parts(recording, tables, checks, private_facts(trace))
+    check_models_known(tables)
+    recording = replace(recording, commit=request.commit)
+    return measure_with(trace, Facts(recording, tables, checks, rates_of_called(trace, shown)), shown)
+
+
+def measured_analysis(trace: Trace, request: Request) -> tuple[Measurements, Analysis]:
+    """The same with the whole report. Raises as `measured_trace`."""
+    shown = _measurable(trace, request)
+    report = judge(trace, request, shown)
+    check_models_known(report.tables)
+    return measure(trace, report, shown), Analysis(trace, shown, report, request.functions)
+
+
+def _measurable(trace: Trace, request: Request) -> Shown | None:
+    """What counts of the trace; None: all."""
     shown = shown_of_request(trace, request)
     nothing = shown is not None and shown.operation is None and not shown.rows["activity"].any()
     if request.part is not None and nothing:
         raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
-    report = judge(trace, request, shown)
-    check_models_known(report.tables)
-    return measure(trace, report, shown), Analysis(trace, shown, report, request.functions)
+    return shown
 
 
 def measured_report(path: Path, request: Request) -> Measurements:

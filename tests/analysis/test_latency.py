@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from tracekit.analysis.latency import summarize_latency, warm_mask
+from tracekit.analysis.latency import ranks, summarize_latency, warm_mask
 
 MS = 1_000_000
 
@@ -29,6 +31,11 @@ def test_the_mask_follows_the_labels_of_the_predictions(activity):
     assert warm_mask(activity, activity.loc[[5, 1]]).tolist() == [True, False]
     later = activity.set_axis(range(100, 126))
     assert warm_mask(later.loc[[100, 101, 107]], later.loc[[107, 101]]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("values", [[], [5], [3, 1, 2], [2, 1, 2, 2, 0, 1], [0.5, -1.0, 0.5, 0.0, -0.0]])
+def test_equal_values_share_the_mean_of_their_ranks(values):
+    assert ranks(np.array(values)).tolist() == pd.Series(values, dtype=float).rank().tolist()
 
 
 def test_without_predictions_there_are_no_statistics(frame):

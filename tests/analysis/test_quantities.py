@@ -18,6 +18,7 @@ from tracekit.analysis.quantities import (
     least,
     quantiles,
     quantities_of,
+    sample_quantiles,
 )
 
 MS = 1_000_000
@@ -44,6 +45,17 @@ def test_a_quantile_needs_values_beyond_it(level, count):
     assert least(level) == count
     assert quantiles(np.arange(count), level)[0] is not None
     assert quantiles(np.arange(count - 1), level) == (None,)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 101, 400])
+def test_quantiles_have_the_digits_of_numpy(count):
+    draws, levels = np.random.default_rng(count), (0.0, 0.05, 0.25, 0.5, 0.95, 0.99, 1.0)
+    for values in (draws.integers(0, 10**15, count), np.log(draws.uniform(1, 10**9, count))):
+        assert sample_quantiles(values, *levels) == tuple(np.quantile(values, levels).tolist())
+
+
+def test_a_quantile_of_what_is_no_number_is_none():
+    assert np.isnan(sample_quantiles(np.array([1.0, np.nan, 2.0]), 0.5)).all()
 
 
 def test_latencies_are_of_warm_predictions_unless_the_label_says_more():

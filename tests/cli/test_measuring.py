@@ -7,6 +7,10 @@ import gc
 import pytest
 
 from tracekit.cli.reading import recordings_in
+from tracekit.comparison.reports import to_plain
+from tracekit.measured import measured_analysis, measured_trace
+from tracekit.request import ALL
+from tracekit.trace.build import open_trace
 
 
 @pytest.mark.parametrize(
@@ -57,6 +61,17 @@ def test_recordings_read_one_after_another_leave_nothing_to_collect(tracekit, sa
         assert gc.collect() < 100
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    "name", ["captions_concurrent", "style_transfer_reload", "local_chat", "not_instrumented", "album_memory"]
+)
+def test_without_a_report_the_same_is_measured(samples, name):
+    trace = open_trace(samples / f"{name}.trace")
+    (alone, beside) = (measured_trace(trace, ALL), measured_analysis(trace, ALL)[0])
+    assert to_plain(alone) == to_plain(beside)
+    assert [each.per_second for each in alone.models] == [each.per_second for each in beside.models]
+    assert (alone.unreadable, alone.started, alone.limited) == (beside.unreadable, beside.started, beside.limited)
 
 
 def test_reports_stand_for_their_recordings(tracekit, samples, reports):

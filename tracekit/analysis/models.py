@@ -18,15 +18,21 @@ from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
-from tracekit.analysis.statistics import Statistics, row_statistics
-from tracekit.analysis.throughput import Throughput, bursts, steady_rate, summarize_throughput
+from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
+from tracekit.analysis.throughput import (
+    Throughput,
+    bursts,
+    rate_of,
+    steady_rate,
+    summarize_throughput,
+)
 from tracekit.analysis.why.explain import Tail, tail
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.frames import hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
 
@@ -114,6 +120,24 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)
 
     return tuple(sorted(summaries, key=lambda summary: (-total_ns(summary), summary.name)))
+
+
+def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float | None]:
+    """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
+    what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
+    models, activity = shown_models(trace, shown), trace.activity
+    counted = is_any(activity["level"], Level.TOP) & (True if shown is None else shown.rows["activity"])
+    predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
+    times = activity[["start_ns", "duration_ns"]]
+    rates, total_ns = dict[str, float | None](), dict[str, int]()
+    for name in map(str, models["name"][models["level"] == Level.TOP]):
+        of_model = is_any(activity["model"], name)
+        predictions = rows_where(times, of_model & predicted)
+        calls = (predictions, rows_where(times, of_model & loaded))
+        if any(map(len, calls)):
+            rates[name] = rate_of(predictions, bursts(predictions)) if len(predictions) else None
+            total_ns[name] = sum(exact_sum(rows["duration_ns"].to_numpy()) for rows in calls)
+    return {name: rates[name] for name in sorted(rates, key=lambda name: (-total_ns[name], name))}
 
 
 def _without_zeros(summary: ModelSummary) -> ModelSummary:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CoreMLCalls, Pacing, follows, idle_times, pacing, quartile_distance, spread
-from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.analysis.statistics import Statistics, duration_statistics, medians_by_group
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 
@@ -283,7 +283,8 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     single = steps - (frames - 1) * round(1e9 / rate)
     # Long predictions pass more frames: what shows a steady rate is whether steps of as many frames follow their
     # predictions.
-    usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
+    counts, group = np.unique(frames, return_inverse=True)
+    usual = medians_by_group(busy, group, len(counts))[group].astype(np.int64)
     if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps, steps - busy, frames, rate):
         return None
     return FrameSteps(rate, index, frames)

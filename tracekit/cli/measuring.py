@@ -15,7 +15,7 @@ from tracekit.cli.reading import REPORT, check_recordings
 from tracekit.cli.requests import PROCESS_DIED, results_of, sentence_on
 from tracekit.comparison.measurements import Measurements
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
-from tracekit.measured import measured_report, measured_trace, told_apart
+from tracekit.measured import measured_analysis, measured_report, measured_trace, told_apart
 from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.performance.read import report_in
 from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
@@ -95,7 +95,10 @@ def measure_one(
             return _of_json(path, where, request, performance)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        measurements, analysis = measured_trace(open_requested(where, request), request)
+        trace = open_requested(where, request)
+        if not lanes and not report:
+            return Measured(path, measured_trace(trace, request))
+        measurements, analysis = measured_analysis(trace, request)
         drawing = (analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
         return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest

@@ -4,17 +4,17 @@ that both give the same digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.partition import Breakdown, breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
-from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.operations import rows_of_operation
 from tracekit.analysis.quantities import RESOLUTION_NS, latencies
 from tracekit.analysis.requests import name_of, request_groups
@@ -37,42 +37,51 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import hardware_only, is_any, resolution_of, texts_in
+from tracekit.trace.frames import hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.report.report import Report, Result, TableInfo
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
 
+class Facts(NamedTuple):
+    """What is measured of a recording and does not follow from its trace alone, redacted as its report is."""
+
+    recording: RecordingInfo
+    tables: tuple[TableInfo, ...]
+    checks: tuple[CheckResult, ...]
+    rates: Mapping[str, float | None]
+    """The models that are measured, in their order, with their predictions per second."""
+
+
 def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
     """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
+    called = (each for each in report.models if each.level == Level.TOP and (each.predictions or each.loads))
+    rates = {each.name: each.quantities.get("predictions_per_second") for each in called}
+    return measure_with(trace, Facts(report.recording, report.tables, check_results(report.results), rates), shown)
+
+
+def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
+    """`measure` where there is no report. O(n log n) in the rows of the trace."""
     rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
-    top = rows[is_any(rows["level"], Level.TOP)]
-    copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
-    called = top[is_any(top["kind"], Kind.PREDICTION)]
-    warm = warm_mask(trace.activity, called)
-    times = breakdown(in_order(trace))
-    models = (
-        _model(each, top, called, warm, copies, times)
-        for each in report.models
-        if each.level == Level.TOP and (each.predictions or each.loads)
-    )
+    top = rows_where(rows, is_any(rows["level"], Level.TOP))
+    of_trace = _OfTrace.of(trace, top)
+    models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())
     return Measurements(
-        source=report.recording.source,
-        environment=_environment(trace, report, called),
+        source=facts.recording.source,
+        environment=_environment(trace, facts.recording, top["start_ns"].to_numpy()[of_trace.called]),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
-        checks=tuple(map(_check, report.results)),
-        unreadable=unreadable_tables(report.tables),
-        limited=limits_in(report.recording.notes),
+        checks=facts.checks,
+        unreadable=unreadable_tables(facts.tables),
+        limited=limits_in(facts.recording.notes),
         identity=identity_of(trace),
-        started=report.recording.start_date,
-        commit=report.recording.commit,
+        started=facts.recording.start_date,
+        commit=facts.recording.commit,
     )
 
 
@@ -126,9 +135,14 @@ def check_models_known(tables: Sequence[TableInfo]) -> None:
         raise UnreadableRecording("; ".join(lost))
 
 
-def _check(check: Result) -> CheckResult:
-    margin = margin_of(check.metrics)
-    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, check.own_savings_ns, margin)
+def check_results(results: Iterable[Result]) -> tuple[CheckResult, ...]:
+    """What a comparison keeps of the results of a report."""
+    return tuple(
+        CheckResult(
+            *(one.id, one.title, one.model, one.outcome, one.severity, one.own_savings_ns), margin_of(one.metrics)
+        )
+        for one in results
+    )
 
 
 def margin_of(metrics: Iterable[Metric]) -> float | None:
@@ -141,12 +155,11 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
     return round(min(margins), 4) if margins else None
 
 
-def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:
-    facts = report.recording
+def _environment(trace: Trace, facts: RecordingInfo, predicted_ns: IntArray) -> Environment:
     states = trace.context.get("thermal")
     hottest = UNKNOWN
-    if states is not None and len(predictions):
-        hottest = int(states_at(states, THERMAL_STATES, predictions["start_ns"].to_numpy()).max())
+    if states is not None and len(predicted_ns):
+        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
     return Environment(
         device=facts.device_model,
         system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
@@ -157,36 +170,67 @@ def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Env
     )
 
 
-def _model(
-    told: ModelSummary, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
-) -> ModelMeasurements:
-    of_model = (called["model"] == told.name).to_numpy(dtype=bool)
-    predictions = called[of_model]
-    loads = top[(top["model"] == told.name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+class _OfTrace(NamedTuple):
+    """What is the same for all models."""
+
+    called: BoolArray
+    """Shape (rows that the app called,): it is a prediction."""
+    cold: BoolArray
+    """Shape (rows of the activity,): the first prediction after a load."""
+    copied_in: IntArray
+    """The prediction of each copy and conversion, by label; -1 for none."""
+    times: Breakdown
+    groups_ns: FloatArray
+    """Shape (predictions of `times`, groups): time of each group of parts. What is not known is left out."""
+    incomplete: BoolArray
+    """Same shape: some of it is not known."""
+
+    @classmethod
+    def of(cls, trace: Trace, top: pd.DataFrame) -> _OfTrace:
+        """For the rows of the activity that the app called."""
+        copies = is_any(trace.data["kind"], *COPY_KINDS)
+        times = breakdown(in_order(trace))
+        known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
+        return cls(
+            is_any(top["kind"], Kind.PREDICTION),
+            first_after_load(trace.activity),
+            or_minus_one(trace.data["prediction"])[copies],
+            times,
+            np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
+            np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),
+        )
+
+
+def _model(name: str, per_second: float | None, top: pd.DataFrame, of_trace: _OfTrace) -> ModelMeasurements:
+    of_model = is_any(top["model"], name)
+    predictions = rows_where(top, of_model & of_trace.called)
+    loads = rows_where(top, of_model & is_any(top["kind"], *LOAD_KINDS))
+    labels, loads_ns = predictions.index, latencies(loads)
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
-    ended = latencies(predictions) > 0 if not inferred else np.zeros(len(predictions), np.bool_)
-    timed, is_warm = predictions[ended], warm[of_model][ended]
+    rounded_ns = latencies(predictions)
+    ended = rounded_ns > 0 if not inferred else np.zeros(len(predictions), np.bool_)
+    is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    times = times.of(predictions.index)
-    of_timed = times.of(timed.index)
-    parts = _parts(of_timed)
+    positions = of_trace.times.frame.index.get_indexer(labels)
+    timed, timed_ns = positions[ended], predictions["duration_ns"].to_numpy()[ended]
+    parts = _parts(of_trace, timed, timed_ns)
     return ModelMeasurements(
-        name=told.name,
+        name=name,
         predictions=len(predictions),
-        latencies_ns=latencies(timed),
+        latencies_ns=rounded_ns[ended],
         warm=is_warm,
-        cold_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
-        cached_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
-        other_loads_ns=latencies(loads[is_any(loads["kind"], Kind.LOAD)]),
-        copies=None if untold else int(copies["prediction"].isin(predictions.index).sum()),
+        cold_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_UNCACHED)],
+        cached_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_CACHED)],
+        other_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD)],
+        copies=None if untold else int(np.isin(of_trace.copied_in, labels.to_numpy()).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        warm_parts=parts if is_warm.all() else _parts(of_timed.of(timed[is_warm].index)),
+        warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
-        units=tuple(compute_shares(times).items()),
-        inexact=_inexact(timed, predictions, loads, top) if inferred_calls else EXACT,
-        per_second=told.quantities.get("predictions_per_second"),
+        units=tuple(compute_shares(of_trace.times, positions).items()),
+        inexact=_inexact(predictions[ended], predictions, loads, top) if inferred_calls else EXACT,
+        per_second=per_second,
     )
 
 
@@ -209,22 +253,20 @@ def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
     return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
 
 
-def _parts(times_of_model: Breakdown) -> Parts | None:
-    count = len(times_of_model.frame)
+def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> Parts | None:
+    """Of the predictions at these positions of the breakdown, with their durations: shape (predictions,) each."""
+    count = len(positions)
     if count < MIN_PREDICTIONS:
         return None
-    frame = times_of_model.frame
-    # What is not known is left out.
-    known = {part: frame[f"{part}_ns"].to_numpy(np.float64, na_value=0.0) for group in GROUPS for part in group.parts}
-    times = np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS])
-    block = block_length(frame["duration_ns"].to_numpy(np.float64))
+    times = of_trace.groups_ns[positions]
+    block = block_length(durations_ns.astype(np.float64))
     errors = mean_errors(times, block)
     means = (
         PartMean(
             group.name,
             round(float(times[:, index].mean()), 1),
             round(float(errors[index]), 1),
-            not any((times_of_model.unknown[part] >= 0).any() for part in group.parts),
+            not of_trace.incomplete[positions, index].any(),
         )
         for index, group in enumerate(GROUPS)
     )

@@ -64,6 +64,8 @@ class Options:
     """Thresholds of a check: a subclass is a frozen dataclass, and each field is made by `option`."""
 
     def __init_subclass__(cls) -> None:
+        # Else each gets its signature as text, which takes longer to write than all else of it.
+        cls.__doc__ = cls.__doc__ or "Thresholds of the check."
         dataclass(frozen=True)(cls)
 
 

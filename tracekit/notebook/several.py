@@ -200,10 +200,10 @@ def _measured(given: Several, request: Request) -> list[Measurements]:
 
 def _measure(recording: Given, request: Request) -> Measurements:
     if isinstance(recording, LoadedTrace):
-        return measured_trace(recording.trace, request)[0]
+        return measured_trace(recording.trace, request)
     if Path(recording).suffix == ".json":
         return measured_report(Path(recording), request)
-    return measured_trace(open_requested(recording, request), request)[0]
+    return measured_trace(open_requested(recording, request), request)
 
 
 def _notes(measured: Sequence[Measurements]) -> list[str]:

@@ -15,7 +15,6 @@ from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
 from tracekit.detectors.options import ModelChecks
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
-from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
@@ -83,8 +82,8 @@ def build_report(
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
-        recording=_recording(trace, all_notes),
-        tables=tuple(map(_table, tables_of(trace))),
+        recording=recording_info(trace, all_notes),
+        tables=table_infos(trace),
         coverage=tuple(coverage.values()),
         models=models,
         aggregation=aggregate(trace, counted, sort),
@@ -134,7 +133,8 @@ def check_sort(column: str) -> None:
     sort_rows((), column)
 
 
-def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
+def recording_info(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
+    """What the report says of the recording, not redacted."""
     contents, run = trace.contents, trace.run
     process = run.target.process
     return RecordingInfo(
@@ -181,13 +181,17 @@ def finding_info(group: Group) -> FindingInfo:
     )
 
 
-def _table(entry: TableEntry) -> TableInfo:
-    return TableInfo(
-        schema=entry.schema,
-        state=str(entry.state),
-        rows=entry.rows,
-        columns=entry.columns,
-        attributes=dict(entry.attributes),
-        source=entry.source,
-        reason=entry.reason,
+def table_infos(trace: Trace) -> tuple[TableInfo, ...]:
+    """What the report says of the tables, not redacted."""
+    return tuple(
+        TableInfo(
+            schema=entry.schema,
+            state=str(entry.state),
+            rows=entry.rows,
+            columns=entry.columns,
+            attributes=dict(entry.attributes),
+            source=entry.source,
+            reason=entry.reason,
+        )
+        for entry in tables_of(trace)
     )

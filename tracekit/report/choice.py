@@ -117,7 +117,7 @@ def check_limits(trace: Trace) -> None:
     models = trace.models
     if models.empty:
         return
-    if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
+    if max(map(len, models["name"])) > MAX_NAME_CHARS:
         raise UnreadableRecording(
             f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
             "record the app again"

@@ -44,7 +44,7 @@ from tracekit.report.private_text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.report.report import Report
+    from tracekit.report.report import RecordingInfo, Report, TableInfo
     from tracekit.trace.trace import Trace
 
 Value = TypeVar("Value")
@@ -147,10 +147,25 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
 def redact(report: Report, facts: PrivateFacts) -> Report:
     """The report without what identifies people, machines and other software. O(size of the report)."""
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
-    tables = tuple(replace(table, attributes=public_attributes(table.attributes)) for table in report.tables)
-    recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
     change = _changes(facts, models, _naming_texts(report))
+    recording, tables = _without_private_fields(report.recording, report.tables)
     return map_strings(replace(report, recording=recording, tables=tables), change)
+
+
+def redact_parts(
+    recording: RecordingInfo, tables: Sequence[TableInfo], others: Value, facts: PrivateFacts
+) -> tuple[RecordingInfo, tuple[TableInfo, ...], Value]:
+    """Parts of a report, and others with its fields, as `redact` changes them. O(size)."""
+    return redact_values((*_without_private_fields(recording, tables), others), facts)
+
+
+def _without_private_fields(
+    recording: RecordingInfo, tables: Iterable[TableInfo]
+) -> tuple[RecordingInfo, tuple[TableInfo, ...]]:
+    return (
+        replace(recording, device_name=None, arguments=None, redacted=True),
+        tuple(replace(table, attributes=public_attributes(table.attributes)) for table in tables),
+    )
 
 
 def redact_values(value: Value, facts: PrivateFacts) -> Value:

@@ -10,6 +10,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
 from tracekit.analysis.statistics import exact_sum
+from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,11 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     )
 
 
-def compute_shares(breakdown: Breakdown) -> dict[str, float]:
-    """Share of each compute unit in the time that all of them executed the predictions, by `Device`. A unit of which no
-    prediction shows the execution is missing; empty where none executed. O(n)."""
-    columns = {str(unit): breakdown.frame[f"{unit.lower()}_busy_ns"] for unit in UNITS}
-    busy = {unit: int(times.sum()) for unit, times in columns.items() if times.notna().any()}
+def compute_shares(breakdown: Breakdown, positions: IntArray | slice = slice(None)) -> dict[str, float]:
+    """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`.
+    A unit of which no prediction shows the execution is missing; empty where none executed. O(n)."""
+    columns = {str(unit): breakdown.frame[f"{unit.lower()}_busy_ns"].array[positions] for unit in UNITS}
+    busy = {unit: int(times.sum()) for unit, times in columns.items() if not times.isna().all()}
     total = sum(busy.values())
     return {unit: round(time / total, 6) for unit, time in busy.items()} if total else {}
 

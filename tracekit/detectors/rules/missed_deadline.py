@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.loads import first_after_these
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
@@ -45,7 +45,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     metrics = (
         tk.above("predictions over budget", share, "share", options.missed_share),
         tk.Metric("budget", budget, "ns"),
-        *_latency(judged),
+        *_latency(latencies(judged)),
         tk.Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
@@ -65,12 +65,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
     timed: tk.BoolArray = view.predictions["duration_ns"].to_numpy() > 0
-    return warm_mask(pd.concat([view.loads, view.predictions]), view.predictions), timed
+    return ~first_after_these(view.loads, view.predictions), timed
 
 
-def _latency(warm: pd.DataFrame) -> tuple[tk.Metric, tk.Metric]:
+def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:
     """Median and p95 of the model's warm predictions."""
-    typical, slow = quantiles(latencies(warm), 0.5, 0.95)
+    typical, slow = quantiles(warm_ns, 0.5, 0.95)
     return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
 
 
@@ -98,25 +98,24 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     steps = frame_steps(view.predictions)
     if steps is None:
         return view.not_applicable(_NO_BUDGET)
-    frame_ns = round(1e9 / steps.frames_per_second)
-    rows = view.predictions.iloc[steps.index]
-    long = rows["duration_ns"].to_numpy() > frame_ns
     steady = view.warm[steps.index]
+    if int(steady.sum()) < options.min_predictions:
+        return view.not_applicable(_NO_BUDGET)
+    frame_ns = round(1e9 / steps.frames_per_second)
+    long = view.predictions["duration_ns"].to_numpy()[steps.index] > frame_ns
     dropped = long & (steps.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
         tk.above("predictions that dropped a frame", share, "share", options.missed_share),
         tk.above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
         tk.Metric("frame", frame_ns, "ns"),
-        *_latency(view.predictions[np.logical_and(*_warm_and_timed(view))]),
+        *_latency(latencies(view.predictions)[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     left_out = _exclusion_clause(
         (int((~view.warm).sum()), _COLD),
         (int(view.warm.sum()) - int(steady.sum()), "prediction before a gap or the end"),
     )
-    if int(steady.sum()) < options.min_predictions:
-        return view.not_applicable(_NO_BUDGET)
     if not tk.all_reached(metrics):
         idle = read_gaps(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
@@ -148,7 +147,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
-    return _finding(view, rows[dropped], share, frame_ns, words, metrics)
+    return _finding(view, view.predictions.iloc[steps.index[dropped]], share, frame_ns, words, metrics)
 
 
 def _alternates(view: tk.ModelView) -> bool:

@@ -116,7 +116,8 @@ def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[t
     @wraps(judge)
     def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         frame = view.trace.requests
-        frame = frame[of_target(frame, view.trace.run.target.process)]
+        if len(frame):
+            frame = frame[of_target(frame, view.trace.run.target.process)]
         if frame.empty:
             return view.not_applicable("No request to a language model was recorded.")
         groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]

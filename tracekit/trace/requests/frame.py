@@ -7,6 +7,7 @@ overlaps counts once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -73,7 +74,12 @@ DTYPES: Final = dtypes_of(
 
 
 def no_requests() -> pd.DataFrame:
-    """A frame of requests without rows."""
+    """A frame of requests without rows, as most recordings have it."""
+    return _no_requests().copy(deep=False)
+
+
+@cache
+def _no_requests() -> pd.DataFrame:
     return requests_frame({}, 0)
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -95,7 +96,12 @@ def bind_phases(
 
 
 def no_phases() -> pd.DataFrame:
-    """A frame of phases without rows."""
+    """A frame of phases without rows, as most recordings have it."""
+    return _no_phases().copy(deep=False)
+
+
+@cache
+def _no_phases() -> pd.DataFrame:
     columns: dict[str, object] = {name: constant(None, 0) for name in COLUMNS}
     columns |= {name: np.zeros(0, np.int64) for name in ("start_ns", "row")}
     return pd.DataFrame(columns).astype(dict.fromkeys(("duration_ns", "pid", "tid", "request"), "Int64"))
