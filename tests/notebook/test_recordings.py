@@ -222,3 +222,7 @@ def test_the_gallery_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             exec(compile(ast.Module([last], []), "cell", "exec"), names)  # noqa: S102
     assert len(plt.get_fignums()) == sum(".plot" in "".join(cell["source"]) for cell in cells) > 5
+
+
+def test_why_names_the_line_of_code(trace) -> None:
+    assert "; called from StyleCam.StyleView.apply (StyleView.swift:43)" in repr(trace.why())
