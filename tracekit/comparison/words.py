@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.comparison.latency import CHANGED, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
-from tracekit.comparison.models import Pair
+from tracekit.comparison.measurements import Inexact
+from tracekit.comparison.models import ModelComparison, Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -15,8 +16,6 @@ from tracekit.units import format_count, format_duration, format_error
 
 if TYPE_CHECKING:
     from tracekit.comparison.findings import FindingChange
-    from tracekit.comparison.measurements import Inexact
-    from tracekit.comparison.models import ModelComparison
     from tracekit.comparison.non_inferiority import Held
 
 
