@@ -157,8 +157,7 @@ class ConversionSummary:
     predicted_ns: int
     """Summed duration of the predictions."""
     covered_ns: int
-    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, as
-    `DataRows.covered_ns` counts it."""
+    """Time that `CONVERSION_KINDS` cover in predictions with a cast of some size, as `DataRows.covered_ns` counts."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     cast_ns: int

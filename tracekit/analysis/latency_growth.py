@@ -20,8 +20,7 @@ DROP = 0.67
 of 1.5, the least growth that counts (heuristic)."""
 
 STEADY = 0.4
-"""Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
-in either half (our judgment)."""
+"""Least rank correlation in each half of a sequence: one jump gives it to the whole, and no half (our judgment)."""
 
 JUMP = 0.8
 """Part of a rise, both on a logarithmic scale, from which on a single step from three calls to the next three makes it:
@@ -177,8 +176,7 @@ class ContextGrowth:
 
 
 def context_growth(context: FloatArray, time_ns: FloatArray) -> ContextGrowth | None:
-    """Growth of the time of tokens with their contexts, shape (tokens,) each; None where the contexts do not cover
-    their range. O(n log n)."""
+    """Growth of times of tokens with contexts, (tokens,) each; None where these cover no whole range. O(n log n)."""
     if not len(context) or not np.ptp(context):
         return None
     low, high = float(context.min()), float(context.max())

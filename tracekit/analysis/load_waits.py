@@ -136,8 +136,7 @@ def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
 
 
 def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
-    """Share of each row (0 to 1) in which the main thread of the target did not answer; 0 where hangs were not
-    recorded. O((w + h) log h)."""
+    """Share of each row (0 to 1) in which the main thread of the target hung; 0 without hangs. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
     if hangs is None or hangs.empty:
         return np.zeros(len(work))

@@ -72,13 +72,11 @@ class ModelSummary:
     phases: tuple[CallPhases, ...] = ()
     """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
     resolution_ns: int = 0
-    """How exactly the begin and end of its calls are known: the time between two samples, where only call stacks show
-    them."""
+    """How exactly begin and end of its calls are known: time between two samples, where only call stacks show them."""
     tail: Tail | None = None
     """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)
-    """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too
-    few values."""
+    """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too few values."""
 
 
 def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
@@ -152,8 +150,7 @@ _COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "r
 
 
 def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]], pd.DataFrame]:
-    """A function from model, level and kinds to the rows of the activity, with `_COLUMNS`. O(n log n), then O(rows of
-    the model) for each call."""
+    """From model, level and kinds to `_COLUMNS` of rows of the activity. O(n log n), a call O(rows of the model)."""
     rows, kinds = activity[_COLUMNS], activity["kind"]
     code = activity["model"].cat.codes.to_numpy()
     order = np.argsort(code, kind="stable")

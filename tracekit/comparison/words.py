@@ -119,8 +119,7 @@ _MOVED = 0.5
 
 
 def moved(model: ModelComparison) -> str:
-    """`Neural Engine 100% before, GPU 97% now`, where another compute unit does most of the work that one did; else
-    empty."""
+    """`Neural Engine 100% before, GPU 97% now`, where another unit does most of the work that one did; else empty."""
     shares = [(DEVICE_NAMES[Device(name)], pair.before or 0, pair.after or 0) for name, pair in model.units]
     lost = [f"{name} {share(before)} before" for name, before, after in shares if before - after >= _MOVED]
     gained = [f"{name} {share(after)} now" for name, before, after in shares if after - before >= _MOVED]

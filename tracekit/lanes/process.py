@@ -117,8 +117,7 @@ _ALIKE = 0.02
 
 
 def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
-    """A lane of each kind of memory that was sampled of the target. Samples nearly alike are one level, which holds
-    until the next one begins. O(n)."""
+    """A lane of each kind of memory of the target. Samples nearly alike are one level, until the next begins. O(n)."""
     for kind, title in TITLES.items():
         frame = of_process(trace.memory, kind, trace.run.target.process)
         if len(frame):

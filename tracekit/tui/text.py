@@ -97,8 +97,7 @@ def longest_that_fits(ways: Sequence[str], room: int) -> str:
 
 
 def which_interval(check: Result, number: int) -> str:
-    """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest (1,234 in all)`
-    where the report keeps no more."""
+    """Which interval of evidence one is, from 0: `3 of 4`; `3 of the 50 longest (1,234 in all)` if no more are kept."""
     listed = len(check.evidence)
     if check.evidence_total <= listed:
         return f"{number + 1} of {listed}"

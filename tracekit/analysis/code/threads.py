@@ -54,8 +54,7 @@ class Blocking:
 
 
 def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int) -> Blocking | None:
-    """Periods of at least this length that such calls fill the main thread for. None where no call stack shows who
-    makes them. O(n log n)."""
+    """Periods of this length or more in which such calls fill the main thread; None without call stacks. O(n log n)."""
     rows = _rows_of(trace, apis)
     if rows is None:
         return None
@@ -125,8 +124,7 @@ class AppWork:
 
     samples: int
     of: int
-    """Samples with a stack of the threads that do it, outside of loads and compilations. Where no thread does, of those
-    that predict."""
+    """Samples with a stack, outside of loads and compilations, of threads that do it; where none does, that predict."""
     pieces: pd.DataFrame
     """Uninterrupted pieces of it, with the columns that evidence needs."""
     time: Intervals

@@ -53,8 +53,7 @@ class Picture:
     """-1 where there is nothing."""
     inks: list[Ink]
     blocks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """By position in `Events`, first column and the one after the last of intervals, where these are not all that show
-    any of them."""
+    """By position in `Events`, first column of intervals and the one after the last, where others show some of them."""
 
 
 @dataclass(frozen=True, slots=True)

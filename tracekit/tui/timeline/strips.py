@@ -51,8 +51,7 @@ class PredictionsOverTime:
     """To how much durations are known."""
 
     def strip(self, line: Line, parts: int, bounds: IntArray) -> tuple[tuple[Picture, ...], int]:
-        """A strip of `parts` lines, from the top, with a column between each two neighboring edges; and the value that
-        its full height stands for."""
+        """A strip of `parts` lines, from the top, a column between each two edges; and the value of its full height."""
         values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
         return blocks(values, parts), int(values.max(initial=0))
 
