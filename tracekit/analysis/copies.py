@@ -62,8 +62,7 @@ class DataRows:
 
     @property
     def covered_ns(self) -> int:
-        """Time in ns of the predictions that the rows cover, each cut to its prediction, overlaps inside one counted
-        once.
+        """Time in ns of the predictions that the rows cover, each cut to its prediction, overlaps counted once.
 
         Never more than the summed duration of the predictions: a row of no single prediction counts once, and only
         while no other row covers any of them, since it may lie in the prediction that has that row. O(n log n).

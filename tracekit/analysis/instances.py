@@ -1,5 +1,4 @@
-"""The instances of one model: whether they can be the same at all, by the rows inside their predictions, and how they
-were used.
+"""The instances of one model: whether they can be the same, by the rows in their predictions, and how they were used.
 
 Which compute unit Core ML's own rows of a prediction suggest where the hardware was not recorded:
 

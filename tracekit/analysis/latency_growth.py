@@ -1,7 +1,6 @@
 """Whether calls take longer and longer: inside sequences, which start afresh with each, or faster than a context grows.
 
-Attention reads all of the context for each token, so that its time grows along a line; what rises above that line has
-another cause.
+Attention reads all of the context for each token, so that its time grows along a line; what is above has another cause.
 """
 
 from __future__ import annotations

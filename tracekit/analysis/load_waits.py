@@ -1,5 +1,4 @@
-"""Whether somebody waited for work: what an app does before, during and after it, and which hangs of the main thread
-loads and predictions explain.
+"""Whether somebody waited for work: what an app does around it, and which hangs loads and predictions explain.
 
 A call on the main thread lies inside the hang that it makes. A call in the background meets a hang by chance: then it
 also goes on before and after, or lies in the hang with a part only.

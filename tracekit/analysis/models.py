@@ -192,8 +192,7 @@ def _summary(
 ) -> ModelSummary:
     """Summary of one model, from its rows of the Activity lane.
 
-    Predictions that only hardware shows have no known start and end of the call, and no loads: neither latencies nor
-    frame rates follow from them.
+    Predictions that only hardware shows have no known start and end, and no loads: no latency, no frame rate.
     """
     called = level == Level.TOP and len(predictions) > 0
     timed = not hardware_only(predictions).any()

@@ -49,8 +49,7 @@ class Bursts:
 
 
 def burst_numbers(predictions: pd.DataFrame) -> IntArray:
-    """Shape (predictions,): number of the burst of each prediction (shared event columns, sorted by start) of one model
-    or of several.
+    """Shape (predictions,): number of the burst of each prediction (event columns, sorted by start) of any models.
 
     A burst ends only where nothing is in flight, for more than `BURST_FACTOR` usual intervals. O(n log n).
     """

@@ -1,7 +1,6 @@
 """What a comparison takes from one recording: the durations themselves, not only their summary.
 
-Measurements are small, hold nothing private, and say all that a comparison needs, so that a report that holds them can
-stand for the recording.
+Measurements are small, hold nothing private, and let the report that holds them stand for the recording.
 """
 
 from __future__ import annotations

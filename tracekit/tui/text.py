@@ -43,8 +43,7 @@ _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 class VisibleText(LineFilter):
     """The last way to the terminal: whatever text a widget draws, no character in it steers the terminal or reorders a
-    line. Widgets draw `visible` text, which has a sign for each such character; here the cells of a line stay as they
-    were counted."""
+    line. Widgets draw `visible` text, which has a sign for each such character; here cells stay as counted."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The segments of a line."""

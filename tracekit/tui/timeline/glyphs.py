@@ -1,8 +1,7 @@
 """Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough. Without
 colors, `tracekit.tui.timeline.monochrome` does.
 
-A `Picture` depends on track, view and width alone, so it can be kept; selection, range, cursor and marks are laid over
-it when a line is drawn.
+A `Picture` depends on track, view and width alone, so it is kept; selection, range, cursor and marks are laid over it.
 """
 
 from __future__ import annotations

@@ -97,8 +97,7 @@ def _steps(times: IntArray, values: IntArray) -> Steps:
 
 
 def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> IntArray:
-    """The largest value of the ranges `[first, after)` that hold each place: shape (size,), 0 where none does. Ranges
-    may be empty.
+    """The largest value of the ranges `[first, after)`, maybe empty, that hold each place: (size,), 0 where none does.
 
     A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
     such range hands its value to its halves. O((n + size) log size).
