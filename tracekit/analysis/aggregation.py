@@ -27,7 +27,8 @@ class AggregationRow:
     lane: str
     """Lane that the events are on."""
     label: str
-    """Event as recorded; for the hardware lanes a title of the kind: their labels name single pieces of work."""
+    """Event as recorded. For the hardware lanes a title of the kind, since their labels name
+    single pieces of work."""
     kind: str
     """Kind of event."""
     guessed: bool

@@ -72,7 +72,8 @@ class ModelSummary:
     phases: tuple[CallPhases, ...] = ()
     """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
     resolution_ns: int = 0
-    """How exactly begin and end of its calls are known: time between two samples, where only call stacks show them."""
+    """How exactly the begin and end of its calls are known: the time between two samples, where only call stacks show
+    them."""
     tail: Tail | None = None
     """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)

@@ -131,14 +131,17 @@ class Throughput:
     gaps: Statistics | None
     """The times between predictions, inside bursts, in which none was in flight; None where there is none."""
     device_idle_ns: int | None
-    """Part of `gap_ns` without work of Neural Engine and GPU, for whomever; None where one of them was not recorded."""
+    """Part of `gap_ns` in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one
+    of them was not recorded."""
     interval_ns: float | None
-    """Median time from start to start; None below half of the mean, as where predictions start in groups."""
+    """Median time from start to start; None where it is less than half of the mean, as where predictions start in
+    groups."""
     per_second: float | None
     """Predictions per second: those of each burst over the time from its first start to its last and one mean interval,
     or over its time in flight if that is longer, as where they start together."""
     steady_rate: SteadyRate | None
-    """Rate of a camera or timer that they follow; None for none, and where they start after the end of others."""
+    """Rate of a camera or timer that they follow; None where they follow none, and where they start after the end of
+    other predictions."""
 
 
 def summarize_throughput(

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     # Read at run time too: these lines are the one list of what the facade holds.
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray

@@ -68,7 +68,8 @@ class CallPhases:
     phases: tuple[Phase, ...]
     """Each before those inside it, otherwise the longest first; what stacks do not show at the end."""
     busy_ns: dict[str, float] = field(default_factory=dict)
-    """Mean time that each compute unit worked in a call, whatever the thread did meanwhile; known ones alone."""
+    """Mean time that each compute unit worked in a call, by unit, whatever the thread did meanwhile; only units
+    of which it is known."""
 
 
 @cached_by_trace

@@ -31,7 +31,8 @@ class Busy:
     """What samples of a call were in."""
 
     what: str
-    """A phase of a load; of a prediction the unit for whose segment code ran: CPU time, not time of the unit."""
+    """A phase of a load; or of a prediction the compute unit for whose segment code ran: CPU time, not time of the
+    unit."""
     samples: int
     """Number of samples in it."""
     within: str | None = None
