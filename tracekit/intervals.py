@@ -1,8 +1,7 @@
 """Interval algebra on int64 nanoseconds.
 
 An interval is half-open, `[start, end)`. A set of intervals is two aligned arrays in any order; they may overlap,
-nest and repeat. Touching intervals do not overlap. An interval without length covers no time and adds no
-concurrency.
+nest and repeat. Touching intervals do not overlap. One without length covers no time and adds no concurrency.
 
 Every function is pure. Values that are not integers raise TypeError; arrays of unequal length and ends before their
 starts raise ValueError. n is the number of intervals, m the number of windows or inner intervals.

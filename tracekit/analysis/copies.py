@@ -62,8 +62,7 @@ class DataRows:
 
     @property
     def covered_ns(self) -> int:
-        """Time in ns of the predictions that the rows cover, each cut to its prediction, overlaps inside one counted
-        once.
+        """Time in ns of the predictions that the rows cover, each cut to its prediction, overlaps counted once.
 
         Never more than the summed duration of the predictions: a row of no single prediction counts once, and only
         while no other row covers any of them, since it may lie in the prediction that has that row. O(n log n).
@@ -157,8 +156,7 @@ class ConversionSummary:
     predicted_ns: int
     """Summed duration of the predictions."""
     covered_ns: int
-    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, as
-    `DataRows.covered_ns` counts it."""
+    """Time that `CONVERSION_KINDS` cover in predictions with a cast of some size, as `DataRows.covered_ns` counts."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     cast_ns: int

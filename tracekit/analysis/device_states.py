@@ -1,8 +1,7 @@
 """In which state of the device each call ran, how durations compare between states, and whether an app keeps its speed
 over minutes, with how long each compute unit worked for a prediction.
 
-These explain most differences in energy, and no recording of Core ML holds more of it: tables of power are not judged,
-and no energy follows from them.
+These explain most differences in energy, of which no recording of Core ML holds more: tables of power are not judged.
 """
 
 from __future__ import annotations

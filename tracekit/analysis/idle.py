@@ -314,8 +314,7 @@ def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
 
 
 def _keeps(distance_ns: IntArray, beats: int) -> bool:
-    """Whether distances, shape (steps,), hardly differ from a beat, or each makes up for the one before, if the usual
-    one has so many beats."""
+    """Whether distances, shape (steps,), hardly differ from this many beats, or each makes up for the one before."""
     beat = float(np.median(distance_ns)) / beats
     distance = _of_one_beat(distance_ns, beat)
     low, high = sample_quantiles(distance, 0.25, 0.75)

@@ -1,5 +1,4 @@
-"""The instances of one model: whether they can be the same at all, by the rows inside their predictions, and how they
-were used.
+"""The instances of one model: whether they can be the same, by the rows in their predictions, and how they were used.
 
 Which compute unit Core ML's own rows of a prediction suggest where the hardware was not recorded:
 
@@ -37,8 +36,7 @@ WHOLE = 0.9
 for three models on the CPU. A fourth, with 35% and 74%, suggests nothing."""
 
 MOST = 0.5
-"""Share of a prediction above which `CPU` rows are most of it: an instance that works there differs from one that
-hardly does (heuristic)."""
+"""Share of a prediction above which an instance works on the CPU, unlike one that hardly does (heuristic)."""
 
 USUAL_UNIT = 0.9
 """Share of the predictions that must suggest the same unit (heuristic)."""
@@ -140,8 +138,7 @@ class Traits:
     """What sets instances of one name apart, shape (predictions,) each; equal numbers may be of equal instances."""
 
     inputs: IntArray
-    """Input copies in a call of the instance; 0 where it has none, or no usual number: buffers that need no copy leave
-    no row."""
+    """Input copies in a call of the instance; 0 for none, or no usual number: buffers without a copy leave no row."""
     ran: IntArray
     """Shape (predictions, units), in the order of `UNITS`: 1 for an instance that runs on the unit, on the CPU for most
     of a call; 0 for one that does not, -1 for one that does at times."""

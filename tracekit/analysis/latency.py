@@ -179,8 +179,7 @@ MIN_SHARE = 0.1
 """Smallest share of the values that makes a mode (heuristic)."""
 
 MIN_RATIO = 1.5
-"""Smallest ratio between the medians of neighboring modes. Detectors ask for 2; with less, what is found can be
-judged by any threshold above it."""
+"""Smallest ratio of medians of neighboring modes: below the 2 of detectors, so that any threshold above can judge."""
 
 WINDOW = 3
 """Values count as one crowd within the logarithm of the smallest ratio over this, to either side: two modes of that

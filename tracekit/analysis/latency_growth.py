@@ -1,7 +1,6 @@
 """Whether calls take longer and longer: inside sequences, which start afresh with each, or faster than a context grows.
 
-Attention reads all of the context for each token, so that its time grows along a line; what rises above that line has
-another cause.
+Attention reads all of the context for each token, so that its time grows along a line; what is above has another cause.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ DROP = 0.67
 of 1.5, the least growth that counts (heuristic)."""
 
 STEADY = 0.4
-"""Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
-in either half (our judgment)."""
+"""Least rank correlation in each half of a sequence: one jump gives it to the whole, and no half (our judgment)."""
 
 JUMP = 0.8
 """Part of a rise, both on a logarithmic scale, from which on a single step from three calls to the next three makes it:
@@ -177,8 +175,7 @@ class ContextGrowth:
 
 
 def context_growth(context: FloatArray, time_ns: FloatArray) -> ContextGrowth | None:
-    """Growth of the time of tokens with their contexts, shape (tokens,) each; None where the contexts do not cover
-    their range. O(n log n)."""
+    """Growth of times of tokens with contexts, (tokens,) each; None where these cover no whole range. O(n log n)."""
     if not len(context) or not np.ptp(context):
         return None
     low, high = float(context.min()), float(context.max())

@@ -1,5 +1,4 @@
-"""Whether somebody waited for work: what an app does before, during and after it, and which hangs of the main thread
-loads and predictions explain.
+"""Whether somebody waited for work: what an app does around it, and which hangs loads and predictions explain.
 
 A call on the main thread lies inside the hang that it makes. A call in the background meets a hang by chance: then it
 also goes on before and after, or lies in the hang with a part only.
@@ -136,8 +135,7 @@ def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
 
 
 def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
-    """Share of each row (0 to 1) in which the main thread of the target did not answer; 0 where hangs were not
-    recorded. O((w + h) log h)."""
+    """Share of each row (0 to 1) in which the main thread of the target hung; 0 without hangs. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
     if hangs is None or hangs.empty:
         return np.zeros(len(work))

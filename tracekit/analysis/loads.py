@@ -89,9 +89,8 @@ class Uses:
 def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntArray | None = None) -> Uses:
     """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
 
-    Both frames are of one model and sorted by start. `process` is the process of each prediction, -1 where it is
-    unknown; loads name none, so that predictions of several processes on one load make a group for each.
-    O((l + p) log l).
+    Both frames are of one model and sorted by start. `process` is that of each prediction, -1: unknown; loads name
+    none, so that predictions of several processes on one load make a group for each. O((l + p) log l).
     """
     latest = _latest_load(loads, predictions)
     group = pd.factorize(latest)[0].astype(np.int64)

@@ -1,5 +1,4 @@
-"""Memory of the target over time: its level, what each load adds and what letting go of one returns, and how it grows
-with predictions.
+"""Memory of the target over time: its level, what loads add and letting go returns, and growth with predictions.
 
 Activity Monitor samples about once per second, so each number rests on the samples around it and says how sure it is.
 The footprint is that of the app alone: what the Neural Engine holds of a model lies in other processes.

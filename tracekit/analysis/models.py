@@ -77,8 +77,7 @@ class ModelSummary:
     tail: Tail | None = None
     """What makes its p95; None too where only some of its predictions are shown."""
     quantities: dict[str, float | None] = field(default_factory=dict)
-    """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too
-    few values."""
+    """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too few values."""
 
 
 def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
@@ -152,8 +151,7 @@ _COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "r
 
 
 def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]], pd.DataFrame]:
-    """A function from model, level and kinds to the rows of the activity, with `_COLUMNS`. O(n log n), then O(rows of
-    the model) for each call."""
+    """From model, level and kinds to `_COLUMNS` of rows of the activity. O(n log n), a call O(rows of the model)."""
     rows, kinds = activity[_COLUMNS], activity["kind"]
     code = activity["model"].cat.codes.to_numpy()
     order = np.argsort(code, kind="stable")
@@ -195,8 +193,7 @@ def _summary(
 ) -> ModelSummary:
     """Summary of one model, from its rows of the Activity lane.
 
-    Predictions that only hardware shows have no known start and end of the call, and no loads: neither latencies nor
-    frame rates follow from them.
+    Predictions that only hardware shows have no known start and end, and no loads: no latency, no frame rate.
     """
     called = level == Level.TOP and len(predictions) > 0
     timed = not hardware_only(predictions).any()

@@ -289,8 +289,7 @@ def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame
 
 
 def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
-    """Labels of the rows that are of the model, given its own, or that may be: those of several predictions, unless its
-    own bear its name."""
+    """Labels of rows of the model, given its own, or maybe: of several predictions, unless its own bear its name."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
     own = hardware.index.to_numpy()[executed]
     if is_any(hardware["attribution"], *NAMED)[executed].any():

@@ -156,8 +156,7 @@ def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[Reques
 
 
 def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int | None, RequestSample]]:
-    """The requests that count, by runtime, model, and process: its pid where there are several, and what their numbers
-    follow from."""
+    """The requests that count and their sources, by runtime, model, and process: its pid where there are several."""
     if trace.requests.empty:
         return []
     chosen = of_target(trace.requests, trace.run.target.process)

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.idle import (
-    TURN_OVERLAP,
-    CoreMLCalls,
-    Idle,
-    Pacing,
-    follows,
-    idle_times,
-    paced_stretches,
-    pacing,
-    quartile_distance,
-)
+from tracekit.analysis import idle as idleness
 from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
 from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
@@ -98,7 +88,7 @@ def _threads(times: Intervals, model: IntArray) -> IntArray:
         for other in names[place + 1 :]:
             shared = busy[one].within(called[other].starts, called[other].ends) > 0
             back = busy[other].within(called[one].starts, called[one].ends) > 0
-            if max(shared.mean(), back.mean()) <= TURN_OVERLAP:
+            if max(shared.mean(), back.mean()) <= idleness.TURN_OVERLAP:
                 old, new = thread[other], thread[one]
                 thread = {name: new if number == old else number for name, number in thread.items()}
     return np.array([thread[name] for name in names], np.int64)[places]
@@ -122,7 +112,7 @@ def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray
         running = np.append(False, np.maximum.accumulate(ends)[:-1] > starts[1:])
         both = running & (ended >= 0)
         steps, gaps = (starts - starts[before])[both], (starts - ends[ended])[both]
-        without_waiting = bool(len(steps)) and quartile_distance(steps) < quartile_distance(gaps)
+        without_waiting = bool(len(steps)) and idleness.quartile_distance(steps) < idleness.quartile_distance(gaps)
         from_start[mine] = running & (without_waiting | (ended < 0))
         chosen = np.where(from_start[mine] | (ended < 0), before, ended)
         from_start[mine] |= (ended < 0) & (before >= 0)
@@ -137,12 +127,12 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
     predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
     calls = calls[["start_ns", "duration_ns", "model"]]
     places = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
-    asked = {number: CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in places.items()}
+    asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in places.items()}
     for code in np.unique(model[predicted & (model >= 0)]).tolist():
         rows = rows_where(calls, predicted & (model == code))
         number = int(thread[model == code][0])
         mine, work = places[number], asked[number]
-        idle = idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
+        idle = idleness.idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
@@ -153,13 +143,13 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
     return found, frozenset(paced)
 
 
-def _paced_steps(idle: Idle, rows: pd.DataFrame) -> BoolArray:
+def _paced_steps(idle: idleness.Idle, rows: pd.DataFrame) -> BoolArray:
     """Shape (steps,): something outside sets the pace."""
     every = np.ones(len(idle.distance_ns), np.bool_)
-    if idle.share < SLACK or follows(idle):
+    if idle.share < SLACK or idleness.follows(idle):
         return ~every
-    whole = frame_steps(rows) is not None or pacing(idle.distance_ns, idle.busy_ns) is Pacing.PERIODIC
-    return every if whole else paced_stretches(idle) >= 0
+    whole = frame_steps(rows) is not None or idleness.pacing(idle.distance_ns, idle.busy_ns) is idleness.Pacing.PERIODIC
+    return every if whole else idleness.paced_stretches(idle) >= 0
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:

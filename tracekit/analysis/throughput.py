@@ -49,8 +49,7 @@ class Bursts:
 
 
 def burst_numbers(predictions: pd.DataFrame) -> IntArray:
-    """Shape (predictions,): number of the burst of each prediction (shared event columns, sorted by start) of one model
-    or of several.
+    """Shape (predictions,): number of the burst of each prediction (event columns, sorted by start) of any models.
 
     A burst ends only where nothing is in flight, for more than `BURST_FACTOR` usual intervals. O(n log n).
     """
@@ -232,8 +231,7 @@ SINGLE_SHARE = 0.25
 """Part of the steps that must be a single frame; with fewer, the rate may as well be a lower one (heuristic)."""
 
 SLACK = 0.05
-"""Part of the time between predictions; with less, they follow each other at once, and their own latency sets the pace
-(heuristic)."""
+"""Part of the time between predictions; with less, their own latency sets the pace (heuristic)."""
 
 SAME_GAP = 0.02
 """Gaps that differ by no larger part of a frame are the same (heuristic)."""

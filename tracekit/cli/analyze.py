@@ -93,8 +93,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
 
 
 def _more(paths: Sequence[str]) -> str:
-    """The command that shows more of these paths, as a shell takes it; empty where a report may be passed on and a path
-    would name the user."""
+    """The shell command that shows more of these paths; empty where a report that is passed on would name a user."""
     if not is_terminal() and any(Path(path).is_absolute() for path in paths):
         return ""
     return command("view" if len(paths) == 1 and "-" not in paths else "diagnose", *paths)

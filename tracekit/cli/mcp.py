@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from tracekit.cli.reading import config_of
 from tracekit.errors import TracekitError, docs_page, import_extra
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from tracekit.mcp_server.kept import Recordings
 
 

@@ -139,8 +139,7 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 
 def _not_read(measured: Sequence[Measured]) -> list[str]:
-    """A note on each recording that could not be measured, and on each table that could not be read of the others, fit
-    to leave the machine."""
+    """A note on each recording that was not measured, and each unread table of others, fit to leave the machine."""
     return [
         plain(f"skipped: {problem}" if entry.failed else problem) for entry in measured for problem in entry.problems
     ]
@@ -157,8 +156,7 @@ def notes_on(measured: Sequence[Measured]) -> list[str]:
 
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
-    """All measurements. Raises `TracekitError` where one recording could not be read whole; those before the last one
-    are named on standard error."""
+    """All measurements. Raises `TracekitError` for the last recording not read whole; others are on standard error."""
     problems = [problem for entry in measured for problem in entry.problems]
     if problems:
         raise _unusable(problems)

@@ -161,8 +161,7 @@ class Narrator:
 
 
 def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:
-    """The device that the user means, chosen from a list where several fit. Raises `UsageError` where none does, or
-    where it cannot be recorded on."""
+    """The device that the user means, chosen from a list of several. Raises `UsageError` for none that can record."""
     matching = xctrace.find_devices(xctrace.list_devices(tool), wanted)
     rest = [each for each in matching if not each.is_simulator]
     if rest != matching and rest and xctrace.read_version(tool).hangs_on_simulators:

@@ -1,6 +1,5 @@
 """Work on many recordings by several processes of this machine, or by the workers of a Dask cluster. Results come in
-the order of the items, so that it makes no difference who did the work, and one item whose process dies costs no
-other."""
+the order of the items, so that it makes no difference who worked, and an item whose process dies costs no other."""
 
 from __future__ import annotations
 
@@ -189,8 +188,7 @@ def on_cluster(
     work: Callable[[Item], Result], items: Sequence[Item], address: str, lost: Callable[[Item], Result]
 ) -> Iterator[Result]:
     """The results of `work`, by the workers of the Dask cluster at `address`, which need tracekit of the same version
-    and the files under the same paths. Raises `UsageError` without Dask, and `TracekitError` where the cluster is
-    not, or no longer, there."""
+    and the files under the same paths. Raises `UsageError` without Dask, `TracekitError` without the cluster."""
     distributed = import_extra("distributed", "dask", "--dask needs Dask")
     try:
         client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)

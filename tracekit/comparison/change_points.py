@@ -65,8 +65,7 @@ class Change:
 
 
 def changes_in(values: FloatArray) -> tuple[Change, ...]:
-    """Lasting changes of a series (shape (builds,), oldest first), in order; none in a series that is too short.
-    O(n log n) for few changes."""
+    """Lasting changes of a series, shape (builds,), in order; none if it is too short. O(n log n) for few changes."""
     if len(values) < MIN_BUILDS:
         return ()
     usual = without_outliers(values)

@@ -220,8 +220,7 @@ class Reason(StrEnum):
     INEXACT = "inexact"
     """Call stacks do not show calls this short exactly enough."""
     MODES = "modes"
-    """Latencies gather around several values, one of which the other side has too: their median may jump between them.
-    """
+    """Latencies gather around several values, one of which the other side has too: their median may jump."""
     SHORT = "short"
     """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
     HOT = "hot"
@@ -273,8 +272,7 @@ def _visits(logs: FloatArray, level: float, change: float) -> bool:
 
 
 def _levels(values: IntArray, ratio: float) -> FloatArray:
-    """What the median of a recording is in long parts of it, between which it shifts by as much, and without any one
-    of its parts."""
+    """Medians of a recording in long parts of it, between which it shifts by as much, and without each of its parts."""
     segments = change_point_segments(values, min_ratio=ratio)
     levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
     if len(segments) > 1:

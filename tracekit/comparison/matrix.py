@@ -292,11 +292,9 @@ PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")
 
 
 def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
-    """A label for each source: the one that is given, its placeholders filled in; else what distinguishes it from the
-    others.
+    """A label for each source: the one that is given, its placeholders filled in; else what sets it apart.
 
-    That is what differs of device, system and compute units, or the name where that is not enough; names that occur
-    more than once get a number.
+    That is what differs of device, system and compute units, or else the name, with a number if it occurs again.
     """
     facts = [source.facts for source in sources]
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
@@ -320,8 +318,7 @@ def _label_text(label: str, source: Source) -> str:
 def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:
     """The label of each recording, of labels for each path and the recordings that it means.
 
-    One label counts for all paths. Raises `UsageError` for any other number than that of the paths, and for a
-    placeholder that does not exist.
+    One label counts for all paths. Raises `UsageError` for another number than of paths, and unknown placeholders.
     """
     for placeholder in (match for label in labels for match in re.findall(r"\{\w*\}", label)):
         if placeholder not in PLACEHOLDERS:

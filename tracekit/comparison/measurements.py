@@ -1,7 +1,6 @@
 """What a comparison takes from one recording: the durations themselves, not only their summary.
 
-Measurements are small, hold nothing private, and say all that a comparison needs, so that a report that holds them can
-stand for the recording.
+Measurements are small, hold nothing private, and let the report that holds them stand for the recording.
 """
 
 from __future__ import annotations
@@ -93,8 +92,7 @@ class ModelMeasurements:
     name: str
     predictions: int
     latencies_ns: IntArray
-    """Of predictions that ended, shape (n,); (0,) where predictions are inferred from hardware, which does not show
-    their latency."""
+    """Of predictions that ended, shape (n,); (0,) where they are inferred from hardware, which shows no latency."""
     warm: BoolArray
     """Same shape: not the first prediction after a load."""
     cold_loads_ns: IntArray
@@ -179,8 +177,7 @@ class CheckResult:
     severity: str | None
     savings_ns: int | None
     margin: float | None = None
-    """How many times the threshold its metric is, of several the one that decides: a finding has 1 or more. None where
-    none has a threshold."""
+    """How many times the threshold the metric that decides is: 1 or more for a finding. None without a threshold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,8 +95,7 @@ class ModelComparison:
     first: Pair
     """Median latency of the first prediction after a load, in ns."""
     parts: tuple[PartChange, ...]
-    """Parts that took time on either side; empty where a side has too few predictions, or where many of them were not
-    compared."""
+    """Parts that took time on either side; empty where a side has few predictions, or many were not compared."""
     predictions: Pair
     loads: Pair
     """Loads per recording."""

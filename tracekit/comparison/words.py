@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.comparison.latency import CHANGED, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
-from tracekit.comparison.models import Pair
+from tracekit.comparison.measurements import Inexact
+from tracekit.comparison.models import ModelComparison, Pair
 from tracekit.detectors.inference import from_stacks
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -15,8 +16,6 @@ from tracekit.units import format_count, format_duration, format_error
 
 if TYPE_CHECKING:
     from tracekit.comparison.findings import FindingChange
-    from tracekit.comparison.measurements import Inexact
-    from tracekit.comparison.models import ModelComparison
     from tracekit.comparison.non_inferiority import Held
 
 
@@ -120,8 +119,7 @@ _MOVED = 0.5
 
 
 def moved(model: ModelComparison) -> str:
-    """`Neural Engine 100% before, GPU 97% now`, where another compute unit does most of the work that one did; else
-    empty."""
+    """`Neural Engine 100% before, GPU 97% now`, where another unit does most of the work that one did; else empty."""
     shares = [(DEVICE_NAMES[Device(name)], pair.before or 0, pair.after or 0) for name, pair in model.units]
     lost = [f"{name} {share(before)} before" for name, before, after in shares if before - after >= _MOVED]
     gained = [f"{name} {share(after)} now" for name, before, after in shares if after - before >= _MOVED]

@@ -1,8 +1,7 @@
 """What a rule is written with, tracekit's own and those of plug-ins alike: `import tracekit.detectors as tk`.
 
 Here is what a rule is (`Detector`), what it sees (`ModelView`, `RecordingView`), what it answers (`Outcome`) and the
-words that its rows and sentences use. How rules are found, configured, run and ranked lies in the modules of this
-package.
+words that its rows and sentences use. Its modules find, configure, run and rank rules.
 
 A name is imported when it is first used: checks of model files need no pandas.
 """

@@ -79,8 +79,7 @@ class Seen(Answering):
     def cost(
         self, ns: int, words: str, note: str = "", *, once: bool = False, longest_wait_ns: int = 0, usual_ns: float = 0
     ) -> Cost:
-        """What a fix saves at most: `ns` of the time that loads, compilations and predictions cover, those of the model
-        or of the whole app.
+        """What a fix saves at most: `ns` of the time that loads, compilations and predictions of model or app cover.
 
         `words` begin the sentence that says how it was worked out, `note` are further sentences. `once`,
         `longest_wait_ns` and `usual_ns` as in `Cost`. O(n log n).

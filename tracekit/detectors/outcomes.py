@@ -1,7 +1,6 @@
 """What a detector can answer: exactly one of five outcomes for each model, or for the recording as a whole.
 
-Each outcome carries the fields it needs and no others, so that "looked and found nothing" can never be mistaken for
-"could not look".
+Each outcome carries the fields it needs alone, so that "found nothing" can never be mistaken for "could not look".
 """
 
 from __future__ import annotations

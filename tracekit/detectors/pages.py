@@ -80,8 +80,7 @@ class Page:
 
 
 def page_beside(module: str, name: str = "") -> Page:
-    """The page beside the file `module` (the `__file__` of a rule): `cold-load.md` beside `cold_load.py`, or another
-    `name`.
+    """The page beside `module` (the `__file__` of a rule): `cold-load.md` beside `cold_load.py`, or another `name`.
 
     Raises ValueError for a file that is no page, OSError where there is none.
     """

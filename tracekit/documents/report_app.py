@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code.sites import CallSite, Place
 from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.analysis.memory import LoadMemory, MemoryLevel, Sureness
 from tracekit.documents import columns
@@ -16,7 +17,8 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Block, Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import page_data, tag
 from tracekit.report import call_sites
-from tracekit.report.flame import DEEPER, MAX_LEVELS
+from tracekit.report.call_sites import CodeInfo
+from tracekit.report.flame import DEEPER, MAX_LEVELS, Flame
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -24,10 +26,7 @@ from tracekit.trace.instruments.memory import Memory
 from tracekit.units import format_bytes, format_count, format_percent, format_share, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.code.sites import CallSite, Place
     from tracekit.analysis.device_states import Sustained
-    from tracekit.report.call_sites import CodeInfo
-    from tracekit.report.flame import Flame
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Timeline
 

@@ -37,8 +37,7 @@ IN_CALLS = tuple(f"in a {noun.lower()}" for noun in NOUNS.values())
 
 @cached_by_trace
 def main_thread_frame(trace: Trace) -> pd.DataFrame:
-    """What the main thread of the target was seen in: `start_ns`, `duration_ns`, `state`; without rows where no sample
-    shows it. No two rows overlap.
+    """What the target's main thread was seen in, without overlaps: `start_ns`, `duration_ns`, `state`; or no rows.
 
     It is in an inferred call (`IN_CALLS`) from its begin to its end, waiting or not, and wherever a sample shows it in
     one; else it is `RUNNING`. A thread that waits is not sampled, so a gap is waiting, or work shorter than the
@@ -117,8 +116,7 @@ _ALIKE = 0.02
 
 
 def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
-    """A lane of each kind of memory that was sampled of the target. Samples nearly alike are one level, which holds
-    until the next one begins. O(n)."""
+    """A lane of each kind of memory of the target. Samples nearly alike are one level, until the next begins. O(n)."""
     for kind, title in TITLES.items():
         frame = of_process(trace.memory, kind, trace.run.target.process)
         if len(frame):

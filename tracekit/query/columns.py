@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
+from tracekit.trace.events import BOUNDS, CALL_COLUMNS, EVENT_COLUMNS
+from tracekit.trace.requests import frame as requests
 
 TEXT, NUMBER, REAL, FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
 """Types of columns, as DuckDB calls them."""
@@ -26,6 +28,25 @@ def columns_of(*lines: str) -> tuple[Column, ...]:
     return tuple(Column(*line.split(" ", 2)) for line in lines)
 
 
+RENAMED = {
+    "device": "compute_unit",
+    "prediction": "prediction_id",
+    "table": "source_table",
+    "row": "source_row",
+    "stack": "stack_id",
+    **{name: f"is_{name}" for name in ("single", "overlapping", "uncertain", "unvalidated")},
+}
+"""Columns of frames that have other names in views."""
+_TYPES = {"category": TEXT, "int64": NUMBER, "Int64": NUMBER, "bool": FLAG, "boolean": FLAG}
+
+
+def of_frame(frame: Iterable[str], *names: str) -> tuple[str, ...]:
+    """Columns of a view, by their names there, from lines about a frame, as `tracekit.trace.events.dtypes_of` takes."""
+    lines = (line.split(" ", 2) for line in frame)
+    held = {RENAMED.get(name, name): f"{_TYPES[dtype]} {holds}" for name, dtype, holds in lines}
+    return tuple(f"{name} {held[name]}" for name in names)
+
+
 INTERVAL = ("start_ns BIGINT start", "end_ns BIGINT end", "duration_ns BIGINT duration")
 
 PROCESS = ("process VARCHAR name of the process", "pid BIGINT id of the process")
@@ -38,32 +59,14 @@ ROW = ("source_table VARCHAR schema of the recorded table", "source_row BIGINT r
 EVENTS = columns_of(
     "id BIGINT number of the row in its lane; `prediction_id` refers to those of `activity`",
     *INTERVAL,
-    "lane VARCHAR `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`",
-    "kind VARCHAR what the row is, in one vocabulary for all systems: `prediction`, `load_cached`, `ane_exec`, …",
-    "label VARCHAR event or label as recorded",
-    "model VARCHAR model, by base name; null where the row names none",
-    "instance BIGINT number of the instance; null where names carry none",
-    "parent_model VARCHAR pipeline that the model is a stage of",
-    "level VARCHAR `top` for what the app called, `sub` for stages of pipelines",
-    "compute_unit VARCHAR `cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown",
-    "process VARCHAR name of the process; null where the table has none",
-    "pid BIGINT id of the process",
-    "depth BIGINT nesting depth as recorded",
-    "operation BIGINT index of the segment of the compiled program that ran",
-    "prediction_id BIGINT the prediction that contains the row; null where there is none or several could",
-    "attribution VARCHAR how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …",
+    *of_frame(
+        EVENT_COLUMNS,
+        *("lane", "kind", "label", "model", "instance", "parent_model", "level", "compute_unit", "process", "pid"),
+        *("depth", "operation", "prediction_id", "attribution"),
+    ),
     *ROW,
 )
-
-CALLS = columns_of(
-    "origin VARCHAR what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`",
-    "resolution_ns BIGINT time between two samples where call stacks show the call, else 0",
-    "start_min_ns BIGINT earliest start",
-    "start_max_ns BIGINT latest start",
-    "end_min_ns BIGINT earliest end",
-    "end_max_ns BIGINT latest end",
-    "is_single BOOLEAN false where the row may be several calls",
-)
+CALLS = columns_of(*of_frame(CALL_COLUMNS, "origin", "resolution_ns", *BOUNDS, "is_single"))
 
 FIRST = columns_of("is_first_after_load BOOLEAN first prediction after a load of its model, which warms it up")
 
@@ -288,34 +291,14 @@ PHASES = columns_of(
 REQUESTS = columns_of(
     "id BIGINT number of the request; `request_id` refers to it",
     *INTERVAL,
-    "runtime VARCHAR what ran it",
-    "model VARCHAR the model, where it is named",
-    *PROCESS,
-    "session BIGINT number of its session",
-    "first_token_ns BIGINT from its start to its first token",
-    "first_token_from VARCHAR what shows the first token; `prompt`: only the end of the prompt phase",
-    "prompt_ns BIGINT time in prompt phases",
-    "generation_ns BIGINT time from prompt to last token",
-    "consumed_tokens BIGINT tokens of prompt, instructions, and transcript",
-    "cached_tokens BIGINT those of them that were reused; null where that is unknown",
-    "processed_tokens BIGINT those of them that were not",
-    "generated_tokens BIGINT tokens of the answer; so far, where it has no end",
-    "context_tokens BIGINT consumed and generated, of its longest inference",
-    "window_tokens BIGINT size of the context window, where an error names it",
-    "inferences BIGINT runs of the model",
-    "tokenizer_ns BIGINT time in the tokenizer",
-    "sampling_ns BIGINT time of sampling",
-    "cache_ns BIGINT time in which the cache grew",
-    "outside_ns BIGINT these three, and the preparation of steps",
-    "tools BIGINT tool calls",
-    "tool_ns BIGINT time in tool calls",
-    "load_ns BIGINT loads and warm-ups before its first token",
-    "error VARCHAR kind of error; `none` where it is known that there was none",
-    "instructions BIGINT equal where texts of instructions are; the text is not kept",
-    "is_overlapping BOOLEAN another request of its process ran meanwhile",
-    "is_uncertain BOOLEAN parts of it may be another's, and are in no number",
-    "is_unvalidated BOOLEAN rests on tables of which no public recording shows the rows",
-    "origin VARCHAR what recorded it: `signposts` or `foundation-models`",
+    *of_frame(
+        requests.COLUMNS,
+        *("runtime", "model", "process", "pid", "session", "first_token_ns", "first_token_from"),
+        *("prompt_ns", "generation_ns", "consumed_tokens", "cached_tokens", "processed_tokens", "generated_tokens"),
+        *("context_tokens", "window_tokens", "inferences", "tokenizer_ns", "sampling_ns", "cache_ns", "outside_ns"),
+        *("tools", "tool_ns", "load_ns", "error", "instructions", "is_overlapping", "is_uncertain", "is_unvalidated"),
+        "origin",
+    ),
     *ROW,
 )
 OPERATIONS = columns_of(

@@ -241,8 +241,7 @@ class RecordingViews:
 
 
 def _view_of(name: str, frame: pd.DataFrame) -> str:
-    """What makes a view of a registered frame. Its categories would be sorted by when they appear, and compare with
-    none but their own texts."""
+    """What makes a view of a frame: categories would sort by appearance, and compare with their own texts alone."""
     texts = {column for column, dtype in frame.dtypes.items() if str(dtype) == "category"}
     cells = (f"{_quoted(name)}{'::varchar as ' + _quoted(name) if name in texts else ''}" for name in frame.columns)
     full = name if name in VIEWS else f"{RAW}.{_quoted(name.removeprefix(f'{RAW}.'))}"

@@ -62,16 +62,6 @@ class View:
         return pd.DataFrame({column.name: pd.Series([], dtype=_DTYPES[column.type]) for column in self.columns})
 
 
-_RENAMED = {
-    "device": "compute_unit",
-    "prediction": "prediction_id",
-    "table": "source_table",
-    "row": "source_row",
-    "single": "is_single",
-    "stack": "stack_id",
-}
-
-
 def _events(rows: pd.DataFrame, columns: Sequence[Column], **more: BoolArray | pd.arrays.BooleanArray) -> pd.DataFrame:
     """Rows of an event frame as a view of these columns."""
     ends = Intervals.from_rows(rows).ends
@@ -80,7 +70,7 @@ def _events(rows: pd.DataFrame, columns: Sequence[Column], **more: BoolArray | p
 
 def _of(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     """A frame of a trace with the names and columns of a view."""
-    return frame.rename(columns=_RENAMED)[[column.name for column in columns]]
+    return frame.rename(columns=of.RENAMED)[[column.name for column in columns]]
 
 
 def _predictions(source: Source) -> pd.DataFrame:
@@ -134,8 +124,7 @@ def _phases(source: Source) -> pd.DataFrame:
 
 def _requests(source: Source) -> pd.DataFrame:
     frame = source.trace.requests
-    flags = {f"is_{name}": frame[name] for name in ("overlapping", "uncertain", "unvalidated")}
-    return _of(frame.assign(id=frame["request"], end_ns=frame["duration_ns"] + frame["start_ns"], **flags), of.REQUESTS)
+    return _of(frame.assign(id=frame["request"], end_ns=frame["duration_ns"] + frame["start_ns"]), of.REQUESTS)
 
 
 def _operations(source: Source) -> pd.DataFrame:
@@ -210,7 +199,7 @@ def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.Data
         if rows is None:
             return None
         ends = {"end_ns": Intervals.from_rows(rows).ends} if "duration_ns" in rows else {}
-        return rows.rename(columns=_RENAMED).assign(**ends).reindex(columns=[column.name for column in columns])
+        return rows.rename(columns=of.RENAMED).assign(**ends).reindex(columns=[column.name for column in columns])
 
     return frame
 

@@ -1,5 +1,4 @@
-"""Opens a recording, whatever it lies in: a trace bundle natively, with Apple's `xctrace`, or with the second where the
-first cannot.
+"""Opens a recording, whatever it lies in: a trace bundle natively, or with Apple's `xctrace`, or with both in turn.
 
 Another reader than the native one is never taken without a word: the notes of the recording name what `xctrace` read,
 and the caller is informed before it takes its time.

@@ -1,7 +1,6 @@
 """Which files a path means: one file, a folder, an archive, standard input.
 
-Nothing depends on names: the first bytes of a file show what it is. Names only decide whether something unusable is
-worth a note.
+The first bytes of a file show what it is; names only decide whether something unusable is worth a note.
 """
 
 from __future__ import annotations

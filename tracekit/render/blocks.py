@@ -160,8 +160,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A finding: how bad it is, what it is, and the blocks about it. Where the short text has no room, it stands in a
-    line: label, check and `cost`."""
+    """A finding: how bad, what it is, and blocks about it. Where there is no room, one line: label, check, `cost`."""
 
     label: str
     """Its severity, or what it is about."""
@@ -206,8 +205,7 @@ class Document:
     more: str = ""
     """Command that shows more than the text."""
     room: tuple[int, int] | None = None
-    """Lines of the short text from which on it says less of each block, and most lines: beyond them, cards have a line
-    each."""
+    """Lines from which on the short text says less of each block, and most lines: beyond, cards have a line each."""
     foot: str = ""
     """What made it; empty for the program alone."""
 

@@ -102,8 +102,7 @@ def _asset(name: str) -> str:
 
 @cache
 def page_colors() -> dict[str, tuple[str, str]]:
-    """The colors of pages on light and on dark ground, as `#rrggbb`: by name (`text`, `c-ane`), and by the classes that
-    are filled with one (`.warm`)."""
+    """Colors of pages on light and dark ground, `#rrggbb`: by name (`text`, `c-ane`), and by filled class (`.warm`)."""
     style = _asset("report.css")
     named = re.findall(r"--([\w-]+):\s*light-dark\((#\w+),\s*(#\w+)\)", style)
     colors = {name: (light, dark) for name, light, dark in named}

@@ -1,5 +1,4 @@
-"""How lines and tables of text fill the screen: columns that do not fit go, words wrap in their place, and names are
-shortened."""
+"""How lines and tables fill the screen: columns that do not fit go, words wrap in their place, names are shortened."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ class Html(str):
 
 
 def tag(name: str, /, *children: str | None, **attributes: str | float | bool | None) -> Html:
-    """An element. `class_` is the attribute `class`, `data_from` is `data-from`; False and None leave one out, True
-    gives it no value."""
+    """An element. `class_` is `class`, `data_from` is `data-from`; False and None leave one out, True is no value."""
     opening = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
     if name in _VOID and not children:
         return Html(f"<{name}{opening}>" if name in ("br", "meta", "input") else f"<{name}{opening}/>")

@@ -59,8 +59,7 @@ def _plain_fields(owner: DataclassInstance) -> dict[str, Any]:
 
 def to_json(report: DataclassInstance) -> str:
     """The report as JSON text that ends with a line break: the same bytes on any machine. Non-ASCII text stays
-    readable; characters that could steer a terminal are written as escapes, so that nothing is lost and nothing
-    acts."""
+    readable; characters that could steer a terminal are escaped, so that nothing is lost or acts."""
     text = json.dumps(to_dict(report), ensure_ascii=False, allow_nan=False, indent=2)
     return escape_json(text) + "\n"
 

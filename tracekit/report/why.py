@@ -56,8 +56,7 @@ class WhyReport:
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
-    """The closest finding about a cause in a model, or in the whole recording. What loads cost is about the first
-    prediction after one alone."""
+    """The closest finding on a cause, in a model or the recording. Costs of loads are of the first prediction alone."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
     return next(
         (found[name] for name in FINDINGS[Cause(cause)] if name in found and (is_first or name not in LOADS)), None

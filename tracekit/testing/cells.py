@@ -1,7 +1,6 @@
 """Values of table cells, apart from any file format, and those that somebody attached to an issue.
 
-A cell is `None` (no value), an `int`, a `str`, or one of the containers below. Which of Apple's types it has is given
-by its column.
+A cell is `None` (no value), an `int`, a `str`, or one of the containers below. Its column gives it Apple's type.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ def columns_of(schema: str, family: int) -> tuple[Column, ...]:
 
 
 def columns_from(listing: str) -> tuple[Column, ...]:
-    """Columns from `mnemonic: type | Title`, separated by `;`. A type that is the mnemonic, and a title that is the
-    mnemonic in words, are left out."""
+    """Columns from `mnemonic: type | Title`, separated by `;`. A type or title that the mnemonic tells is left out."""
     columns = []
     for entry in " ".join(listing.split()).split(";"):
         named, _, title = entry.partition("|")

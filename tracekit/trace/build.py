@@ -117,8 +117,7 @@ class _Binding:
     def bind(
         self, schemas: Sequence[str], bind: Callable[..., Bound], *given: object, once: bool = False
     ) -> Bound | None:
-        """What `bind` makes of the rows of these schemas and of what is given; None where there are none to be had, or
-        where they cannot be understood."""
+        """What `bind` makes of rows of these schemas and what is given; None for no rows, or none to be understood."""
         try:
             rows = collect(self.recording, schemas, once=once)
             if rows is None:

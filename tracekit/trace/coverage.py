@@ -48,8 +48,7 @@ def coverage(
     contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing, phases: pd.DataFrame
 ) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`. `run` says of each table whether it was understood,
-    `hardware` is the finished frame, `shared` says whose the Neural Engine's rows are, `phases` what runtimes
-    logged."""
+    `hardware` is the finished frame, `shared` says whose rows of the Neural Engine are, `phases` what was logged."""
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:

@@ -1,7 +1,7 @@
 """The columns that the Activity, Data, Compute and hardware frames share, with names, dtypes and units.
 
 Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + duration_ns)`.
-`EVENT_DTYPES` says what each column holds, `CALL_DTYPES` what the further ones of the Activity lane do.
+`EVENT_COLUMNS` says what each column holds, `CALL_COLUMNS` what the further ones of the Activity lane do.
 
 What `attribution` means for a row of the Core ML table, which names its model itself:
 
@@ -132,36 +132,41 @@ def dtypes_of(*columns: str) -> dict[str, str]:
     return {name: dtype for name, dtype, _ in (column.split(" ", 2) for column in columns)}
 
 
-EVENT_DTYPES = dtypes_of(
+EVENT_COLUMNS = (
     "start_ns int64 start",
     "duration_ns int64 duration, never negative",
-    "lane category one of `Lane`",
-    "kind category canonical kind (`Kind`); unknown events are `other`",
+    "lane category `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`",
+    "kind category what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown",
     "guessed bool the kind comes from the beginning of an unknown string, not from the vocabulary",
-    "label category event or label text as recorded",
-    "model category base name; null where the row names none",
-    "instance Int64 instance number; null where names carry none",
-    "parent_model category base name of the enclosing pipeline; null for rows of a model of its own",
-    "level category `top` or `sub`",
-    "device category `cpu`, `gpu`, `ane`; null where the row runs on none or it is unknown",
-    "process category process name; null where the table has none",
-    "pid Int64 process id; null where the table has none",
+    "label category event or label as recorded",
+    "model category model, by base name; null where the row names none",
+    "instance Int64 number of the instance; null where names carry none",
+    "parent_model category pipeline that the model is a stage of; null for rows of a model of its own",
+    "level category `top` for what the app called, `sub` for stages of pipelines",
+    "device category `cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown",
+    "process category name of the process; null where the table has none",
+    "pid Int64 id of the process",
     "depth Int64 nesting depth as recorded; null where the table has none",
     "operation Int64 index of the segment of the compiled program that ran (`Op<N>` in labels of hardware); or null",
-    "prediction Int64 index label of the row of `Trace.activity` whose prediction has it; null for none or several",
-    "attribution category how sure the link to model and prediction is (`Attribution`)",
+    "prediction Int64 row of `activity` whose prediction contains this one; null where there is none or several could",
+    "attribution category how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …",
     "table category schema of the source table",
     "row int64 0-based row in that table; counted on through all tables of that schema in the run, by position",
 )
-"""What every event frame has, and no more."""
+"""What every event frame has, and no more. Links to rows of `activity` are labels of its index."""
+EVENT_DTYPES = dtypes_of(*EVENT_COLUMNS)
 
 BOUNDS = ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")
-"""Columns between which a call begins and ends."""
+"""Columns between which a call begins and ends; its `start_ns` and `duration_ns` lie inside."""
 
-CALL_DTYPES = dtypes_of(
-    "origin category what recorded the call (`Origin`)",
-    "resolution_ns int64 time between two samples where call stacks show it, else 0",
-    *(f"{name} int64 bound of the start or end; `start_ns` and `duration_ns` lie inside" for name in BOUNDS),
-    "single bool whether the row is known to be one call; False where it may be several",
+CALL_COLUMNS = (
+    "origin category what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`",
+    "resolution_ns int64 time between two samples where call stacks show the call, else 0",
+    "start_min_ns int64 earliest start",
+    "start_max_ns int64 latest start",
+    "end_min_ns int64 earliest end",
+    "end_max_ns int64 latest end",
+    "single bool whether the row is known to be one call; false where it may be several",
 )
-"""What `Trace.activity` has beyond `EVENT_DTYPES`."""
+"""What `Trace.activity` has beyond `EVENT_COLUMNS`."""
+CALL_DTYPES = dtypes_of(*CALL_COLUMNS)

@@ -82,8 +82,7 @@ def join_files(
 
 
 def check_given(files: Iterable[str], reports: Iterable[str] = ()) -> None:
-    """Raise `UsageError` for a path that leads nowhere, and `UnreadableModel` for what is no performance report: before
-    a long read of the recording."""
+    """Before a long read: raise `UsageError` for a path to nothing, `UnreadableModel` for no performance report."""
     for flag, texts in ((MODEL_FILE, files), (PERF_REPORT, reports)):
         for text in texts:
             path = _parse(text).path

@@ -112,8 +112,7 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
 
 def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
     """`gpu_label` of each, as index among the distinct ones. Labels end with an address, so that nearly all differ;
-    what one means stands before the first blank behind the mark. It is worked out once for all alike, or without a
-    mark."""
+    what one means stands before the first blank behind the mark. All alike, or without a mark, are worked out once."""
     code_of: defaultdict[str, int] = defaultdict(count().__next__)
     # Most labels have their first blank behind the mark; only the others are searched one by one.
     told: dict[str, int] = {}

@@ -1,5 +1,4 @@
-"""The models of a recording: one row per base name that a Core ML row names, or a prediction that was
-inferred from hardware.
+"""The models of a recording: one row per base name of Core ML's rows and of predictions inferred from hardware.
 
 | column     | dtype  | holds                                                                                     |
 |------------|--------|-------------------------------------------------------------------------------------------|

@@ -1,7 +1,6 @@
 """The predictions that a hardware row may be of: those of a model, those of the pipelines around it, and all at a time.
 
-Each search answers with the index of the one prediction that contains the row, -1 where there is not one, and with how
-many contain it.
+Each search answers with the index of the one prediction that contains the row, else -1, and how many contain it.
 """
 
 from __future__ import annotations

@@ -62,8 +62,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         remember: bool = False,
         sixteen_colors: bool = False,
     ) -> None:
-        """`signals` are looked at again and again; with the first one the app ends as if it were left. See `StateApp`
-        for the rest."""
+        """`signals` are looked at again and again; the first one ends the app as if it were left. Rest: `StateApp`."""
         super().__init__(viewed, remember=remember, sixteen_colors=sixteen_colors)
         self._signals = signals
         self._at_first_picture = at_first_picture

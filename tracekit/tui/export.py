@@ -79,8 +79,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     """Write the report of the recording, or of a range; the format goes by the ending of the name. What a range shows
     was judged with all that surrounds it.
 
-    A file that is there is replaced only with `replace`. Returns what became of it, as a sentence, the longest first of
-    several ways to say it.
+    A file that is there is replaced only with `replace`. Returns what became of it, in several ways, longest first.
     """
     # The detectors are no part of what a first screen needs.
     from tracekit.api import judge

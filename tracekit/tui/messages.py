@@ -15,8 +15,7 @@ from tracekit.tui.viewport import Span, Viewport
 
 
 class OfRecording(Message):
-    """Means something in one recording alone: `recording` is its index, None the active one. Another one may be active
-    by the time that it arrives."""
+    """Is about the recording of this index, None: the active one. Another may be active by the time that it arrives."""
 
     recording: int | None = None
 

@@ -1,7 +1,6 @@
 """Every action of the terminal UI: the functions of `tracekit.tui.commands` with the keys of `tracekit.tui.keys`.
 
-Help and command palette are made from this table, and shown here; bindings and footer, which need no function, are made
-from that of the keys.
+Help and command palette are made from this table, and shown here; bindings and footer, from that of the keys.
 """
 
 from __future__ import annotations

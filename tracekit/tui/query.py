@@ -103,8 +103,7 @@ def parse_filter(text: str, known: Known) -> EventFilter:
 
 
 def _amount(text: str, tokens: list[str]) -> str:
-    """A duration that begins with a text, and goes on in the next tokens where it was written with blanks: `> 7 ms`.
-    Takes these."""
+    """A duration that begins with a text. Takes the next tokens where it was written with blanks: `> 7 ms`."""
     if not text and tokens and tokens[0][:1].isdigit():
         text = tokens.pop(0)
     if _NUMBER.fullmatch(text) and tokens and tokens[0] in units.DURATION_UNITS_NS:

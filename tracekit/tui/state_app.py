@@ -28,8 +28,7 @@ class StateApp(App[None], inherit_bindings=False):
     """Owns the `State`. Only `change` replaces it."""
 
     def __init__(self, viewed: Viewed, *, remember: bool, sixteen_colors: bool) -> None:
-        """With `remember`, the theme is that of the last run, and kept for the next. `sixteen_colors`: whether the
-        terminal has no more."""
+        """`remember`: the theme is that of the last run, and kept. `sixteen_colors`: the terminal has no more."""
         super().__init__()
         self.viewed: Final = viewed
         self._state: State | None = None

@@ -43,8 +43,7 @@ _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 class VisibleText(LineFilter):
     """The last way to the terminal: whatever text a widget draws, no character in it steers the terminal or reorders a
-    line. Widgets draw `visible` text, which has a sign for each such character; here the cells of a line stay as they
-    were counted."""
+    line. Widgets draw `visible` text, which has a sign for each such character; here cells stay as counted."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The segments of a line."""
@@ -97,8 +96,7 @@ def longest_that_fits(ways: Sequence[str], room: int) -> str:
 
 
 def which_interval(check: Result, number: int) -> str:
-    """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest (1,234 in all)`
-    where the report keeps no more."""
+    """Which interval of evidence one is, from 0: `3 of 4`; `3 of the 50 longest (1,234 in all)` if no more are kept."""
     listed = len(check.evidence)
     if check.evidence_total <= listed:
         return f"{number + 1} of {listed}"

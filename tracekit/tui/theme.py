@@ -1,5 +1,4 @@
-"""Colors, dark and light, and which of both is kept from one run to the next; those for terminals with 16 colors are in
-`sixteen.py`.
+"""Colors, dark and light, and which is kept for the next run; those of terminals with 16 are in `sixteen.py`.
 
 Categories begin from the palette of Okabe and Ito, made for people with any color vision.
 

@@ -22,14 +22,12 @@ from tracekit.trace.trace import Trace, cached_by_trace
 
 
 def core_ml_stacks(trace: Trace) -> pd.DataFrame | None:
-    """What each distinct stack calls of Core ML (`tracekit.trace.calls.stacks.core_ml_stacks`); None where no samples
-    were recorded."""
+    """What each distinct stack calls of Core ML (`trace.calls.stacks.core_ml_stacks`); None without samples."""
     return None if trace.sampled is None else stacks.core_ml_stacks(trace.sampled)
 
 
 def busy_with(trace: Trace) -> dict[str, BoolArray]:
-    """For each phase of a call and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
-    where no samples were recorded."""
+    """For each phase of a call and unit of a prediction: whether a stack is in it, (stacks,); empty without samples."""
     return {} if trace.sampled is None else stacks.busy_stacks(trace.sampled)
 
 

@@ -97,8 +97,7 @@ class CallSite:
 
 
 def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallSite, ...]:
-    """Places that made the calls of these rows of `Trace.activity`, the one with most rows first; none where no samples
-    were recorded."""
+    """Places that made the calls of these rows of `Trace.activity`, most rows first; none without samples."""
     sites = call_sites(trace)
     if sites is None:
         return ()
@@ -138,8 +137,7 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
 def between_sites(
     trace: Trace, samples: pd.DataFrame, frame: IndexArray, api: Api = Api.BETWEEN
 ) -> tuple[CallSite, ...]:
-    """Functions of the app that samples are in, given the row of `Trace.stacks` of each: those with most samples first,
-    each with its most frequent line."""
+    """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, with the most frequent line."""
     if trace.stacks is None or samples.empty:
         return ()
     frames = pd.DataFrame(place_of(trace.stacks, frame))

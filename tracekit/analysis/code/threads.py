@@ -13,24 +13,14 @@ from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, source
 from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.stacks import (
-    CONVERSIONS,
-    INTERFACE,
-    Api,
-    app_frames,
-    callers,
-    innermost,
-    matches_function,
-    outermost,
-    stacks_with,
-)
+from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
-PREPARING: Final = (Api.LOAD, Api.COMPILE)
+PREPARING: Final = (call_stacks.Api.LOAD, call_stacks.Api.COMPILE)
 """What gets a model ready."""
 FRAME_NS: Final = 16_666_667
 """A main thread that is free for less than a frame at 60 fps draws nothing in between (heuristic)."""
@@ -47,7 +37,7 @@ def runs_interface(trace: Trace) -> bool | None:
     caught = stacks[(stacks >= 0) & on_main_thread]
     if not len(caught):
         return None
-    looping = stacks_with(sampled, matches_function(sampled.stacks, INTERFACE))
+    looping = call_stacks.stacks_with(sampled, call_stacks.matches_function(sampled.stacks, call_stacks.INTERFACE))
     return bool(looping[caught].any())
 
 
@@ -63,9 +53,8 @@ class Blocking:
     """Calls of this kind whose thread is known."""
 
 
-def main_thread_calls(trace: Trace, apis: Sequence[Api], min_ns: int) -> Blocking | None:
-    """Periods of at least this length that such calls fill the main thread for. None where no call stack shows who
-    makes them. O(n log n)."""
+def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int) -> Blocking | None:
+    """Periods of this length or more in which such calls fill the main thread; None without call stacks. O(n log n)."""
     rows = _rows_of(trace, apis)
     if rows is None:
         return None
@@ -78,7 +67,7 @@ def main_thread_calls(trace: Trace, apis: Sequence[Api], min_ns: int) -> Blockin
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
 
 
-def _rows_of(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
+def _rows_of(trace: Trace, apis: Sequence[call_stacks.Api]) -> pd.DataFrame | None:
     """Rows of such calls whose thread is known beyond doubt."""
     sites = call_sites(trace)
     if sites is None:
@@ -113,7 +102,7 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
         return None
     inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
-    app_frame = innermost(sampled, app_frames(sampled.stacks))
+    app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
     rows = sampled.samples[inside]
     frame = app_frame[rows["stack"].to_numpy(np.int64)]
     rows, frame = rows[frame >= 0], frame[frame >= 0]
@@ -126,7 +115,7 @@ RUN: Final = 3
 """Samples of a thread that lie no more sampling periods apart are one piece of work."""
 BURST: Final = 5
 """As for the gaps between predictions of a model."""
-_PREPARING: Final = (Api.LOAD, Api.COMPILE, Api.UNLOAD)
+_PREPARING: Final = (call_stacks.Api.LOAD, call_stacks.Api.COMPILE, call_stacks.Api.UNLOAD)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,8 +124,7 @@ class AppWork:
 
     samples: int
     of: int
-    """Samples with a stack of the threads that do it, outside of loads and compilations. Where no thread does, of those
-    that predict."""
+    """Samples with a stack, outside of loads and compilations, of threads that do it; where none does, that predict."""
     pieces: pd.DataFrame
     """Uninterrupted pieces of it, with the columns that evidence needs."""
     time: Intervals
@@ -157,8 +145,8 @@ def element_access(trace: Trace) -> AppWork | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    caller = np.where(is_any(kinds["api"], Api.ELEMENT), kinds["caller"].to_numpy(), -1)
-    return _work(trace, sampled, kinds, caller, Api.ELEMENT)
+    caller = np.where(is_any(kinds["api"], call_stacks.Api.ELEMENT), kinds["caller"].to_numpy(), -1)
+    return _work(trace, sampled, kinds, caller, call_stacks.Api.ELEMENT)
 
 
 def conversions(trace: Trace) -> AppWork | None:
@@ -169,20 +157,23 @@ def conversions(trace: Trace) -> AppWork | None:
         return None
     caller = np.zeros(0, np.int64)
     if len(sampled.stacks):
-        caller = callers(sampled, outermost(sampled, matches_function(sampled.stacks, CONVERSIONS)))
+        caller = call_stacks.callers(
+            sampled,
+            call_stacks.outermost(sampled, call_stacks.matches_function(sampled.stacks, call_stacks.CONVERSIONS)),
+        )
     # What Core ML converts inside a call of its own is no work of the app.
     caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
-    return _work(trace, sampled, kinds, caller, Api.BETWEEN)
+    return _work(trace, sampled, kinds, caller, call_stacks.Api.BETWEEN)
 
 
-def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArray, api: Api) -> AppWork:
+def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArray, api: call_stacks.Api) -> AppWork:
     """Work that stacks with a `caller` show; what lies between calls counts only where its thread predicts."""
     rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
-    predicts, period_ns = is_any(kinds["api"], Api.PREDICTION)[stack], sampled.period_ns
+    predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
     is_busy = caller[stack] >= 0
-    if api is Api.BETWEEN:
+    if api is call_stacks.Api.BETWEEN:
         is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
@@ -190,7 +181,7 @@ def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArra
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, rows[is_busy], "conversion" if api is Api.BETWEEN else str(api), period_ns),
+        pieces=_pieces(trace, rows[is_busy], "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
         time=Intervals(np.maximum(time - period_ns, 0), time).union(),
         period_ns=period_ns,
         sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),

@@ -221,8 +221,7 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
 
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
-    """Whose work filled the waits of some predictions of one model: by cause, the longest first. The process is empty
-    for the app's own rows."""
+    """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
     ordered, called = in_order(trace), trace.activity["model"]
     found: dict[Cause, list[Blocker]] = {}
     for waits in all_waits(ordered).values():

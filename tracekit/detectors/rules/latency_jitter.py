@@ -10,19 +10,8 @@ from tracekit.analysis.latency import medians_of_thirds
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
+from tracekit.detectors.shared import latency_causes
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, longer_than_usual
-from tracekit.detectors.shared.latency_causes import (
-    Cause,
-    SwitchRule,
-    Work,
-    busy_times,
-    follows_input_size,
-    judge_when_cool,
-    no_switching,
-    read_growth,
-    read_switching,
-    thermal_states,
-)
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 
@@ -48,7 +37,9 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
-    return judge_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
+    return latency_causes.judge_when_cool(
+        view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options)
+    )
 
 
 def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
@@ -105,12 +96,16 @@ _REST_S = 20.0
 
 def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
-    if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
+    if latency_causes.read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is latency_causes.Cause.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
-    groups = read_switching(view, calls, SwitchRule().of_all(requested_ratio))
-    if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
+    groups = latency_causes.read_switching(view, calls, latency_causes.SwitchRule().of_all(requested_ratio))
+    if (
+        groups is not None
+        and groups.work is not latency_causes.Work.UNKNOWN
+        and not latency_causes.no_switching(view, calls, groups)
+    ):
         return "Predictions form a fast and a slow group: see shape-switching."
-    if follows_input_size(view, calls):
+    if latency_causes.follows_input_size(view, calls):
         return FOLLOWS_INPUT_SIZE
     return ""
 
@@ -128,7 +123,7 @@ _MOSTLY = 0.8
 def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[str]:
     """Sentences on what the long calls have in common."""
     sentences = []
-    states = thermal_states(view, calls)
+    states = latency_causes.thermal_states(view, calls)
     if states is not None and _in_common(states > 0, long):
         sentences.append("The slow ones ran while the device was warmer.")
     performance = view.trace.context.get("gpu_performance")
@@ -136,7 +131,7 @@ def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[
         slowest = states_at(performance, ("Minimum",), calls.times.starts + calls.durations // 2) == 0
         if _in_common(slowest, long):
             sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
-    busy = busy_times(view, calls).sum(axis=1)
+    busy = latency_causes.busy_times(view, calls).sum(axis=1)
     if (busy > 0).all() and (~long).any():
         extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
         share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0

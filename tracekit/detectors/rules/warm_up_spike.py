@@ -274,8 +274,7 @@ _FEW_CALLS = 3
 
 def _same_input(view: tk.ModelView, firsts: FirstCalls, resumed: Resumed) -> tk.BoolArray:
     """Shape (firsts,): longer work of the first prediction cannot come from a larger input. Predictions after a gap
-    have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is each
-    time."""
+    have no larger one either, or a pace gives each the same, or first predictions are alike, as warming up is."""
     spike = firsts.stands_out
     long = firsts.duration_ns[spike]
     alike = len(long) > 1 and bool(long.max() <= EVEN * long.min()) and not resumed.more_work.any()

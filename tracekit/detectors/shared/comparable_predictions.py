@@ -133,8 +133,7 @@ def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
 def judge_by_load_kind(
     view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], tk.Outcome]
 ) -> tk.Outcome:
-    """What a detector says of calls, of each kind of load apart, and however those count of which it is unclear whether
-    they waited for others.
+    """What a detector says of calls, by kind of load, and however those count that may have waited for others.
 
     Where only these calls make a finding, the answer is that it is not evaluated.
     """

@@ -9,23 +9,10 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.analysis import idle as idleness
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
-from tracekit.analysis.idle import (
-    BEAT_SPREAD,
-    CERTAINTY,
-    MIN_STRETCH,
-    SAME_PACE,
-    Idle,
-    Pacing,
-    core_ml_calls,
-    idle_times,
-    paced_stretches,
-    pacing,
-    quartile_distance,
-    spread,
-)
 from tracekit.analysis.memory import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
@@ -81,7 +68,7 @@ class Activity(StrEnum):
 class SequenceGaps:
     """Gaps in the sequences of a model's calls."""
 
-    idle: Idle
+    idle: idleness.Idle
     activity: Activity
     marked: tuple[str, ...] = ()
     """Names of the app's signposts that lie in the gaps and show that it works, most time first; else empty."""
@@ -128,7 +115,7 @@ def unclear(view: tk.ModelView, rests: str) -> tk.NotEvaluated:
 def pacing_words(gaps: SequenceGaps) -> str:
     """Says that calls wait for their input."""
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
-    if high > SAME_PACE * low:
+    if high > idleness.SAME_PACE * low:
         rates = f"steady rates ({low:.1f} to {high:.1f}/s)"
     else:
         rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f}/s)"
@@ -143,7 +130,7 @@ pace, and not the time that calls take (heuristic)."""
 def keeps_pace(view: tk.ModelView) -> bool:
     """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
     rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
-    return steady_rate(rows, bursts(rows), core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
+    return steady_rate(rows, bursts(rows), idleness.core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
 def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
@@ -160,21 +147,21 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
 def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
     activity = view.trace.activity
     model_code = activity["model"].cat.categories.tolist().index(view.name)
-    idle = idle_times(core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
-    stretch = paced_stretches(idle)
+    idle = idleness.idle_times(idleness.core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
+    stretch = idleness.paced_stretches(idle)
     rest = stretch < 0
-    paced = pacing(idle.distance_ns, idle.busy_ns)
-    perhaps = _blurred(view, idle) and (paced is Pacing.PERIODIC or not rest.all())
+    paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
+    perhaps = _blurred(view, idle) and (paced is idleness.Pacing.PERIODIC or not rest.all())
     rest |= perhaps
-    if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
+    if not rest.all() and int(rest.sum()) < max(min_calls, idleness.MIN_STRETCH):
         beats = pd.Series(idle.distance_ns).groupby(stretch).median()
         return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats[beats.index >= 0]))
-    if paced is Pacing.PERIODIC and not perhaps:
+    if paced is idleness.Pacing.PERIODIC and not perhaps:
         return SequenceGaps(idle, Activity.PACED, beats_ns=(float(np.median(idle.distance_ns)),))
     if not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
-        paced = pacing(idle.distance_ns, idle.busy_ns)
+        paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
@@ -182,29 +169,32 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     marked = () if perhaps else _signposts_in_gaps(view, idle)
     between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
-    by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
+    by_length = paced is idleness.Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     works = not perhaps and (marked or gaps.by_stacks or by_length)
     return replace(gaps, activity=Activity.WORK) if works else gaps
 
 
-def _blurred(view: tk.ModelView, idle: Idle) -> bool:
+def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
     """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
     start is off by chance, each distance makes up for the one before as on a beat."""
     error_ns = int(view.predictions["resolution_ns"].max()) if view.trace.inferred else 0
     if not error_ns or not len(idle.distance_ns):
         return False
-    return quartile_distance(idle.distance_ns) < _BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
+    return (
+        idleness.quartile_distance(idle.distance_ns) < _BLUR * error_ns
+        and idleness.spread(idle.distance_ns) > idleness.BEAT_SPREAD
+    )
 
 
 def _like_work(gap_ns: tk.IntArray) -> bool:
     """Whether gaps, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    variation, usual = spread(gap_ns), float(np.median(gap_ns))
+    variation, usual = idleness.spread(gap_ns), float(np.median(gap_ns))
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
-    by_chance = CHANCE_SPREAD - CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
+    by_chance = CHANCE_SPREAD - idleness.CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
-def _signposts_in_gaps(view: tk.ModelView, idle: Idle) -> tuple[str, ...]:
+def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
     frame = view.trace.context.get("signposts")
     if frame is None or frame.empty or not len(idle.start_ns):
@@ -222,7 +212,7 @@ def _signposts_in_gaps(view: tk.ModelView, idle: Idle) -> tuple[str, ...]:
     return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
 
 
-def device_idle(view: tk.ModelView, idle: Idle) -> tk.IntArray:
+def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     """Shape (gaps,): time in ns of each gap in which the compute units of the model did no work for anybody.
 
     For a model without hardware rows, which runs on the CPU, it is the whole gap.

@@ -59,8 +59,7 @@ each sentence, on purpose, stays below."""
 
 
 def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
-    """Shape (loads,): the load was waited for, is long enough to be felt, and takes `TIMES_USE` times as long as the
-    predictions that ran on it.
+    """Shape (loads,): it was waited for, is long enough to be felt, and takes `TIMES_USE` times what ran on it took.
 
     Loads that prepare the model for the device are left out: the cache is what they lack. O((l + p) log(l + p)).
     """

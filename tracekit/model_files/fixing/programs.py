@@ -13,18 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import TracekitError
 from tracekit.model_files.conversions import PASSED_BY
+from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import BLOCKS, HALF, INTERFACE, REMEDIES, SHAPES, convertible
 from tracekit.model_files.read import specification_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tracekit.model_files.facts import ModelFile
-
     Shapes = Mapping[str, Sequence[tuple[int, ...]]]
     """Of each input, the default first."""
 

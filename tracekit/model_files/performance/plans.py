@@ -27,8 +27,7 @@ _NOT_NAMED = "The file does not name the model, the device, the system or the co
 
 
 def profiler_plan(document: object, path: Path) -> PerformanceReport | None:
-    """CoreMLProfiler's `compute_plan.json` or `compute_plan_operation_table.json`; None for other JSON. Raises
-    `UnreadableModel`. O(operations)."""
+    """CoreMLProfiler's `compute_plan(_operation_table).json`; None for other JSON. Raises `UnreadableModel`. O(n)."""
     if isinstance(document, list):
         first = mapping(document[0] if document else None)
         if not ({"operatorName", "preferred_device"} <= set(first) and isinstance(first.get("supported_devices"), str)):

@@ -53,8 +53,7 @@ def report_in(data: bytes, path: Path) -> PerformanceReport | None:
 
 
 def report_of(document: object, path: Path) -> PerformanceReport | None:
-    """The report in the JSON of a file; None where it is something else. Raises `UnreadableModel` where it is damaged.
-    O(size of the document)."""
+    """The report in the JSON of a file; None for other JSON. Raises `UnreadableModel` where it is damaged. O(size)."""
     try:
         reports = (read(document, path) for read in _FORMS)
         return next((report for report in reports if report is not None), None)

@@ -14,21 +14,13 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import Int32Array, IntArray, UInt64Array
-from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle import DamageError, limits, symbolication
 from tracekit.recording.bundle.arrays import LOW, SharedArrays
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images, read_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
 from tracekit.recording.bundle.saved_images import SavedImage, read_saved_images
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
-from tracekit.recording.bundle.symbolication import (
-    Addresses,
-    Symbolicated,
-    Symbols,
-    notes_on,
-    symbolicate,
-    unplaced_note,
-)
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import CallStacks, sample_columns
 from tracekit.recording.coding import number_codes
@@ -53,7 +45,7 @@ class StackReader:
         self._run = run
         self._stores = stores
         self._values = values
-        self._symbols = Symbols(files)
+        self._symbols = symbolication.Symbols(files)
         self._unread: tuple[str, ...] = ()
 
     def read(self, store: Store) -> CallStacks:
@@ -71,7 +63,7 @@ class StackReader:
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
         stack, process, address = _raw_frames(references[distinct % width], column.type.mnemonic, self._values.arrays)
         index, addresses = _distinct(process, address, time[first][stack], epoch[first][stack])
-        named = symbolicate(addresses, images, self._symbols)
+        named = symbolication.symbolicate(addresses, images, self._symbols)
         starts, order = _expand_inlines(stack, index, named, len(distinct))
         is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
@@ -126,9 +118,9 @@ class StackReader:
             return (why, *self._unread)
         if not self._symbols.identities():
             return ("call stacks name libraries and no functions, since the bundle holds no symbols", *self._unread)
-        unplaced = () if all_found else unplaced_note(self._symbols, images)
+        unplaced = () if all_found else symbolication.unplaced_note(self._symbols, images)
         names = {images.uuids[index]: images.name(index) for index in range(len(images))}
-        return (*self._unread, *unplaced, *notes_on(self._symbols, names))
+        return (*self._unread, *unplaced, *symbolication.notes_on(self._symbols, names))
 
 
 def stack_column(store: Store) -> StoredColumn | None:
@@ -164,7 +156,9 @@ def _frames_at(stack: IntArray, process: IntArray, addresses: UInt64Array, behin
     return stack[kept], process[kept], (plain - behind)[kept]
 
 
-def _distinct(process: IntArray, address: IntArray, times: IntArray, epochs: IntArray) -> tuple[IntArray, Addresses]:
+def _distinct(
+    process: IntArray, address: IntArray, times: IntArray, epochs: IntArray
+) -> tuple[IntArray, symbolication.Addresses]:
     """Distinct addresses by process and part of the run, and which of them each frame has. O(n log n)."""
     key = address
     # Most runs have one process in one part, and numbers are slow to sort.
@@ -173,10 +167,12 @@ def _distinct(process: IntArray, address: IntArray, times: IntArray, epochs: Int
             distinct, code = np.unique(key, return_inverse=True)
             key = code + len(distinct) * np.unique(other, return_inverse=True)[1]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return inverse, Addresses(process[first], times[first], address[first])
+    return inverse, symbolication.Addresses(process[first], times[first], address[first])
 
 
-def _expand_inlines(stack: IntArray, address: IntArray, named: Symbolicated, count: int) -> tuple[IntArray, Int32Array]:
+def _expand_inlines(
+    stack: IntArray, address: IntArray, named: symbolication.Symbolicated, count: int
+) -> tuple[IntArray, Int32Array]:
     """Frames of each stack, with what was inlined: index of the first of each, and all of them."""
     sizes = np.diff(named.starts)[address]
     ends = np.cumsum(sizes)

@@ -52,8 +52,7 @@ SELECT substr(ZMESSAGE, 1, ?) FROM main.ZISSUE NOT INDEXED WHERE typeof(ZMESSAGE
 def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
     """Messages of the issues of a run, without noise and repetitions.
 
-    Raises `DamageError` for a file that is broken or missing: every run has one, and Instruments notes in it what it
-    lost.
+    Raises `DamageError` for a file that is broken or missing: every run has one, with what Instruments lost.
     """
     path = f"Trace{run}.run/RunIssues.storedata"
     data = bytearray(files.read(path, limits.MAX_ISSUES_BYTES))

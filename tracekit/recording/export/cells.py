@@ -107,8 +107,7 @@ class Values:
         """Code of the tag that defined each id; 0 where it is not defined."""
         self.id_payloads = array("q", [0])
         self.known: list[dict[str | None, int]] = [{None: 0}]
-        """Payloads of references met lately, by code of the cell's tag: one look-up instead of a number and two. A cell
-        of code 0 has no value."""
+        """Payloads of references met lately, by code of the tag: one look-up for two. A cell of code 0 has no value."""
         self._known_count = 0
         self.awaited: set[str] = set()
         """Ids that cells wait for."""

@@ -1,8 +1,7 @@
 """Reads the files of an input and remembers which of them were decoded.
 
 A file of nodes is read with the compiled scanner where that is possible, else strictly. Both give the same cells.
-Whatever the scanner declines is read by the strict reader from its beginning, and every error message is the strict
-reader's.
+What the scanner declines is read by the strict reader from its beginning, which makes every error message.
 """
 
 from __future__ import annotations

@@ -75,8 +75,7 @@ def _usual_mode() -> int:
 def check_folder(folder: Path, force: bool) -> None:
     """Raise `TracekitError` for a folder that cannot be written into or, without `force`, is in use.
 
-    Files of two recordings in one folder would be read as one recording, so what is there already is never added to
-    without being asked.
+    Files of two recordings in one folder would be read as one, so nothing is added to what is there unasked.
     """
     try:
         used = folder.exists() and any(folder.iterdir())

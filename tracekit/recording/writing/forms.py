@@ -43,8 +43,7 @@ class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the
 def write_csv(table: Table, stream: BinaryIO) -> None:
     """A line of column names, then one line a row (RFC 4180, UTF-8).
 
-    A cell without value is empty. A text that a spreadsheet would run as a formula gets an apostrophe in front; the
-    other forms hold it as it is.
+    A cell without value is empty. A text that a spreadsheet would run as a formula gets an apostrophe here alone.
     """
     with _text(stream) as text:
         writer = csv.writer(text, lineterminator="\r\n")

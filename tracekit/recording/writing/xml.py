@@ -180,8 +180,7 @@ class _Cells:
 def display_of(engineering_type: str) -> Callable[[int], str]:
     """Function that gives the display text (`fmt`) of a number of that type, as Instruments shows it in English.
 
-    Readers never take a number from it. Rules: exports of Xcode 16.4 to 27.2; types that are not listed show plain
-    decimals.
+    Readers take no number from it. Rules: exports of Xcode 16.4 to 27.2; types not listed show plain decimals.
     """
     if engineering_type in DURATIONS:
         return _duration

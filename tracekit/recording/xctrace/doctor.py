@@ -1,5 +1,4 @@
-"""Checks what this machine has for recording and analyzing, and whether Instruments can trace an app: its
-`get-task-allow` entitlement."""
+"""Checks what this machine has to record and analyze with, and whether an app has the `get-task-allow` entitlement."""
 
 from __future__ import annotations
 

@@ -122,8 +122,7 @@ class Watch:
             self._listener.on_message(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
 
     def _pass_on(self) -> bool:
-        """Pass on what is not the last words of `xctrace`, and what it asks: a line that stays without an end. Whether
-        there was something."""
+        """Pass on what `xctrace` says before its last words, and asks: a line without an end. Whether there was any."""
         now = time.monotonic()
         settled = [line for since, line in self._heard if now - since >= _SETTLED_S]
         del self._heard[: len(settled)]

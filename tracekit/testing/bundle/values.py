@@ -1,7 +1,6 @@
 """Values that rows share: strings, processes, threads and labels. Rows hold references to them.
 
-How the engineering types of scenarios' columns are stored (type id, kind and width) was measured on bundles of
-Instruments 16.0 and macOS 26.1.
+How engineering types are stored (type id, kind, width) was measured on bundles of Instruments 16.0 and macOS 26.1.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ Source: seven public recordings of Xcode 16.4, in which 34 command buffers of th
 command buffer may have a second row, on another channel, which begins nothing. Work of predictions in flight at once
 that alternates cannot be distinguished and is cut at each turn.
 
-Time is a lower bound: a prediction reaches from its first hardware row to the end of its last, without what Core ML did
-before and after on the CPU.
+Time is a lower bound: from the first hardware row to the end of the last, without Core ML's work on the CPU around.
 
 In a prediction a thread runs, and is sampled, or waits for a compute unit. Where all units were recorded, a time in
 which none works and the thread is not sampled lies outside of the call (guess: threads wait for nothing else for long).

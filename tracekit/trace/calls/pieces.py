@@ -13,20 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.calls.stacks import (
-    BEGUN,
-    HIDDEN,
-    PREPARING,
-    UNDER_WAY,
-    Api,
-    Unit,
-    busy_stacks,
-    core_ml_stacks,
-    matches_function,
-    same_depth,
-    stacks_with,
-    with_progress,
-)
+from tracekit.trace.calls import stacks
 from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
 
@@ -107,19 +94,19 @@ class Pieces:
 
 def timeline(sampled: Samples) -> Timeline:
     """All samples of a recording that bear on calls. O(n log n)."""
-    kinds = with_progress(sampled, core_ml_stacks(sampled))
+    kinds = stacks.with_progress(sampled, stacks.core_ml_stacks(sampled))
     rows = sampled.samples.assign(ran=True)
     if len(sampled.waiting):
         rows = pd.concat([rows, sampled.waiting.assign(ran=False)], ignore_index=True)
         rows["thread"] = rows["thread"].astype("category")
     stack = rows["stack"].to_numpy(np.int64, na_value=-1)
     # A stack in functions of Core ML without names is neither in a call nor outside of one.
-    told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), HIDDEN)[stack] != HIDDEN))
+    told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), stacks.HIDDEN)[stack] != stacks.HIDDEN))
     thread = categorical(rows["thread"]).codes[told].astype(np.int64)
     order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
     told, thread = told[order], thread[order]
     stack = stack[told]
-    busy, idle = busy_stacks(sampled), np.zeros(len(kinds), np.bool_)
+    busy, idle = stacks.busy_stacks(sampled), np.zeros(len(kinds), np.bool_)
     return Timeline(
         sampled,
         kinds,
@@ -129,9 +116,13 @@ def timeline(sampled: Samples) -> Timeline:
         stack,
         kinds["key"].to_numpy()[stack],
         rows["ran"].to_numpy(np.bool_)[told],
-        busy.get(Unit.CPU, idle)[stack],
-        (stacks_with(sampled, matches_function(sampled.stacks, PREPARING)) if len(kinds) else idle)[stack],
-        busy.get(Unit.GPU, idle)[stack],
+        busy.get(stacks.Unit.CPU, idle)[stack],
+        (
+            stacks.stacks_with(sampled, stacks.matches_function(sampled.stacks, stacks.PREPARING))
+            if len(kinds)
+            else idle
+        )[stack],
+        busy.get(stacks.Unit.GPU, idle)[stack],
         _period(sampled),
         np.sort(rows["time_ns"].to_numpy()),
     )
@@ -170,7 +161,7 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     run = np.cumsum(other)
     known = pd.Series(np.where(progress > 0, progress, np.nan))
     reached = known.groupby(run).ffill().groupby(run).shift().to_numpy()
-    begins = ~other & (progress == BEGUN) & (reached == UNDER_WAY)
+    begins = ~other & (progress == stacks.BEGUN) & (reached == stacks.UNDER_WAY)
     first = np.flatnonzero((other | gap | begins) & (line.key >= 0))
     opens = np.append(np.flatnonzero(other | gap | begins), count)
     last = opens[np.searchsorted(opens, first, "right")] - 1
@@ -196,24 +187,24 @@ def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntA
     waits = np.flatnonzero(follows == WAITS)
     api = line.kinds["api"].to_numpy()[line.stack[first[waits]]]
     # A prediction that only began before the gap, and executes behind it: unless others of its place do not look so.
-    began = (progress[first[waits - 1]] == BEGUN) & (progress[first[waits] - 1] != UNDER_WAY)
-    began &= progress[first[waits]] == UNDER_WAY
+    began = (progress[first[waits - 1]] == stacks.BEGUN) & (progress[first[waits] - 1] != stacks.UNDER_WAY)
+    began &= progress[first[waits]] == stacks.UNDER_WAY
     # The thread ran until the call began: it was not idle in between.
     opens = np.flatnonzero(follows == APART)
     begin = first[opens[np.searchsorted(opens, waits, "right") - 1]]
     same_thread = (begin > 0) & (line.thread[begin] == line.thread[begin - 1])
     began &= same_thread & (line.time[begin] - line.time[begin - 1] <= line.gap_ns)
     unlike = np.isin(line.key[first[waits]], line.key[first[waits[~began]]])
-    predicts = api == Api.PREDICTION
+    predicts = api == stacks.Api.PREDICTION
     goes_on = predicts & began & ~unlike
     # One that seldom looks so may be the beginning of one call and the end of another.
     own = line.key[first[waits]]
-    opening = line.key[first[opens[progress[first[opens]] == BEGUN]]]
+    opening = line.key[first[opens[progress[first[opens]] == stacks.BEGUN]]]
     goes_on &= np.array([(own[goes_on] == key).sum() >= 0.5 * (opening == key).sum() for key in own], np.bool_)
     for index in np.flatnonzero(~predicts):
         # The stack behind the gap resembles the one before more than that with which the call began.
         after = first[waits[index]]
         start, before, now = (int(line.stack[place]) for place in (begin[index], after - 1, after))
-        goes_on[index] = same_depth(line.samples, now, before) > same_depth(line.samples, now, start)
+        goes_on[index] = stacks.same_depth(line.samples, now, before) > stacks.same_depth(line.samples, now, start)
     chosen: IntArray = waits[goes_on]
     return chosen

@@ -130,8 +130,7 @@ PREPARING: Final = (
     rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
     r"|-\[MTLCompiler |MTLCompilerFSCache::|MTLLibraryBuilder::|-\[_?MTL(?:Library|Function)\w* new"
 )
-"""Metal makes functions and pipelines ready, and waits for its compiler and for files (measured in the first prediction
-of two public recordings)."""
+"""Metal makes functions and pipelines, waiting for compiler and files (first predictions of two public recordings)."""
 PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
 

@@ -1,5 +1,4 @@
-"""Neural Engine, GPU and MPS instruments: what the whole machine executed, and whose a row is as far as the row itself
-names it.
+"""Neural Engine, GPU and MPS instruments: what the whole machine executed, and whose a row says that it is.
 
 The Neural Engine's table was renamed in Xcode 27; its columns stayed. It names no process. Identical rows are one
 interval written twice (public evidence). `metal-gpu-intervals` holds every process even where its target is one.

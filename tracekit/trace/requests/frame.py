@@ -1,6 +1,6 @@
 """`Trace.requests`: one row for each request to a language model.
 
-`DTYPES` says what each column holds. What was not recorded is null. Durations are times that were covered, so what
+`COLUMNS` says what each column holds. What was not recorded is null. Durations are times that were covered, so what
 overlaps counts once.
 """
 
@@ -31,18 +31,18 @@ next one, the end of its sampling, the event of a response, or only the end of t
 UNVALIDATED: Final = frozenset({"Foundation Models", "Core AI"})
 """Runtimes whose tables no public recording shows."""
 
-DTYPES: Final = dtypes_of(
+COLUMNS: Final = (
     "start_ns int64 start",
     "duration_ns Int64 duration; null where its end is not in the recording",
     "last_ns int64 its end; without one, that of the last row that is its own",
     "request int64 its number; `Trace.phases` has it for each row of a request",
     "runtime category what ran it",
     "model category the model, where it is named",
-    "process category process that asked",
-    "pid Int64 its id",
+    "process category name of the process",
+    "pid Int64 id of the process",
     "session Int64 number of its session",
     "first_token_ns Int64 from its start to its first token",
-    "first_token_from category what shows the first token: one of `FIRST_TOKEN`",
+    "first_token_from category what shows the first token; `prompt`: only the end of the prompt phase",
     "prompt_ns Int64 time in prompt phases; of all its inferences",
     "generation_ns Int64 time from prompt to last token; of all its inferences",
     "consumed_tokens Int64 tokens of prompt, instructions, and transcript; of all its inferences",
@@ -52,25 +52,27 @@ DTYPES: Final = dtypes_of(
     "context_tokens Int64 consumed and generated, of its longest inference",
     "window_tokens Int64 size of the context window, where an error names it",
     "inferences Int64 runs of the model",
-    "tokenizer_ns Int64 tokenization and detokenization",
-    "sampling_ns Int64 sampling",
-    "cache_ns Int64 growth of the cache",
-    "outside_ns Int64 these and the preparation of steps, without forward passes meanwhile",
+    "tokenizer_ns Int64 time of tokenization and detokenization",
+    "sampling_ns Int64 time of sampling",
+    "cache_ns Int64 time in which the cache grew",
+    "outside_ns Int64 these three and the preparation of steps, without forward passes meanwhile",
     "tool_ns Int64 elapsed time of tool calls",
     "tools Int64 tool calls",
     "load_ns Int64 loads and warm-ups between its start and its first token",
-    "error category one of `pairing.KINDS`; `none` where it is known that there was none",
+    "error category kind of error; `none` where it is known that there was none",
     "instructions Int64 equal where texts of instructions are; the text is not kept",
     "instructions_form Int64 the same, of texts without digits",
     "instructions_region Int64 number of the region of the Instructions lane that it began in",
     "appended boolean its transcript begins with that of the request before it in its session",
     "overlapping bool another request of its process ran meanwhile",
-    "uncertain bool rows meanwhile may be its own or another's; they are no one's",
-    "origin category `signposts` or `foundation-models`",
+    "uncertain bool rows meanwhile may be its own or another's, and are in no number",
+    "origin category what recorded it: `signposts` or `foundation-models`",
     "unvalidated bool rests on tables of which no public recording shows the rows",
     "table category table of the row that stands for it",
     "row int64 that row",
 )
+"""`error` is one of `pairing.KINDS`, `first_token_from` one of `FIRST_TOKEN`."""
+DTYPES: Final = dtypes_of(*COLUMNS)
 
 
 def no_requests() -> pd.DataFrame:

@@ -118,8 +118,7 @@ _ERRORS: Final = {
     "timeout": ("timeout", "timed out"),
     "canceled": ("cancel",),
 }
-"""Names of `LanguageModelError` and `GenerationError`. How tables spell them was never seen, so they count without
-case, anywhere in a text."""
+"""Names of `LanguageModelError` and `GenerationError`; in tables never seen, so they count in any case and place."""
 KINDS: Final = (NONE, *_ERRORS, OTHER)
 _WITHOUT: Final = ("", "n/a")
 """What stands for no error."""

@@ -12,19 +12,11 @@ from tracekit.arrays import BoolArray
 from tracekit.lanes.events import Events
 from tracekit.report.formatting import duration
 from tracekit.report.report import Result
+from tracekit.tui import selection
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.views import fit_selection, toggle_inspector
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.ranges import NO_EVENTS
-from tracekit.tui.selection import (
-    evidence_of,
-    finding_here,
-    prediction_here,
-    prediction_of,
-    range_end,
-    waits_of,
-    walk_start,
-)
 from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.timeline.tracks import nearest, step
@@ -56,7 +48,7 @@ def _events_of_lane(app: StateApp) -> Events:
 
 def selected_check(app: StateApp) -> tuple[FindingRef, Result]:
     """The selected finding and its check. Raises `ActionError` where there is none."""
-    ref = finding_here(app.state)
+    ref = selection.finding_here(app.state)
     check = app.state.session.check(ref)
     if ref is None or check is None:
         raise ActionError("No finding selected; press 1 and choose one.")
@@ -83,7 +75,7 @@ def mark(app: StateApp) -> None:
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, range_end(app.state, app.lanes.events_of(app.state.lane), app.browse.columns)
+    state, here = app.state, selection.range_end(app.state, app.lanes.events_of(app.state.lane), app.browse.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range start set. Move to the end, v again; esc cancels.")
@@ -131,7 +123,7 @@ def slow_events(events: Events) -> BoolArray:
 def _to_event(app: StateApp, *, forward: bool, slow: bool = False) -> None:
     events = _events_of_lane(app)
     chosen = slow_events(events) if slow else None
-    selected, time_ns = walk_start(app.state, forward=forward)
+    selected, time_ns = selection.walk_start(app.state, forward=forward)
     position = events.position(selected.index) if selected is not None and selected.frame == events.frame else None
     if position is None:
         # As if the cursor stood just before the first event that begins at it or later.
@@ -202,7 +194,7 @@ def to_finding(app: StateApp) -> None:
     if finding is not None and finding.evidence is not None:
         _show(app, FindingRef(finding.check))
         return
-    evidence = evidence_of(session, _selected_event(app))
+    evidence = selection.evidence_of(session, _selected_event(app))
     if evidence is None:
         raise ActionError(NOT_YET if session.report is None else "The selected event is not evidence of a finding.")
     _show(app, evidence)
@@ -211,7 +203,7 @@ def to_finding(app: StateApp) -> None:
 @action("to_related")
 def to_related(app: StateApp) -> None:
     """Go to a related finding: a possible cause or effect."""
-    ref, report = finding_here(app.state), app.state.session.report
+    ref, report = selection.finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref)
     if ref is None or report is None or check is None or not check.related:
         raise ActionError("The selected finding has no related findings.")
@@ -228,7 +220,7 @@ def to_related(app: StateApp) -> None:
 @action("to_prediction")
 def to_prediction(app: StateApp) -> None:
     """Go to the prediction that the event belongs to, and zoom to it."""
-    index = prediction_of(app.state.session, _selected_event(app))
+    index = selection.prediction_of(app.state.session, _selected_event(app))
     if index is None:
         raise ActionError("The selected event does not belong to a known prediction.")
     app.select(Selection(event=EventRef("activity", index), prediction=index))
@@ -249,10 +241,10 @@ def explain(app: StateApp) -> None:
     under_cursor = None
     if events is not None and position is not None and events.starts[position] <= cursor < events.ends[position]:
         under_cursor = _event_at(events, position)
-    index = prediction_here(app.state, under_cursor)
+    index = selection.prediction_here(app.state, under_cursor)
     if index is None:
         raise ActionError("No prediction here; press 4 and choose one." if len(session.calls) else NO_PREDICTIONS)
-    waits = waits_of(session, index)
+    waits = selection.waits_of(session, index)
     app.change(maximized=None)
     if not app.state.inspector:
         toggle_inspector.run(app)

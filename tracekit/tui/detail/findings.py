@@ -1,5 +1,4 @@
-"""Findings one by one, and below them all other checks, once for each detector or reason; below what is open, its
-evidence or what shares its row."""
+"""Findings, then other checks once for each detector or reason; below what is open, evidence or what shares its row."""
 
 from __future__ import annotations
 

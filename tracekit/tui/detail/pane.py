@@ -14,17 +14,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tracekit.characters import visible
+from tracekit.tui import messages
 from tracekit.tui.detail.columns import ListColumn, Rows, no_records
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.messages import (
-    ChangeWanted,
-    FirstRowListed,
-    OfRecording,
-    RedrawWanted,
-    Selected,
-    ZoomWanted,
-    in_background,
-)
 from tracekit.tui.state import NOTHING, Selection, Sort, State
 
 
@@ -162,7 +154,7 @@ class ListPane(DetailPane, Generic[Made]):
     def open_message(self, rows: Made, row: int) -> Message:
         """What it means that a row was opened: to zoom to it, unless subclasses know better."""
         del rows, row
-        return ZoomWanted()
+        return messages.ZoomWanted()
 
     def enter_words(self) -> str:
         """What enter does; nothing in an empty list."""
@@ -198,9 +190,9 @@ class ListPane(DetailPane, Generic[Made]):
             # Something else may be wanted by now.
             if inputs == self._inputs:
                 self._rows, self._fresh = rows, True
-                self.post_message(RedrawWanted())
+                self.post_message(messages.RedrawWanted())
 
-        in_background(self, lambda: self.make(state), take)
+        messages.in_background(self, lambda: self.make(state), take)
 
     def _draw(self) -> None:
         rows, state, listed = self._rows, self._state, self.query_one(RowList)
@@ -210,7 +202,9 @@ class ListPane(DetailPane, Generic[Made]):
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self._row_of(rows, state), hidden, final=self._fresh)
         if self._fresh and state.selection == NOTHING:
-            self._post(FirstRowListed(self.PANE, self._selection_of(rows, listed.cursor) if len(rows) else None))
+            self._post(
+                messages.FirstRowListed(self.PANE, self._selection_of(rows, listed.cursor) if len(rows) else None)
+            )
         line = self.query_one(Static)
         line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
@@ -253,13 +247,13 @@ class ListPane(DetailPane, Generic[Made]):
         self._want(Sort(column.title, not column.words and column.title != "start"))
 
     def _want(self, sort: Sort) -> None:
-        self.post_message(ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
+        self.post_message(messages.ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
 
     def _select(self, row: int) -> None:
         """Select what a row stands for, to which the cursor came."""
         selection = self._selection_of(self._rows, row) if self._rows is not None else None
         if selection is not None:
-            self._post(Selected(selection))
+            self._post(messages.Selected(selection))
         else:
             self.query_one(RowList).finish_move(row)
 
@@ -273,7 +267,7 @@ class ListPane(DetailPane, Generic[Made]):
         self._post(self.open_message(self._rows, row))
 
     def _post(self, what: Message) -> None:
-        if isinstance(what, OfRecording):
+        if isinstance(what, messages.OfRecording):
             what.recording = self.state.active
         self.post_message(what)
 

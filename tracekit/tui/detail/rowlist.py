@@ -59,8 +59,7 @@ class RowList(ScrollView, can_focus=True):
     ) -> None:
         """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Selects nothing.
 
-        Where keys moved the cursor on since the state was shown, it stays. Unless they are `final`, others are being
-        made.
+        Where keys moved the cursor since the state was shown, it stays. Not `final`: others are being made.
         """
         changed = rows is not self.rows
         self.rows, self._hidden, self._waits = rows, hidden, not final

@@ -11,17 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tracekit.analysis.code.tree import Frames, call_tree
+from tracekit.report import formatting
 from tracekit.report.flame import branches
-from tracekit.report.formatting import (
-    ABSENT,
-    STATE_WORDS,
-    duration,
-    end_reason,
-    moment,
-    pid_suffix,
-    start_words,
-    visible,
-)
 from tracekit.report.operations import REQUEST_TITLES, request_notes, request_number, request_value
 from tracekit.report.report import RecordingInfo, Report
 from tracekit.trace.instruments.catalogue import CALL_STACKS
@@ -35,47 +26,47 @@ from tracekit.units import format_count
 def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
     """Facts of a recording as name and value."""
     runs = f"{info.run} of {len(info.runs)}" if len(info.runs) > 1 else str(info.run)
-    process = f"{info.target}{pid_suffix(info)}" if info.target else None
+    process = f"{info.target}{formatting.pid_suffix(info)}" if info.target else None
     yield from (
         ("recording", info.source),
         ("input type", info.input_type),
         ("run", runs),
-        ("target", process or ABSENT),
-        ("device", info.device_model or ABSENT),
-        ("system", " ".join(part for part in (info.platform, info.os_version) if part) or ABSENT),
-        ("template", info.template or ABSENT),
-        ("Instruments", info.instruments_version or ABSENT),
-        ("started", start_words(info.start_date) if info.start_date else ABSENT),
-        ("duration", duration(info.duration_ns)),
-        ("end reason", end_reason(info.end_reason or ABSENT)),
+        ("target", process or formatting.ABSENT),
+        ("device", info.device_model or formatting.ABSENT),
+        ("system", " ".join(part for part in (info.platform, info.os_version) if part) or formatting.ABSENT),
+        ("template", info.template or formatting.ABSENT),
+        ("Instruments", info.instruments_version or formatting.ABSENT),
+        ("started", formatting.start_words(info.start_date) if info.start_date else formatting.ABSENT),
+        ("duration", formatting.duration(info.duration_ns)),
+        ("end reason", formatting.end_reason(info.end_reason or formatting.ABSENT)),
     )
 
 
 def facts_text(report: Report) -> Text:
     """Verdict, facts and notes of a recording, then the coverage of each instrument."""
     text = Text()
-    text.append(f"{visible(report.summary.verdict)}\n\n", "bold")
+    text.append(f"{formatting.visible(report.summary.verdict)}\n\n", "bold")
     for each in report.requests:
-        text.append(f"{visible(each.name)}\n", "bold")
+        text.append(f"{formatting.visible(each.name)}\n", "bold")
         known = [name for name in REQUEST_TITLES if request_value(each, name) is not None]
         _lines(text, ((REQUEST_TITLES[name], request_number(each, name)) for name in known), 20)
-        text.append("".join(f"{visible(note)}\n" for note in request_notes(each)) + "\n")
+        text.append("".join(f"{formatting.visible(note)}\n" for note in request_notes(each)) + "\n")
     _lines(text, facts(report.recording))
     for note in report.recording.notes:
-        text.append(f"\n{visible(note)}\n")
+        text.append(f"\n{formatting.visible(note)}\n")
     text.append("\nCoverage\n", "bold")
     for entry in report.coverage:
-        text.append(f"\n{entry.instrument}: {STATE_WORDS[entry.state]}\n", "bold")
-        text.append(f"{visible(entry.conclusion)}\n")
+        text.append(f"\n{entry.instrument}: {formatting.STATE_WORDS[entry.state]}\n", "bold")
+        text.append(f"{formatting.visible(entry.conclusion)}\n")
         if entry.advice:
-            text.append(f"→ {visible(entry.advice)}\n")
+            text.append(f"→ {formatting.visible(entry.advice)}\n")
     return text
 
 
 def _lines(text: Text, facts: Iterable[tuple[str, str]], width: int = 16) -> None:
     for name, value in facts:
         text.append(f"{name:<{width}}", "dim")
-        text.append(f"{visible(value)}\n")
+        text.append(f"{formatting.visible(value)}\n")
 
 
 class FactsPane(TextPane):
@@ -109,7 +100,7 @@ def code_text(state: State) -> RenderableType:
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples["time_ns"].to_numpy()
     chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
-    where = "" if span is None else f" from {moment(span.start_ns)} to {moment(span.end_ns)}"
+    where = "" if span is None else f" from {formatting.moment(span.start_ns)} to {formatting.moment(span.end_ns)}"
     samples = format_count(int(chosen.sum()), "sample")
     counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
     title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"

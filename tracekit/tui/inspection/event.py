@@ -81,8 +81,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
 
 
 def _caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
-    """Who made the call of a row of `Trace.activity`; nothing where call stacks do not show it, or before the checks,
-    which read them, are done."""
+    """Who called, of a row of `Trace.activity`; nothing without call stacks, or before the checks, which read them."""
     site = site_of(session.whole_trace, session.label_in_whole_trace(index)) if session.report is not None else None
     if site is None:
         return
@@ -133,8 +132,7 @@ def top_blocks(session: Session, index: int, *, explained: bool) -> Iterator[Ren
 
 
 def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
-    """About a row of `Trace.activity`: who made the call, and where its time went, if it is a prediction that the app
-    called."""
+    """About a row of `Trace.activity`: who made the call; of a prediction that the app called, where its time went."""
     yield from _caller_blocks(session, index)
     calls = session.calls
     position = calls.position(index) if calls is not None else None

@@ -10,22 +10,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
+from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.outcomes import Metric
 from tracekit.documents.report_findings import finding_savings
 from tracekit.render.layout import KEPT
 from tracekit.render.prose import parts
-from tracekit.report.formatting import (
-    ABSENT,
-    OUTCOMES,
-    RELATIONS,
-    condition,
-    count,
-    duration,
-    exact_moment,
-    quantity,
-    visible,
-    word_list,
-)
+from tracekit.report import formatting
 from tracekit.report.groups import rank
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.phases import phase_rows
@@ -41,7 +31,6 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.statistics import Statistics
 
 
 def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
@@ -53,26 +42,26 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
         yield from section(f"Evidence {which_interval(check, ref.evidence)}", _interval(check, ref.evidence))
     # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
     evaluated = check.outcome in ("finding", "passed")
-    yield heading(check.title if evaluated else f"{check.id}: {OUTCOMES[check.outcome]}")
+    yield heading(check.title if evaluated else f"{check.id}: {formatting.OUTCOMES[check.outcome]}")
     about = (*_check_facts(check, report), ("also for", _same_for(report, check)))
     yield facts((name, value) for name, value in about if value)
-    yield Text(f"\n{visible(check.summary)}\n")
+    yield Text(f"\n{formatting.visible(check.summary)}\n")
     for caveat in check.caveats:
-        yield Text(f"Note: {visible(caveat)}\n", "italic")
-    yield Text(f"{visible(check.why)}\n", "dim")
+        yield Text(f"Note: {formatting.visible(caveat)}\n", "italic")
+    yield Text(f"{formatting.visible(check.why)}\n", "dim")
     if check.metrics:
         yield facts(((metric.name, _metric_text(metric)) for metric in check.metrics), MEASURES)
         yield ""
     if check.cost is not None:
-        yield Text(f"{visible(check.cost.basis)}\n", "dim")
+        yield Text(f"{formatting.visible(check.cost.basis)}\n", "dim")
     if check.record:
-        yield Text(f"To evaluate this: {visible(check.record)}\n")
+        yield Text(f"To evaluate this: {formatting.visible(check.record)}\n")
     if check.fix:
         yield heading("Fix")
-        yield from _fix(visible(check.fix, multiline=True), palette)
+        yield from _fix(formatting.visible(check.fix, multiline=True), palette)
         yield ""
     for reference in check.references:
-        yield Broken(Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim"))
+        yield Broken(Text(f"{formatting.visible(reference.title)}\n{formatting.visible(reference.url)}", "dim"))
 
 
 def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
@@ -95,8 +84,8 @@ def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
 def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
     yield "event", entry.label
-    yield "model", entry.model or ABSENT
-    yield "at", exact_moment(entry.start_ns)
+    yield "model", entry.model or formatting.ABSENT
+    yield "at", formatting.exact_moment(entry.start_ns)
     yield "duration", exact(entry.duration_ns)
     yield "keys", ". , to step · F to finding"
 
@@ -109,7 +98,7 @@ def _check_facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
         yield "est. savings", savings
     for other in check.related:
         about = f" of {other.model}" if other.model else ""
-        yield RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
+        yield formatting.RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
     if check.evidence:
         listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
@@ -129,8 +118,8 @@ def _same_for(report: Report, check: Result) -> str:
 
 
 def _metric_text(metric: Metric) -> str:
-    limit = condition(metric)
-    return f"{quantity(metric.value, metric.unit)}{f' (threshold {limit})' if limit else ''}"
+    limit = formatting.condition(metric)
+    return f"{formatting.quantity(metric.value, metric.unit)}{f' (threshold {limit})' if limit else ''}"
 
 
 SHARES = 16
@@ -169,9 +158,9 @@ def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
     for row in file_rows(report):
         if row.model == name:
             yield heading("Model file" if row.card else "Performance report")
-            yield Text(visible(row.facts))
+            yield Text(formatting.visible(row.facts))
             for sentence in row.sentences:
-                yield Text(visible(sentence))
+                yield Text(formatting.visible(sentence))
             yield facts(row.card)
             yield ""
 
@@ -179,11 +168,11 @@ def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
 def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     if model.parents:
         also = "also a " if model.level == Level.TOP else ""
-        yield "stage", f"{also}stage of {word_list(model.parents)}"
-    yield "instances", count(model.instances)
-    yield "loads", count(model.loads)
-    yield "cold loads", count(model.cold_loads)
-    yield "predictions", count(model.predictions)
+        yield "stage", f"{also}stage of {formatting.word_list(model.parents)}"
+    yield "instances", formatting.count(model.instances)
+    yield "loads", formatting.count(model.loads)
+    yield "cold loads", formatting.count(model.cold_loads)
+    yield "predictions", formatting.count(model.predictions)
     throughput, rate = model.throughput, fast_enough(model.quantities)
     if throughput is not None and throughput.per_second is not None:
         pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
@@ -194,19 +183,19 @@ def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 def numbers_of(numbers: Statistics, resolution_ns: int) -> Iterator[tuple[str, str]]:
     """Statistics of durations as names and values, with the digits that are known."""
-    yield "count", count(numbers.count)
-    yield "sum", duration(numbers.total_ns, resolution_ns)
+    yield "count", formatting.count(numbers.count)
+    yield "sum", formatting.duration(numbers.total_ns, resolution_ns)
     if numbers.elapsed_ns != numbers.total_ns:
-        yield "elapsed", duration(numbers.elapsed_ns, resolution_ns)
+        yield "elapsed", formatting.duration(numbers.elapsed_ns, resolution_ns)
     for name in ("mean", "min", "median", "p90", "p95", "p99", "max", "stdev"):
-        yield name, duration(getattr(numbers, SORT_COLUMNS[name]), resolution_ns)
+        yield name, formatting.duration(getattr(numbers, SORT_COLUMNS[name]), resolution_ns)
 
 
 def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
     """A row, of what range and filter let through."""
     row = ref.source
     numbers = row.warm if ref.warm else row.statistics
-    known = [("lane", row.lane), ("model", row.model or ABSENT)]
+    known = [("lane", row.lane), ("model", row.model or formatting.ABSENT)]
     known += [("process", row.process)] if row.process is not None else []
     known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
     yield from section(row.label, [*known, ("keys", "enter lists the events")])

@@ -108,8 +108,7 @@ class AskScreen(Modal[str]):
 
 
 class ChoiceList(OptionList):
-    """A list that begins at its first line, and has no page to turn until it is laid out; Textual's ends the app
-    then."""
+    """A list that begins at its first line, and turns no page until it is laid out; Textual's ends the app then."""
 
     def on_mount(self) -> None:
         """Begin at the first line."""

@@ -1,8 +1,7 @@
 """Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough. Without
 colors, `tracekit.tui.timeline.monochrome` does.
 
-A `Picture` depends on track, view and width alone, so it can be kept; selection, range, cursor and marks are laid over
-it when a line is drawn.
+A `Picture` depends on track, view and width alone, so it is kept; selection, range, cursor and marks are laid over it.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ class Picture:
     """-1 where there is nothing."""
     inks: list[Ink]
     blocks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """By position in `Events`, first column and the one after the last of intervals, where these are not all that show
-    any of them."""
+    """By position in `Events`, first column of intervals and the one after the last, where others show some of them."""
 
 
 @dataclass(frozen=True, slots=True)

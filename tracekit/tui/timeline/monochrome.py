@@ -59,8 +59,7 @@ def letters_of_track(
 ) -> Picture:
     """The line of a track.
 
-    unfiltered: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among
-    all.
+    unfiltered: the track with all intervals, where a filter took some away; blocks are as wide as among all.
     """
     bounds = edges(view, columns)
     among = _contents(unfiltered, bounds)

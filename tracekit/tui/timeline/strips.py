@@ -51,8 +51,7 @@ class PredictionsOverTime:
     """To how much durations are known."""
 
     def strip(self, line: Line, parts: int, bounds: IntArray) -> tuple[tuple[Picture, ...], int]:
-        """A strip of `parts` lines, from the top, with a column between each two neighboring edges; and the value that
-        its full height stands for."""
+        """A strip of `parts` lines, from the top, a column between each two edges; and the value of its full height."""
         values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
         return blocks(values, parts), int(values.max(initial=0))
 
@@ -98,8 +97,7 @@ def _steps(times: IntArray, values: IntArray) -> Steps:
 
 
 def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> IntArray:
-    """The largest value of the ranges `[first, after)` that hold each place: shape (size,), 0 where none does. Ranges
-    may be empty.
+    """The largest value of the ranges `[first, after)`, maybe empty, that hold each place: (size,), 0 where none does.
 
     A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
     such range hands its value to its halves. O((n + size) log size).

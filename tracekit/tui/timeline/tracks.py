@@ -84,8 +84,7 @@ class Track:
         return Shares(covered / width, category, touched, (begun == 1) & ~running, (begun == 0) & running)
 
     def reaches(self, low_ns: int, high_ns: int) -> bool:
-        """Whether any interval, or instant, lies in `[low_ns, high_ns)` at least in part. O(log n), O(n) where they
-        overlap."""
+        """Whether any interval or instant is in `[low_ns, high_ns)`, if in part. O(log n), O(n) where they overlap."""
         upper = int(np.searchsorted(self.starts, high_ns, side="left"))
         ends = self.ends[upper - 1 : upper] if self.disjoint else self.ends[:upper]
         return bool((ends > low_ns).any())

@@ -8,17 +8,8 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tracekit.tui import viewport
+from tracekit.tui import messages, viewport
 from tracekit.tui.keys import Scope, bindings
-from tracekit.tui.messages import (
-    ChangeWanted,
-    CursorMoved,
-    RangeSelected,
-    RecordingChosen,
-    Selected,
-    ViewMoved,
-    in_background,
-)
 from tracekit.tui.state import EventRef, Selection, State
 from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
@@ -87,13 +78,13 @@ class Timeline(Widget, can_focus=True):
                 self.refresh()
 
         trace = state.session.trace
-        in_background(self, lambda: filter_mask(lanes.lanes, trace, state.filter), take)
+        messages.in_background(self, lambda: filter_mask(lanes.lanes, trace, state.filter), take)
 
     def on_focus(self) -> None:
         """The keys are about this recording now."""
         self.renderer.has_keys = True
         self.refresh()
-        self.post_message(RecordingChosen(self._session))
+        self.post_message(messages.RecordingChosen(self._session))
 
     def on_blur(self) -> None:
         """They are about something else."""
@@ -169,7 +160,7 @@ class Timeline(Widget, can_focus=True):
             self._overview(column)
         elif drag.ranging:
             ends = (self._nearest_edge(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
-            self.post_message(RangeSelected(viewport.span_between(*ends), self._session))
+            self.post_message(messages.RangeSelected(viewport.span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
             self._look(viewport.clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
@@ -185,10 +176,10 @@ class Timeline(Widget, can_focus=True):
             return
         time = time_of(state.view, self.renderer.columns, spot.column)
         lane = spot.lane.id if spot.lane is not None else state.lane
-        self.post_message(CursorMoved(time, lane, self._session))
+        self.post_message(messages.CursorMoved(time, lane, self._session))
         if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
             ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
-            selected = Selected(Selection(event=ref), reveal=False)
+            selected = messages.Selected(Selection(event=ref), reveal=False)
             selected.recording = self._session
             self.post_message(selected)
 
@@ -199,12 +190,12 @@ class Timeline(Widget, can_focus=True):
             if self._state is None:
                 return
             if event.chain == 2:
-                self.post_message(ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
+                self.post_message(messages.ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
             else:
-                self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
+                self.post_message(messages.CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
 
     def _look(self, view: Viewport) -> None:
-        self.post_message(ViewMoved(view, self._session))
+        self.post_message(messages.ViewMoved(view, self._session))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
