@@ -85,7 +85,7 @@ def _threads(times: Intervals, model: IntArray) -> IntArray:
     called = {name: times.where(model == name) for name in names}
     busy = {name: own.covered_time() for name, own in called.items()}
     for place, one in enumerate(names):
-        for other in names[place + 1 :]:
+        for other in (each for each in names[place + 1 :] if thread[each] != thread[one]):
             shared = busy[one].within(called[other].starts, called[other].ends) > 0
             back = busy[other].within(called[one].starts, called[one].ends) > 0
             if max(shared.mean(), back.mean()) <= idleness.TURN_OVERLAP:

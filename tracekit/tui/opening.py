@@ -120,9 +120,10 @@ def _rows(check: Result, finding: Finding | None, trace: Trace) -> dict[str, Int
         for name in EVIDENCE_FRAMES:
             frame: pd.DataFrame = getattr(trace, name)
             of_table = np.flatnonzero(is_any(frame["table"], table))
-            found = of_table[np.isin(frame["row"].to_numpy(np.int64)[of_table], numbers)]
+            # Most frames hold no row of the table; numpy would sort the numbers to find none of them there.
+            found = of_table[np.isin(frame["row"].to_numpy(np.int64)[of_table], numbers)] if of_table.size else of_table
             if found.size:
-                rows[name] = np.union1d(rows.get(name, found), found)
+                rows[name] = np.union1d(rows[name], found) if name in rows else found
     return rows
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.rows import Layer, Rows
+from tracekit.analysis.breakdown.rows import Layer, Rows, no_time
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
@@ -190,8 +190,10 @@ def work_columns(
     runs = device_runs(rows.window[chosen], unit[chosen], executes[chosen], times)
     handoffs, gap_ns = runs.handoffs()
     count = len(predictions)
-    gaps = np.zeros(count, np.int64)
-    np.add.at(gaps, handoffs.window, gap_ns)
+    changes = gaps = no_time(count)
+    if len(gap_ns):
+        changes, gaps = np.bincount(handoffs.window, minlength=count).astype(np.int64), np.zeros(count, np.int64)
+        np.add.at(gaps, handoffs.window, gap_ns)
     first = np.flatnonzero(np.diff(runs.prediction, prepend=-1))
     last = np.append(first[1:], len(runs.prediction))[: len(first)] - 1
     lead, tail = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -202,7 +204,7 @@ def work_columns(
     idle = np.ones(count, dtype=bool)
     idle[worked] = False
     columns = {
-        "handoffs": pd.arrays.IntegerArray(np.bincount(handoffs.window, minlength=count).astype(np.int64), hidden),
+        "handoffs": pd.arrays.IntegerArray(changes, hidden),
         "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
         "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
         "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
@@ -240,5 +242,5 @@ def other_models(predictions: pd.DataFrame) -> IntArray:
     _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)
     if depth.max(initial=0) < 2:
-        return np.zeros(len(predictions), np.int64)
+        return no_time(len(predictions))
     return integrate(times, (depth >= 2).astype(np.int64), called.starts, called.ends)

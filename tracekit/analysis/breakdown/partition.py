@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
-from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, sweep
+from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind, Level
@@ -147,9 +147,11 @@ def breakdown(trace: Trace) -> Breakdown:
         "model": predictions["model"],
         "duration_ns": predictions["duration_ns"],
     }
-    columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
+    # Most parts are known in the same predictions.
+    nulls = {id(codes): codes >= 0 for codes in unknown.values()}
+    columns |= {part.column: pd.arrays.IntegerArray(parts[part], nulls[id(unknown[part])]) for part in Part}
     for part, layer in ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU)):
-        columns[f"{part}_busy_ns"] = pd.arrays.IntegerArray(covered[layer], unknown[part] >= 0)
+        columns[f"{part}_busy_ns"] = pd.arrays.IntegerArray(covered[layer], nulls[id(unknown[part])])
     columns |= work
     columns["other_models_ns"] = others
     frame = pd.DataFrame(columns, index=predictions.index, copy=False)
@@ -223,7 +225,7 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
 
 def _first(*reasons: tuple[BoolArray, Unknown]) -> Int8Array:
     """For each prediction the first reason that holds, as an index in `REASONS`; -1 for none."""
-    return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
+    return np.select([mask for mask, _ in reasons], [np.int8(REASONS.index(why)) for _, why in reasons], np.int8(-1))
 
 
 def _hidden_work(seen: _Sight) -> BoolArray:
@@ -263,14 +265,14 @@ def _parts(
         parts[requested] = time(waiting & ~executed)
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
-    parts[Part.AMBIGUOUS] = np.zeros(len(windows), np.int64)
+    parts[Part.AMBIGUOUS] = parts[Part.NOT_RECORDED] = no_time(len(windows))
     if len(shared.times):
         in_steps = shared.time(models[window], steps.times, tuple(Layer))
         parts[Part.AMBIGUOUS] = shared.time(models, windows, tuple(Layer)) - sums_between(in_steps, steps.edges)
     rest = windows.durations
     for time_ns in parts.values():
         rest -= time_ns
-    parts[Part.UNACCOUNTED], parts[Part.NOT_RECORDED] = rest, np.zeros(len(windows), np.int64)
+    parts[Part.UNACCOUNTED] = rest
     if seen.inferred.any():
         parts[Part.UNACCOUNTED] = np.where(seen.inferred, 0, rest)
         parts[Part.NOT_RECORDED] = rest - parts[Part.UNACCOUNTED]

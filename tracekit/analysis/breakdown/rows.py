@@ -72,7 +72,7 @@ class Shared:
         """
         chosen = np.isin(self.layer, layers)
         if not chosen.any():
-            return np.zeros(len(windows), np.int64)
+            return no_time(len(windows))
         nameless, named = chosen & (self.model < 0), chosen & (self.model >= 0)
         by_nameless = self.times.where(nameless).covered_time()
         result = by_nameless.within(windows.starts, windows.ends)
@@ -215,6 +215,11 @@ POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
 """What is said of rows without a prediction that ran for some prediction of the target."""
 
 
+def no_time(windows: int) -> IntArray:
+    """Shape (windows,): 0 for each, as of most layers, in no memory; nothing can be written to it."""
+    return np.broadcast_to(np.int64(0), windows)
+
+
 @dataclass(frozen=True, slots=True)
 class Steps:
     """Steps of shape (steps,) between neighboring edges that at least one interval covers, by window and time."""
@@ -234,8 +239,7 @@ class Steps:
     def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
         if not chosen.any():
-            # As of most layers. Zeros that nobody changes take no memory.
-            return np.zeros(len(self.edges) - 1, np.int64)
+            return no_time(len(self.edges) - 1)
         return sums_between(self.length_ns * chosen, self.edges)
 
     @property
