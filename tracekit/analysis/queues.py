@@ -18,7 +18,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits, positions_between, running_end
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -251,7 +251,7 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    return rows_where(hardware[list(_COLUMNS)], is_any(hardware["kind"], Kind.ANE_EXEC))
+    return rows_where(columns_of(hardware, _COLUMNS), is_any(hardware["kind"], Kind.ANE_EXEC))
 
 
 NAMED = (Attribution.LABEL, Attribution.EXACT)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from importlib.machinery import ModuleSpec
 from itertools import count
 from types import FrameType
@@ -116,9 +115,12 @@ class _CompiledLate:
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
 
-        @cache
+        compiled: list[Callable[..., Any]] = []
+
         def method() -> Callable[..., Any]:
-            return self._compile(name, *arguments, **options)
+            if not compiled:
+                compiled.append(self._compile(name, *arguments, **options))
+            return compiled[0]
 
         few = count(1 if name == "__init__" else _FEW)
 

@@ -24,7 +24,7 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
-from tracekit.trace.frames import categorical, is_any, rows_at
+from tracekit.trace.frames import categorical, columns_of, is_any, rows_at
 from tracekit.trace.instruments import coreml
 
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
@@ -37,7 +37,7 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
     cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
-    rows, code = rows_at(events[list(COLUMNS_READ)], named), cells.codes[named]
+    rows, code = rows_at(columns_of(events, COLUMNS_READ), named), cells.codes[named]
     held = np.bincount(code, minlength=len(cells.categories)) > 0
     codes, model = np.flatnonzero(held), (np.cumsum(held) - 1)[code]
     names, count = [str(name) for name in cells.categories[codes]], len(codes)

@@ -70,7 +70,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{tk.format_time(mean)} on average, in {tk.format_count(int(chosen.sum()), 'prediction')}.{also} This is a "
         "blind spot of the recording, not proof that the CPU did the work.",
         (*metrics, tk.Metric("mean prediction", mean, "ns"), tk.Metric("mean unaccounted time", rest, "ns")),
-        rows=view.predictions[chosen],
+        rows=tk.rows_where(view.predictions, chosen),
     )
 
 
