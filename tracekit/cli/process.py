@@ -116,22 +116,18 @@ class _CompiledLate:
         """The method, or one that takes its own place with it."""
 
         compiled: list[Callable[..., Any]] = []
-
-        def method() -> Callable[..., Any]:
-            if not compiled:
-                compiled.append(self._compile(name, *arguments, **options))
-            return compiled[0]
-
         few = count(1 if name == "__init__" else _FEW)
 
         def late(instance: object, /, *values: object, **named: object) -> Any:
             owner = next((each for each in type(instance).__mro__ if each.__dict__.get(name) is late), None)
             if next(few) < _FEW and owner is not None and _fill(owner, instance, values, named):
                 return None
+            if not compiled:
+                compiled.append(self._compile(name, *arguments, **options))
             if owner is not None:
-                method().__qualname__ = late.__qualname__
-                setattr(owner, name, method())
-            return method()(instance, *values, **named)
+                compiled[0].__qualname__ = late.__qualname__
+                setattr(owner, name, compiled[0])
+            return compiled[0](instance, *values, **named)
 
         late.__name__ = name
         return late
