@@ -85,8 +85,7 @@ def lighten() -> None:
     starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
     Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are,
     and that which makes instances only for more than a few: to compile it for hundreds of classes takes an eighth of
-    the time of a short command. Python 3.13 compiles all of a
-    class at once; there they are left alone."""
+    the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "pandas" not in sys.modules:

@@ -67,7 +67,8 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
 
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
     """`measure` where there is no report. O(n log n) in the rows of the trace."""
-    activity = columns_of(trace.activity, _READ)
+    read = ("start_ns", "duration_ns", "kind", "model", "level", "attribution", "origin", "resolution_ns", *BOUNDS)
+    activity = columns_of(trace.activity, read)
     rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
@@ -84,10 +85,6 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
         started=facts.recording.start_date,
         commit=facts.recording.commit,
     )
-
-
-_READ = ("start_ns", "duration_ns", "kind", "model", "level", "attribution", "origin", "resolution_ns", *BOUNDS)
-"""Columns of the activity that are measured."""
 
 
 def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:

@@ -71,10 +71,8 @@ def _check_whole(value: object, what: str) -> None:
 
 def _check_metric(metric: outcomes.Metric) -> None:
     check_texts(metric, ("name", "unit"))
-    numbers: tuple[object, object] = (metric.value, metric.threshold)
+    numbers: list[object] = [number for number in (metric.value, metric.threshold) if number is not None]
     for number in numbers:
-        if number is None:
-            continue
         if not isinstance(number, float) and (isinstance(number, bool) or not isinstance(number, Real)):
             raise TypeError(f"metric '{metric.name}' is a {type(number).__name__}, not a number")
         if not isinstance(number, float) and isinstance(number, Integral):

@@ -26,6 +26,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
 from tracekit.trace.frames import categorical, columns_of, is_any, rows_at
 from tracekit.trace.instruments import coreml
+from tracekit.trace.prediction_lookup import codes_in
 
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
@@ -80,9 +81,7 @@ def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
 
 def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:
     """Rows of each kind and model: shape (len(COUNTED_KINDS), count). O(n)."""
-    cells = categorical(kinds)
-    of_code = np.append(pd.Index(list(map(str, COUNTED_KINDS))).get_indexer(cells.categories), -1)
-    kind = of_code[cells.codes].astype(np.int64)
+    kind = codes_in(kinds, pd.Index(list(map(str, COUNTED_KINDS))))
     counted = kind >= 0
     counts = np.bincount((kind * count + model)[counted], minlength=len(COUNTED_KINDS) * count)
     return counts.reshape(len(COUNTED_KINDS), count)

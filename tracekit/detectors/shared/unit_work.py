@@ -83,7 +83,8 @@ def known_work(view: tk.ModelView) -> Work:
 
 
 def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
-    return frame[part.column].array.to_numpy(np.int64, na_value=0)
+    known: tk.IntArray = frame[part.column].array.to_numpy(np.int64, na_value=0)
+    return known
 
 
 def sampled_ns(view: tk.ModelView) -> tk.IntArray:
