@@ -20,7 +20,7 @@ from tracekit.analysis.throughput import bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import columns_of, is_any, rows_where
 from tracekit.trace.trace import Trace
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
@@ -128,7 +128,7 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
     activity = trace.activity
     called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
     ended = activity["duration_ns"].to_numpy() > 0
-    return tuple(_models(trace, rows_where(activity[["model", "start_ns", "duration_ns"]], called & ended)))
+    return tuple(_models(trace, rows_where(columns_of(activity, ("model", "start_ns", "duration_ns")), called & ended)))
 
 
 def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:

@@ -205,7 +205,7 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
     position = predictions.index.get_indexer(pd.Index(or_minus_one(hardware["prediction"])))
-    known = (position >= 0) & hardware["pid"].notna().to_numpy(dtype=bool)
+    known = (position >= 0) & ~hardware["pid"].array.isna()
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(hardware["pid"])[known]
     return pid

@@ -32,7 +32,7 @@ from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import hardware_only, is_any, resolution_of, rows_where
+from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
 
@@ -127,7 +127,7 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
     models, activity = shown_models(trace, shown), trace.activity
     counted = is_any(activity["level"], Level.TOP) & (True if shown is None else shown.rows["activity"])
     predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
-    times = activity[["start_ns", "duration_ns"]]
+    times = columns_of(activity, ("start_ns", "duration_ns"))
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in map(str, models["name"][models["level"] == Level.TOP]):
         of_model = is_any(activity["model"], name)

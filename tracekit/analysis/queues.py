@@ -18,8 +18,9 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits, positions_between, running_end
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
+from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -150,10 +151,8 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     """What Neural Engine and GPU executed. Rows in stages of a pipeline are those of the app's prediction. O(n)."""
     activity, hardware = trace.activity, trace.hardware
     owner = np.append(top_predictions(activity), -1)
-    models = pd.Index(activity["model"].cat.categories)
     code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
-    named = categorical(hardware["model"])
-    code = np.append(models.get_indexer(named.categories), -1)[named.codes]
+    code = codes_in(hardware["model"], activity["model"].cat.categories)
     call = owner[or_minus_one(hardware["prediction"])]
     code = np.where(call >= 0, code_of_call[call], code)
     target = trace.run.target.process
@@ -251,7 +250,7 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    return rows_where(hardware[list(_COLUMNS)], is_any(hardware["kind"], Kind.ANE_EXEC))
+    return rows_where(columns_of(hardware, _COLUMNS), is_any(hardware["kind"], Kind.ANE_EXEC))
 
 
 NAMED = (Attribution.LABEL, Attribution.EXACT)

@@ -15,7 +15,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import SETUP_KINDS, Kind, Level
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -125,7 +125,7 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
     after its longest gap, with whichever call of its thread."""
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
-    calls = calls[["start_ns", "duration_ns", "model"]]
+    calls = columns_of(calls, ("start_ns", "duration_ns", "model"))
     places = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
     asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in places.items()}
     for code in np.unique(model[predicted & (model >= 0)]).tolist():

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from importlib.machinery import ModuleSpec
 from itertools import count
 from types import FrameType
@@ -86,8 +85,7 @@ def lighten() -> None:
     starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
     Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are,
     and that which makes instances only for more than a few: to compile it for hundreds of classes takes an eighth of
-    the time of a short command. Python 3.13 compiles all of a
-    class at once; there they are left alone."""
+    the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "pandas" not in sys.modules:
@@ -116,20 +114,19 @@ class _CompiledLate:
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
 
-        @cache
-        def method() -> Callable[..., Any]:
-            return self._compile(name, *arguments, **options)
-
+        compiled: list[Callable[..., Any]] = []
         few = count(1 if name == "__init__" else _FEW)
 
         def late(instance: object, /, *values: object, **named: object) -> Any:
             owner = next((each for each in type(instance).__mro__ if each.__dict__.get(name) is late), None)
             if next(few) < _FEW and owner is not None and _fill(owner, instance, values, named):
                 return None
+            if not compiled:
+                compiled.append(self._compile(name, *arguments, **options))
             if owner is not None:
-                method().__qualname__ = late.__qualname__
-                setattr(owner, name, method())
-            return method()(instance, *values, **named)
+                compiled[0].__qualname__ = late.__qualname__
+                setattr(owner, name, compiled[0])
+            return compiled[0](instance, *values, **named)
 
         late.__name__ = name
         return late

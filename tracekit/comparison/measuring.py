@@ -37,7 +37,7 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
+from tracekit.trace.frames import columns_of, hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
@@ -67,7 +67,9 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
 
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
     """`measure` where there is no report. O(n log n) in the rows of the trace."""
-    rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
+    read = ("start_ns", "duration_ns", "kind", "model", "level", "attribution", "origin", "resolution_ns", *BOUNDS)
+    activity = columns_of(trace.activity, read)
+    rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
     models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())

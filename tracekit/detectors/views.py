@@ -33,6 +33,7 @@ from tracekit.trace.frames import (
 )
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
+from tracekit.trace.prediction_lookup import codes_in
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -177,10 +178,10 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     activity = trace.activity
     top = rows_where(activity, is_any(activity["level"], Level.TOP))
     called = is_any(top["kind"], *SETUP_KINDS, Kind.PREDICTION)
-    names = sorted(texts_in(categorical(top["model"])[called]))
+    names = pd.Index(sorted(texts_in(categorical(top["model"])[called])), dtype=object)
     owner = top_predictions(activity)
-    of_prediction = _model_indices(activity["model"], names)
-    parts: list[Iterable[pd.DataFrame]] = [_split(top, [_model_indices(top["model"], names)], len(names))]
+    of_prediction = codes_in(activity["model"], names)
+    parts: list[Iterable[pd.DataFrame]] = [_split(top, [codes_in(top["model"], names)], len(names))]
     for frame in (trace.data, trace.compute, trace.hardware):
         if frame.empty:
             parts.append([frame] * len(names))
@@ -225,18 +226,7 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
     )
 
 
-def _model_indices(models: pd.Series, names: Sequence[str]) -> IntArray:
-    """Index in `names` of each row's model: shape (rows,), -1 where it is none of them. O(rows)."""
-    index_of = {name: index for index, name in enumerate(names)}
-    of_code: IntArray = np.array(
-        [*(index_of.get(str(value), -1) for value in categorical(models).categories), -1], np.int64
-    )
-    return of_code.take(categorical(models).codes)
-
-
-def _models_of_rows(
-    frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str], others: BoolArray
-) -> list[IntArray]:
+def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Index, others: BoolArray) -> list[IntArray]:
     """Indices in `names` of the models that each row belongs to, -1 for none: of the model whose prediction it lies in;
     where it lies in no single one, of its own model, and of the pipeline that this is a stage of.
 
@@ -249,7 +239,7 @@ def _models_of_rows(
     by_prediction[~alone] = of_prediction[linked[~alone]]
     by_prediction[others] = -1
     alone &= ~others
-    model, parent = (np.where(alone, _model_indices(frame[column], names), -1) for column in ("model", "parent_model"))
+    model, parent = (np.where(alone, codes_in(frame[column], names), -1) for column in ("model", "parent_model"))
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 

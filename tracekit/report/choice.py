@@ -25,7 +25,7 @@ from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_duration
 
@@ -122,7 +122,7 @@ def check_limits(trace: Trace) -> None:
             f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
             "record the app again"
         )
-    instances = int(models["instances"].fillna(1).clip(lower=1).sum())
+    instances = int(np.maximum(or_minus_one(models["instances"]), 1).sum())
     span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
     if instances * span_ns > MAX_INSTANCE_SPAN_NS:
         raise UnreadableRecording(

@@ -153,7 +153,7 @@ def _all_named(events: pd.DataFrame) -> bool:
 def _leave_to_one_process(answer: _Answer, calls: lookup.Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
     """Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     and it is of one of them only."""
-    row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & pid.notna().to_numpy()[row_numbers]]
+    row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & ~pid.array.isna()[row_numbers]]
     _, outermost = calls.tiers()
     call, owner = outermost[answer.call[row_numbers]], or_minus_one(pid)[row_numbers]
     lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)

@@ -17,7 +17,7 @@ from tracekit.intervals import Intervals
 from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Origin
-from tracekit.trace.frames import is_any, resolution_of, texts_in
+from tracekit.trace.frames import categorical, is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
@@ -53,15 +53,16 @@ def coverage(
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from, _instead(phases, run))
+    whose, lane = categorical(hardware["attribution"]), hardware["lane"]
     for name, of in HARDWARE.items():
-        here = is_any(hardware["lane"], of.lane)
-        rows_of = {str(kind): int((is_any(hardware["attribution"], kind) & here).sum()) for kind in Attribution}
+        here = is_any(lane, of.lane)
+        rows_of = {str(kind): int((is_any(whose, kind) & here).sum()) for kind in Attribution}
         shares = {kind: rows / int(here.sum()) for kind, rows in rows_of.items() if rows}
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
-        whose = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
-        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {whose}")
+        sentence = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {sentence}")
     return tuple(entries.values())
 
 

@@ -23,8 +23,9 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
-from tracekit.trace.frames import categorical, is_any, rows_at
+from tracekit.trace.frames import categorical, columns_of, is_any, rows_at
 from tracekit.trace.instruments import coreml
+from tracekit.trace.prediction_lookup import codes_in
 
 COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
 """Kinds that rows of the Core ML instrument can have."""
@@ -36,7 +37,7 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
     cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
-    rows, code = rows_at(events[list(COLUMNS_READ)], named), cells.codes[named]
+    rows, code = rows_at(columns_of(events, COLUMNS_READ), named), cells.codes[named]
     held = np.bincount(code, minlength=len(cells.categories)) > 0
     codes, model = np.flatnonzero(held), (np.cumsum(held) - 1)[code]
     names, count = [str(name) for name in cells.categories[codes]], len(codes)
@@ -79,9 +80,7 @@ def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
 
 def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:
     """Rows of each kind and model: shape (len(COUNTED_KINDS), count). O(n)."""
-    cells = categorical(kinds)
-    of_code = np.append(pd.Index(list(map(str, COUNTED_KINDS))).get_indexer(cells.categories), -1)
-    kind = of_code[cells.codes].astype(np.int64)
+    kind = codes_in(kinds, pd.Index(list(map(str, COUNTED_KINDS))))
     counted = kind >= 0
     counts = np.bincount((kind * count + model)[counted], minlength=len(COUNTED_KINDS) * count)
     return counts.reshape(len(COUNTED_KINDS), count)

@@ -158,7 +158,7 @@ class WorkGaps:
 
 def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
     """Gaps between the rows of one unit that belong to the same model (or stage) and prediction. O(n log n)."""
-    pieces = rows_where(pieces, pieces["prediction"].notna().to_numpy())
+    pieces = rows_where(pieces, ~pieces["prediction"].array.isna())
     prediction = pieces["prediction"].to_numpy(dtype=np.int64)
     model = pieces["model"].cat.codes.to_numpy()
     times = Intervals.from_rows(pieces)

@@ -20,6 +20,7 @@ from tracekit.intervals import Intervals, sums_between, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
+from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace
 
 
@@ -197,9 +198,7 @@ class _Finder:
 
     def _codes(self, models: pd.Series) -> Int32Array:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""
-        cells = categorical(models)
-        index: Int32Array = np.append(self._models.get_indexer(cells.categories), -1).astype(np.int32)
-        return index.take(cells.codes)
+        return codes_in(models, self._models).astype(np.int32)
 
     def rows(self) -> Rows:
         """Rows that lie in one prediction."""

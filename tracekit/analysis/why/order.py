@@ -18,6 +18,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -39,11 +40,9 @@ def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
     prediction = or_minus_one(frame["prediction"])
     open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *POSSIBLE))
-    names = pd.Index(calls["model"].cat.categories)
-    stage, outer = (
-        np.append(names.get_indexer(categorical(frame[name]).categories), -1)[categorical(frame[name]).codes]
-        for name in ("model", "parent_model")
-    )
+    if not len(open_rows):
+        return frame
+    stage, outer = (codes_in(frame[name], calls["model"].cat.categories) for name in ("model", "parent_model"))
     model = np.where(outer >= 0, outer, stage)
     open_rows = open_rows[model[open_rows] >= 0]
     if not len(open_rows) or calls.empty:

@@ -24,7 +24,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.frames import categorical, columns_of, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -126,7 +126,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
     frame = breakdown(ordered).frame
-    calls = trace.activity[list(_KEPT)]
+    calls = columns_of(trace.activity, _KEPT)
     calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
     seen = _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
     first = first_after_load(trace.activity)[trace.activity.index.get_indexer(calls.index)]

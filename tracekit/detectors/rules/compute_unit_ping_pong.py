@@ -29,7 +29,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
     frame = view.breakdown.frame
-    has_handoffs = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
+    has_handoffs = ~frame["handoffs"].array.isna() & (frame["duration_ns"].to_numpy() > 0)
     rows = tk.rows_where(view.predictions, has_handoffs)
     if len(rows) < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")

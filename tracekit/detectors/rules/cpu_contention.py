@@ -49,7 +49,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     computed = view.compute
     cpu_rows = tk.rows_where(
-        computed, tk.is_any(computed["kind"], tk.Kind.CPU_COMPUTE) & computed["prediction"].notna().to_numpy()
+        computed, tk.is_any(computed["kind"], tk.Kind.CPU_COMPUTE) & ~computed["prediction"].array.isna()
     )
     if cpu_rows.empty:
         return view.not_applicable("None of the recorded work ran on the CPU.")

@@ -21,7 +21,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     engine_rows = view.engine_rows
-    engine_rows = tk.rows_where(engine_rows, engine_rows["prediction"].notna().to_numpy())
+    engine_rows = tk.rows_where(engine_rows, ~engine_rows["prediction"].array.isna())
     if engine_rows.empty:
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
     named = tk.is_any(engine_rows["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT).any()

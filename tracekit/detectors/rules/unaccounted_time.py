@@ -36,7 +36,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if share < options.unaccounted_share:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
         return view.passed(words, (tk.above(_UNACCOUNTED, share, "share", options.unaccounted_share),))
-    if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
+    if view.data["prediction"].array.isna().all() and view.compute["prediction"].array.isna().all():
         return view.unknown(
             "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
             "recording does not show what happens in a prediction.",
@@ -70,7 +70,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{tk.format_time(mean)} on average, in {tk.format_count(int(chosen.sum()), 'prediction')}.{also} This is a "
         "blind spot of the recording, not proof that the CPU did the work.",
         (*metrics, tk.Metric("mean prediction", mean, "ns"), tk.Metric("mean unaccounted time", rest, "ns")),
-        rows=view.predictions[chosen],
+        rows=tk.rows_where(view.predictions, chosen),
     )
 
 

@@ -61,10 +61,10 @@ def known_work(view: tk.ModelView) -> Work:
     frame = view.breakdown.frame
     durations = frame["duration_ns"].to_numpy()
     known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known_ns(frame, Part.CPU)}
-    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
+    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].array.isna()}
     for device, (executed, requested, _) in _PARTS.items():
         known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
-        unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
+        unknown[device] = frame[executed.column].array.isna() & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
@@ -83,7 +83,8 @@ def known_work(view: tk.ModelView) -> Work:
 
 
 def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
-    return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
+    known: tk.IntArray = frame[part.column].array.to_numpy(np.int64, na_value=0)
+    return known
 
 
 def sampled_ns(view: tk.ModelView) -> tk.IntArray:

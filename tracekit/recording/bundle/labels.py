@@ -36,7 +36,7 @@ class Labels:
     def __init__(
         self,
         arrays: SharedArrays,
-        types: list[EngineeringType | None],
+        types: Sequence[EngineeringType | None],
         texts: Callable[[EngineeringType, UInt64Array], list[str]],
         spend: Callable[[int], None],
     ) -> None:

@@ -21,7 +21,7 @@ from tracekit.recording.bundle.archive import PrintedAttributes, read_archive, r
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import with_row_damage
 from tracekit.recording.bundle.run_metadata import PATH as TEMPLATE, read_information
-from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, Store, TableSpec, describe, read_spec
+from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, Store, TableSpec, cache_small, describe, read_spec
 from tracekit.recording.quoting import excerpt, quote_name
 
 KNOWN_VERSION: Final = 5
@@ -54,9 +54,14 @@ def core_of(run: int) -> str:
 def read_requirements(files: BundleFiles) -> Requirements:
     """The requirements; empty ones where the file is missing or broken, since every table is checked by itself."""
     try:
-        requirements = read_plist(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES), "'open.creq'")
+        return _requirements(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES))
     except DamageError:
         return Requirements(None, frozenset(), {})
+
+
+@cache_small
+def _requirements(data: bytes) -> Requirements:
+    requirements = read_plist(data, "'open.creq'")
     listed = requirements.items() if isinstance(requirements, dict) else ()
     entries = {key: value for key, value in listed if isinstance(key, str)}
     version = _requirement(entries.get("com.apple.dt.trace"))[0]
@@ -118,23 +123,7 @@ def read_stores(files: BundleFiles, run: int, requirements: Requirements) -> lis
     Several table ids share a store; it counts once, as in a table of contents.
     """
     try:
-        data = files.read(f"{core_of(run)}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES)
-        archive = read_archive(data, "'tables.plist'")
-        details = archive.mapping(archive.mapping(archive.top.get("root")).get("tableDetails"))
-        printed = PrintedAttributes(archive)
-        specs: dict[str, TableSpec] = {}
-        for reference in details.values():
-            entry = archive.mapping(reference)
-            path = archive.text(entry.get("storeSubpath"))
-            if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run}/"):
-                raise DamageError("'tables.plist' lists a table without a store")
-            spec = read_spec(archive, entry.get("spec"), printed)
-            if specs.setdefault(path, spec) != spec:
-                raise DamageError("'tables.plist' lists two tables in one store")
-            if len(specs) > limits.MAX_STORES:
-                raise DamageError(f"'tables.plist' lists more than {limits.MAX_STORES:,} tables")
-        if not specs:
-            raise DamageError("'tables.plist' lists no tables")
+        specs = _specs(files.read(f"{core_of(run)}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES), run)
     except DamageError as damage:
         raise UnreadableRecording(
             f"the list of tables of run {run} in {quote_name(files.name)} cannot be read: {damage}; copy the bundle "
@@ -143,6 +132,28 @@ def read_stores(files: BundleFiles, run: int, requirements: Requirements) -> lis
     ordered = sorted(specs, key=lambda path: int(path.rsplit("-", 1)[1]))
     described = (describe(files, f"corespace/{path}", specs[path], requirements.mnemonics) for path in ordered)
     return [with_row_damage(files, store) for store in described]
+
+
+@cache_small
+def _specs(data: bytes, run: int) -> Mapping[str, TableSpec]:
+    """Specifications of the tables of a run, by the path of their store."""
+    archive = read_archive(data, "'tables.plist'")
+    details = archive.mapping(archive.mapping(archive.top.get("root")).get("tableDetails"))
+    printed = PrintedAttributes(archive)
+    specs: dict[str, TableSpec] = {}
+    for reference in details.values():
+        entry = archive.mapping(reference)
+        path = archive.text(entry.get("storeSubpath"))
+        if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run}/"):
+            raise DamageError("'tables.plist' lists a table without a store")
+        spec = read_spec(archive, entry.get("spec"), printed)
+        if specs.setdefault(path, spec) != spec:
+            raise DamageError("'tables.plist' lists two tables in one store")
+        if len(specs) > limits.MAX_STORES:
+            raise DamageError(f"'tables.plist' lists more than {limits.MAX_STORES:,} tables")
+    if not specs:
+        raise DamageError("'tables.plist' lists no tables")
+    return specs
 
 
 def requirement_notes(requirements: Requirements) -> list[str]:

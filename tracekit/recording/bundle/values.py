@@ -20,6 +20,7 @@ from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.arrays import LOW, SharedArrays, Stacks, read_arrays
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.labels import Labels
+from tracekit.recording.bundle.stores import cache_small
 from tracekit.recording.bundle.types import KNOWN, EngineeringType, Storage
 from tracekit.recording.table import CellValue, Process, Thread
 
@@ -121,11 +122,10 @@ class RunValues:
         return read_arrays(self._files, f"{self._folder}/typedArrayUniquer")
 
     @Part
-    def type_list(self) -> list[EngineeringType | None]:
+    def type_list(self) -> Sequence[EngineeringType | None]:
         """Types by the number that typed parts have; None for types that are not known."""
         path = f"{self._folder}/EngineeringTypes.etypes"
-        archive = read_archive(self._files.read(path, limits.MAX_DESCRIPTION_BYTES), "'EngineeringTypes.etypes'")
-        return [KNOWN.get(archive.text(each) or "") for each in archive.items(archive.top.get("root"))]
+        return _types(self._files.read(path, limits.MAX_DESCRIPTION_BYTES))
 
     @Part
     def names(self) -> Names:
@@ -222,6 +222,12 @@ class RunValues:
                 return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
             case _:
                 return [_fixed_decimal(number) for number in numbers.tolist()]
+
+
+@cache_small
+def _types(data: bytes) -> Sequence[EngineeringType | None]:
+    archive = read_archive(data, "'EngineeringTypes.etypes'")
+    return [KNOWN.get(archive.text(each) or "") for each in archive.items(archive.top.get("root"))]
 
 
 def since_epoch(numbers: UInt64Array) -> IntArray:

@@ -79,12 +79,13 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame) -> pd.
 def metal_pipelines(events: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     """GPU functions that were compiled for the target: Metal's events, `function` in place of the message. O(n)."""
     compiled = is_any(events["name"], "FunctionCompiled") & is_any(events["subsystem"], _SHADERS)
-    compiled &= of_target(events, target)
-    chosen = events[compiled].reset_index(drop=True)
-    messages = categorical(chosen["message"])
+    rows = np.flatnonzero(compiled & of_target(events, target))
+    messages = categorical(events["message"])
     names = [_FUNCTION.match(str(message)) for message in messages.categories]
-    function = recode(messages.codes, [None if name is None else name[1] for name in names])
-    return chosen.assign(function=function)[["start_ns", "function", "process", "pid", "thread", "tid", "table", "row"]]
+    function = recode(messages.codes[rows], [None if name is None else name[1] for name in names])
+    others = {name: events[name].array.take(rows) for name in ("process", "pid", "thread", "tid", "table", "row")}
+    start_ns = events["start_ns"].to_numpy()[rows]
+    return pd.DataFrame({"start_ns": start_ns, "function": function, **others}, copy=False)
 
 
 _SHADERS = "com.apple.Metal.AGXSignposts"
