@@ -285,11 +285,11 @@ def test_what_only_many_recordings_show_is_found(tracekit, releases):
         ["Still", "iPhone Air", NEW_IPHONE.os_version, 1, 5.0],
     ]
     lost = asked(tracekit, releases, of_page("Did a model lose a compute unit with a system?"))
-    assert [[row[0], row[2], row[4]] for row in lost if row[1] == "iPhone 14 Pro"] == [
-        ["Net", "18.5 (22F76)", 6 / 8],
-        ["Net", "18.6 (22G86)", 0],
-        ["Still", "18.5 (22F76)", 2 / 5],
-        ["Still", "18.6 (22G86)", 2 / 5],
+    assert [[row[0], *row[2:]] for row in lost if row[1] == "iPhone 14 Pro"] == [
+        ["Net", "18.5 (22F76)", 2, 1, 6 / 8],
+        ["Net", "18.6 (22G86)", 2, 0, 0],
+        ["Still", "18.5 (22F76)", 2, 1, 2 / 5],
+        ["Still", "18.6 (22G86)", 2, 1, 2 / 5],
     ]
     devices = asked(tracekit, releases, of_page("How fast is each model on each device?"))
     assert devices == [
@@ -300,6 +300,12 @@ def test_what_only_many_recordings_show_is_found(tracekit, releases):
     ]
     matrix = tracekit("matrix", releases, "--label", "{device}", "--format", "csv")
     assert "iPhone Air" in matrix.out
+
+
+def test_a_model_whose_predictions_overlap_did_not_lose_its_compute_unit(tracekit, lake):
+    rows = asked(tracekit, lake, of_page("Did a model lose a compute unit with a system?"))
+    # As the sample was made: all on the Neural Engine, which of up to eight in flight it works for is often ambiguous.
+    assert [row[4] for row in rows if row[0] == "CaptionEncoder"] == [1]
 
 
 def test_conditions_choose_what_a_lake_compares(tracekit, releases):

@@ -200,7 +200,8 @@ class Result(Answer):
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
     own_savings_ns: int | None
-    """What the fix saves at most in this recording; None where that is unknown."""
+    """What the fix saves at most in this recording; None where that is unknown, and 0 where predictions in flight
+    together each take less (`cost.each`) and all of them as long."""
     extra_savings_ns: int | None
     """What it saves once the findings above are fixed; None where that is unknown."""
     related: tuple[Related, ...]
