@@ -33,6 +33,17 @@ def test_limits_are_taken_from_the_command_line(tracekit, samples, project):
     assert (wrong.status, "expected a share such as 90%, found '0.9'" in wrong.err) == (2, True)
 
 
+def test_a_limit_of_the_command_line_replaces_those_of_its_name(tracekit, samples, project):
+    project('[check.limits."Sharpen*"]\np95 = "12ms"\nloads = 0\n[check.limits."*"]\np95 = "1ms"\n')
+    run = samples / "sharpen_8bit.trace"
+    assert tracekit("check", run).status == 1
+    result = tracekit("check", run, "--p95", "20ms", "--json")
+    verdicts = [(item["subject"], item["verdict"]) for item in json.loads(result.out)["items"]]
+    # 13.27 ms, and one load.
+    assert sorted(verdicts) == [("loads", "failed"), ("p95", "passed")]
+    assert tracekit("check", run, "--p95", "20ms", "--loads", "1").status == 0
+
+
 def test_a_baseline_is_not_replaced(tracekit, samples, project):
     project("")
     tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")

@@ -15,6 +15,7 @@ from tracekit.testing import Model, Process, Scenario, write_export
 MS = 1_000_000
 WORKFLOW = Path(".github/workflows/tracekit.yml")
 ROOT = Path(__file__).parents[2]
+LEFT_OUT = "tracekit: iphone.json is the baseline, so it is not checked as a recording\n"
 
 
 @pytest.fixture(autouse=True)
@@ -35,13 +36,34 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
     assert (result.status, result.err) == (0, "")
     assert result.out.splitlines() == [
         f"wrote tracekit.toml: limits and allowed findings from {good}.trace",
-        f"wrote {WORKFLOW}: checks the reports in perf/ on each push",
+        f"wrote {WORKFLOW}: checks the reports in perf/ on each push; it only warns until you remove its line "
+        "`warn-only: true`",
         f"next: tracekit check {path}",
         f"next: tracekit analyze {path} -o perf/run.json, then commit perf/",
     ]
     assert tracekit("check", path).status == 0
     assert tracekit("check", samples / f"{slow}.trace").status == 1
     assert "\nloads = 1  # loads, cold and cached: 1 in " in Path("tracekit.toml").read_text("utf-8")
+
+
+def test_the_line_that_it_names_is_in_the_workflow(tracekit) -> None:
+    assert "`warn-only: true`" in tracekit("init").out
+    assert WORKFLOW.read_text("utf-8").count(" warn-only: true ") == 1
+
+
+def test_what_the_workflow_checks_may_lie_beside_the_baseline(tracekit, samples: Path) -> None:
+    path, perf = samples / "sharpen_float16.trace", Path("perf")
+    tracekit("init", path)
+    settings = Path("tracekit.toml")
+    settings.write_text(settings.read_text("utf-8").replace("#baseline = ", "baseline = "), "utf-8")
+    perf.mkdir()
+    assert tracekit("analyze", path, "-q", "-o", "perf/run.json").status == 0
+    assert tracekit("check", path, "--save-baseline").status == 0
+    for given in (sorted(perf.glob("*.json")), [perf]):
+        result = tracekit("check", *given)
+        assert (result.status, result.err) == (0, LEFT_OUT)
+    # Alone it is no recording.
+    assert "is a baseline" in tracekit("check", "perf/iphone.json").out
 
 
 def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:

@@ -81,7 +81,8 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         problems.append(_problem("baseline", str(error)))
     try:
         typed = ((name, getattr(arguments, name.replace("-", "_"))) for name in NAMES)
-        limits = (*settings.check.limits, *(Limit("*", name, value) for name, value in typed if value is not None))
+        given = {name: Limit("*", name, value) for name, value in typed if value is not None}
+        limits = (*(limit for limit in settings.check.limits if limit.name not in given), *given.values())
         return check(
             recordings,
             replace(settings.check, limits=limits),
@@ -98,7 +99,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
     try:
-        everything = measure_all(recordings_in(*arguments.path), arguments, request)
+        everything = measure_all(_without_baseline(arguments, request.settings), arguments, request)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
@@ -106,6 +107,16 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
     return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
+
+
+def _without_baseline(arguments: Namespace, settings: Config) -> list[str]:
+    """The recordings that paths mean. `perf/*.json` may also name the baseline beside them, which is none of the build;
+    alone it stays, and is refused."""
+    given, baseline = recordings_in(*arguments.path), _baseline_path(arguments, settings)
+    others = [path for path in given if baseline is None or Path(path).resolve() != baseline.resolve()]
+    if baseline is not None and others and len(others) < len(given):
+        narrate(f"tracekit: {baseline.name} is the baseline, so it is not checked as a recording")
+    return others or given
 
 
 def _history_items(arguments: Namespace, request: Request, recordings: Sequence[Measurements]) -> list[Item]:

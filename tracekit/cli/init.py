@@ -49,7 +49,10 @@ def run(arguments: Namespace) -> ExitStatus:
     write_file(settings, "\n".join(_settings(recording)) + "\n")
     write_file(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
     what = "all settings commented out" if recording is None else f"limits and allowed findings from {recording.source}"
-    emit(f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push\n")
+    emit(
+        f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push; "
+        "it only warns until you remove its line `warn-only: true`\n"
+    )
     for severity, ids in _found(recording).items() if recording is not None else ():
         count = format_count(len(ids), f"{severity} finding")
         narrate(f"tracekit: {FILE} allows {count} ({', '.join(ids)}); set {severity} = 0 once fixed")

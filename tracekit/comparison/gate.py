@@ -88,7 +88,7 @@ def check(
         items = [*environment_items(baseline, recordings, comparison, allowed=allowed.environment_change), *items]
     for recording in recordings:
         if not any(model.predictions for model in recording.models):
-            text = f"{recording.source} contains no predictions"
+            text = f"{recording.source} contains no predictions; `tracekit analyze` says what to record"
             items.append(Item(Verdict.ERROR, "input", None, text, recording.source))
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
