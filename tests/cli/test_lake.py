@@ -21,6 +21,7 @@ import pytest
 
 from tracekit.cli.main import main
 from tracekit.errors import TracekitError
+from tracekit.recording import open_recording
 from tracekit.testing import Model, Process, Scenario, write_bundle
 from tracekit.testing.machines import IPHONE, NEW_IPHONE
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
@@ -128,6 +129,7 @@ def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that
     (lake / ".adding").rmdir()
     assert "added 0 recordings" in (result := tracekit("lake", "add", lake, again, "--no-redact")).err
     assert "1 in it already" in result.err
+    assert "keeps its commit" not in result.err
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in lake.rglob("*") if path.is_file()} == before
     # As one leaves it that is killed before the last file is in its place.
     [run_id] = asked(tracekit, lake, "select run_id from runs where source = 'sharpen_8bit.trace'")[0]
@@ -136,6 +138,47 @@ def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that
     assert tracekit("history", lake, "--json").out.count('"recordings": 1') == 2
     assert tracekit("lake", "add", lake, again).status == 0
     assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
+
+
+def test_forgotten_labels_are_given_as_the_message_says(tracekit, lake, samples):
+    path = samples / "sharpen_8bit.trace"
+    result = tracekit("lake", "add", lake, path, "--app-version", "1.2")
+    query = "select run_id, commit, app_version from runs where source = 'sharpen_8bit.trace'"
+    [(run_id, *labels)] = asked(tracekit, lake, query)
+    assert labels == ["4f2a91c", None]
+    [file] = re.findall(
+        "keeps its commit and app version; to change them, delete its file in runs, such as (.+), and", result.err
+    )
+    assert Path(file) == lake / "runs" / f"{run_id}.parquet"
+    Path(file).unlink()
+    assert "added 1 recording" in tracekit("lake", "add", lake, path, "--app-version", "1.2").err
+    assert asked(tracekit, lake, query) == [[run_id, None, "1.2"]]
+    assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
+
+
+def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracekit, lake, samples):
+    """Of 140 predictions that the hardware still shows."""
+    path = shutil.copytree(samples / "sharpen_8bit.trace", lake.parent / "damaged.trace")
+    tables = {entry.source for entry in open_recording(path, schemas=()).run.tables if entry.schema.startswith("ane-")}
+    for rows in path.glob("corespace/run1/core/stores/*/bulkstore"):
+        if rows.parent.name not in tables:
+            rows.write_bytes(rows.read_bytes()[:3_000])
+    for _ in range(2):
+        result = tracekit("lake", "add", lake, path)
+        assert result.status == 2
+        assert "damaged.trace: table coreml-os-signpost cannot be read: " in result.err
+        assert "1 with tables that cannot be read" in result.err
+    unreadable = "select source, unreadable from runs where unreadable is not null"
+    [(source, names)] = asked(tracekit, lake, unreadable)
+    assert source == "damaged.trace"
+    assert "coreml-os-signpost cannot be read: " in names
+    result = tracekit("sql", lake, "select origin, count(*) from predictions group by all order by all", "--json")
+    said = json.loads(result.out)
+    assert said["rows"] == [["core-ml", 276 + 280], ["hardware", 140]]
+    assert "of 1 of 4 recordings" in said["coverage"][0]["note"]
+    assert "these calls are inferred, see the column origin" in said["coverage"][0]["note"]
+    whole = re.findall("`(from predictions semi join .+?)`", PAGE)[0]
+    assert asked(tracekit, lake, f"with whole as ({whole}) from whole select count(*)") == [[276 + 280]]
 
 
 def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, runs, tmp_path):

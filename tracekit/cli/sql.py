@@ -32,8 +32,9 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document
 from tracekit.report.choice import plain
-from tracekit.report.lake_reports import is_lake, runs_in
+from tracekit.report.lake_reports import RUNS, is_lake, runs_in
 from tracekit.request import Request, read_trace
+from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.trace import identity_of
 from tracekit.units import format_count
 
@@ -42,8 +43,8 @@ HELP = """\
 End a query with a semicolon. Tab completes views and columns.
 .views lists the views, .columns VIEW the columns of one; .quit ends."""
 Result = TypeVar("Result")
-Added = tuple[str | None, str]
-"""What became of a recording: its id, and why it was skipped, in one sentence."""
+Added = tuple[str | None, str, tuple[str, ...]]
+"""What became of a recording: its id, why it was skipped, in one sentence, and its tables that could not be read."""
 
 
 @dataclass(slots=True)
@@ -238,26 +239,36 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     paths = recordings_in(*arguments.path)
     work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
     # A worker that died may have added what another one then finds there.
-    before, new, known, skipped = runs_in(lake), set[str | None](), 0, 0
+    before, new, known, skipped, damaged = runs_in(lake), set[str | None](), list[str | None](), 0, 0
     request = request_from(arguments)
     results = results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost)
-    for path, (run_id, error) in zip(paths, results, strict=True):
+    for path, (run_id, error, unreadable) in zip(paths, results, strict=True):
         note_skipped(lake, path, error)
+        damaged += bool(unreadable)
+        for clause in unreadable:
+            narrate(f"tracekit: {plain(f'{Path(path).name}: {clause}')}")
         if error:
             skipped += 1
             narrate(f"tracekit: skipped: {plain(error)}")
         elif run_id in before | new:
-            known += 1
+            known.append(run_id)
         else:
             new.add(run_id)
-    others = [f"{known:,} in it already"] * bool(known) + [f"{skipped:,} skipped"] * bool(skipped)
+    counts = {"in it already": len(known), "skipped": skipped, "with tables that cannot be read": damaged}
+    others = [f"{count:,} {what}" for what, count in counts.items() if count]
     more = f" ({', '.join(others)})" if others else ""
     tell(arguments, f"added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
-    return ExitStatus.UNUSABLE if skipped else ExitStatus.DONE
+    if known and (arguments.commit or arguments.app_version):
+        file = Path(arguments.lake, RUNS, f"{known[0]}.parquet")
+        narrate(
+            "tracekit: a recording that is in it already keeps its commit and app version; to change them, "
+            f"delete its file in {RUNS}, such as {file}, and add it again"
+        )
+    return ExitStatus.UNUSABLE if skipped or damaged else ExitStatus.DONE
 
 
 def _lost(path: str) -> Added:
-    return None, f"{path}: {PROCESS_DIED}"
+    return None, f"{path}: {PROCESS_DIED}", ()
 
 
 def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
@@ -273,9 +284,9 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_versi
             report = judge(trace, request, None)
             views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
             add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
-        return run_id, ""
+        return run_id, "", unreadable_tables(trace.run.tables)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
-        return None, sentence_on(error, path, where)
+        return None, sentence_on(error, path, where), ()
 
 
 def _no_table(schema: str) -> pd.DataFrame:

@@ -77,8 +77,8 @@ BREAKDOWN = columns_of(
     "start_ns BIGINT start of the prediction",
     "model VARCHAR its model",
     "duration_ns BIGINT its duration: the sum of the parts up to `not_recorded_ns`, nulls left out",
-    "ane_ns BIGINT the Neural Engine worked for it; null where that is not known: it was not recorded, only requests show "
-    "it (`ane_requested_ns`), or it worked for one of several predictions in flight (`ambiguous_ns`)",
+    "ane_ns BIGINT the Neural Engine worked for it; null where that is not known: it was not recorded, only requests "
+    "show it (`ane_requested_ns`), or it worked for one of several predictions in flight (`ambiguous_ns`)",
     "gpu_ns BIGINT the GPU worked for it; null as `ane_ns`",
     "cpu_ns BIGINT Core ML computed on the CPU; null for inferred predictions, as the other parts up to `other_ns`",
     "data_before_ns BIGINT copies and conversions before the first compute activity",
@@ -170,6 +170,8 @@ RUNS = columns_of(
     *(f"{column.name} {column.type} {column.holds}" for column in RECORDING),
     "commit VARCHAR commit that was recorded; null where none was given",
     "app_version VARCHAR version of the app; null where none was given",
+    "unreadable VARCHAR tables that could not be read: rows are missing, or inferred from other tables (`origin`); "
+    "null where all could",
     "redacted BOOLEAN whether private texts were replaced",
     "report VARCHAR its JSON report, as a path in the lake",
     "tracekit_version VARCHAR what added it",

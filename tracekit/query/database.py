@@ -88,7 +88,7 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     notes = [f"{each.conclusion} {each.advice}".strip() for each in gaps]
     recorded = len(gaps) < len(entries) or not entries
     if rows and gaps and "Core ML" in view.instruments:
-        notes, recorded = ["Core ML recorded no calls; these are inferred, see the column origin."], True
+        notes, recorded = ["Core ML's own rows are missing; these calls are inferred, see the column origin."], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
         runtimes = format_names([*trace.requests["runtime"].unique()])

@@ -34,6 +34,7 @@ from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
 from tracekit.report.choice import plain
 from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake
 from tracekit.report.serialize import to_json
+from tracekit.trace.coverage import unreadable_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -111,7 +112,8 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
-    run = (run_id, *known_of_it, facts.commit, app_version, facts.redacted, address, __version__, VERSION)
+    unreadable = plain("; ".join(unreadable_tables(views.source.trace.run.tables))) or None
+    run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
     place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
     # A copy of a lake may lack the hidden folder.
     (lake / _ADDING).mkdir(exist_ok=True)
