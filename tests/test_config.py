@@ -201,6 +201,21 @@ def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recordin
     assert message not in capsys.readouterr().err
 
 
+def test_a_pattern_of_the_settings_that_matches_no_model_is_told(tmp_path, samples):
+    text = '[models."Nope*"]\nbudget = "30fps"\n[models."Sharpen*"]\nallow = 0.2\n[models.Gone]\nallow = 0.2\n'
+    path = written(tmp_path, text)
+    assert tracekit.analyze(samples / "sharpen_8bit.trace", config=path).recording.notes == (
+        "No model here matches the pattern 'Gone' of the settings.",
+        "No model here matches the pattern 'Nope*' of the settings.",
+    )
+    # Without any model, patterns say nothing.
+    assert not [
+        note
+        for note in tracekit.analyze(samples / "not_instrumented.trace", config=path).recording.notes
+        if "Nope" in note
+    ]
+
+
 def test_a_wish_of_the_settings_that_nothing_looks_at_is_told(tmp_path, recording):
     path = written(tmp_path, 'skip = ["missed-deadline", "unexpected-device"]\n[models.Other]\nbudget = "30fps"\n')
     assert tracekit.analyze(recording, config=path).recording.notes == (

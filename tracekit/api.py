@@ -23,7 +23,7 @@ from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.choice import Part, check_limits, shown_judgments, unknown_model, within_limits
+from tracekit.report.choice import Part, check_limits, plain, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
 from tracekit.report.whatif import WhatIf, what_if
@@ -185,7 +185,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         redact=request.redact,
         functions=request.functions,
         config=None if judging.path is None else judging.path.name,
-        notes=_unused_settings(judging),
+        notes=_unused_settings(judging, model_names(trace)),
         model_checks=judging.model_checks,
     )
     return replace(report, recording=replace(report.recording, commit=request.commit)), answers
@@ -295,10 +295,13 @@ def _judging(
     return judging
 
 
-def _unused_settings(judging: Config) -> tuple[str, ...]:
-    """Says which budget and which expected unit of the settings nothing looked at, one sentence each."""
+def _unused_settings(judging: Config, models: Collection[str]) -> tuple[str, ...]:
+    """Says which budget, which expected unit and which patterns of models of the settings nothing looked at, one
+    sentence each."""
     chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
-    return tuple(
+    patterns = sorted({*judging.model_settings, *(pattern for pattern, _ in judging.floors.settings)})
+    unmatched = [each for each in patterns if not any(matches(name, each) for name in models)] if models else []
+    return tuple(f"No model here matches the pattern '{plain(each)}' of the settings." for each in unmatched) + tuple(
         f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
         for key, wish in _REQUESTS.items()
         if any(key in overrides for overrides in (judging.settings, *judging.model_settings.values()))

@@ -20,7 +20,7 @@ from tracekit.errors import UsageError, unknown
 from tracekit.trace.runtimes.units import ALL_OWN, Units
 
 KEYS_OF_MODELS = {
-    "budget": Key('"30fps"', "time that a prediction may take, or the rate; for missed-deadline"),
+    "budget": Key('"30fps"', "time that a prediction may take, or the rate; a bare number is ms; for missed-deadline"),
     "expect": Key(
         '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for unexpected-device"
     ),

@@ -26,6 +26,15 @@ def written(tracekit, reload: Path, tmp_path: Path) -> Path:
     return path
 
 
+def test_settings_that_are_not_in_the_archive_are_named(tracekit, reload, tmp_path):
+    (tmp_path / "own.toml").write_text("", "utf-8")
+    path = tmp_path / "findings.zip"
+    assert tracekit("analyze", reload, "-o", path, "--config", tmp_path / "own.toml").status == 0
+    with zipfile.ZipFile(path) as archive:
+        assert "Take its settings: own.toml, which is not in this archive." in archive.read("report.md").decode()
+        assert "own.toml" not in archive.namelist()
+
+
 def test_the_files_are_what_the_manifest_says(written: Path, reload: Path) -> None:
     with zipfile.ZipFile(written) as archive:
         assert archive.namelist() == FILES

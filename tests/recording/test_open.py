@@ -125,7 +125,7 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
         ),
         (
             tmp_path / "shelf",
-            r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",
+            r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'shelf/run.trace'",
         ),
         (tmp_path / "absent.xml", r"^[^']*absent\.xml: no such file or directory$"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass a .trace bundle, or XML"),

@@ -26,6 +26,13 @@ def test_every_pattern_but_the_recording_itself_is_asked_once():
     assert len(patterns) == len(set(patterns))
 
 
+def test_without_any_evaluated_check_the_status_is_inconclusive(samples):
+    statuses = [
+        main(["diagnose", str(samples / f"{name}.trace"), "-q"]) for name in ("not_instrumented", "sharpen_8bit")
+    ]
+    assert statuses == [3, 0]
+
+
 def test_a_finding_answers_its_question(samples):
     diagnosis = diagnose(kept_analysis(samples / "style_transfer_reload.trace").report)
     answered = answers(diagnosis)

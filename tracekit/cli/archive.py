@@ -200,7 +200,10 @@ def issue_text(report: Report, command: str, identity: str, machine: str, *, lim
     document = report_document(replace(report, recording=recording))
     analyze = f"Analyze it with {report.tool.name} {report.tool.version}: "
     line = (analyze, Span(command, Role.CODE), f" ({machine})")
-    steps = section("How to reproduce", items((f"Take the recording: {identity}", line)), stays=True)
+    config = report.tool.config
+    settings = [f"Take its settings: {config}, which is not in this archive."] if config else []
+    lines = items((f"Take the recording: {identity}", *settings, line))
+    steps = section("How to reproduce", lines, stays=True)
     kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
     blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)

@@ -70,4 +70,5 @@ def run_diagnose(arguments: Namespace) -> ExitStatus:
         return diagnosis_document(diagnosis, everything=arguments.verbose or form != "text")
 
     deliver(arguments, files, document, {"json": lambda: to_json(diagnosis)})
-    return tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+    unusable = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+    return unusable or (ExitStatus.DONE if analysis.report.summary.evaluated else ExitStatus.INCONCLUSIVE)

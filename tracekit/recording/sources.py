@@ -120,7 +120,8 @@ def is_bundle(path: Path) -> bool:
 def bundle_inside(holder: str, name: str) -> UnreadableRecording:
     """The error for an input that holds trace bundles and no export."""
     return UnreadableRecording(
-        f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as {quote_name(name)}"
+        f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as "
+        f"{quote_name(f'{holder}/{name}')}"
     )
 
 

@@ -235,7 +235,7 @@ def test_the_size_of_weights_worth_compressing_is_an_option(inspected) -> None:
     assert isinstance(answer(model, "uncompressed-weights"), Passed)
     finding = answer(model, "uncompressed-weights", **{"uncompressed-weights.min_mb": 0.01})
     # 9,216 weights of two bytes; one byte each, or half a byte and a palette of 16 entries.
-    assert "18.4 KB of weights are stored as Float16" in finding.summary
+    assert "18.4 KB of large weights are stored as Float16" in finding.summary
     assert "8-bit quantization would save about 9.22 KB, 4-bit palettes would save about 13.8 KB" in finding.summary
     assert isinstance(
         answer(inspected("palettized_4bit"), "uncompressed-weights", **{"uncompressed-weights.min_mb": 0.01}), Passed

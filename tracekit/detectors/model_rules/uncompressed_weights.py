@@ -35,7 +35,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     words = name_list(f"{name} would save about {tk.format_bytes(saved[name])}" for name in ways)
     kinds = name_list(weight.stored or "" for weight in weights)
     return view.finding(
-        f"{tk.format_bytes(size)} of weights are stored as {kinds}: {words}.",
+        f"{tk.format_bytes(size)} of large weights are stored as {kinds}: {words}.",
         metrics,
         fix=NETWORK_FIX if all(part.kind == Kind.NEURAL_NETWORK for part in model.parts) else "",
     )
