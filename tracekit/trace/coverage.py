@@ -121,7 +121,7 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
     """Signs of execution outside the Core ML table. The GPU works for the screen, so its rows count with a model."""
     lane = hardware["lane"]
     work = (
-        ("the Neural Engine was active", int((lane == Lane.NEURAL_ENGINE).sum())),
+        ("the Neural Engine was active", int(is_any(hardware["kind"], Kind.ANE_EXEC).sum())),
         ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
     # Graphs add nothing where execution shows a model.
