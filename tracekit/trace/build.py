@@ -74,7 +74,10 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         models=model_frame(events if inferred is None else inferred.activity),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),
-        notes=(*binding.notes, *doubts(recording, events, hardware, None if inferred is None else inferred.activity)),
+        notes=(
+            *binding.notes,
+            *doubts(recording, run, events, hardware, None if inferred is None else inferred.activity),
+        ),
         sites=None if inferred is None else inferred.sites,
         sharing=shared,
         sample_source=source,
