@@ -20,6 +20,7 @@ from tracekit.comparison.comparison import (
     LABELS,
     NOT_RECORDED,
     Comparison,
+    EnvironmentDifference,
     check_repeats,
     compare,
     environment_differences,

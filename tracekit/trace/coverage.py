@@ -118,8 +118,9 @@ def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str,
         return f"{instrument.were} not recorded", instrument.record_with
     return (
         f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents",
-        f"if it was recorded, export it: {_export_command(contents, run, instrument.schemas)}; also export the table of "
-        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`",
+        f"if it was recorded, export it: {_export_command(contents, run, instrument.schemas)}; also export the "
+        "table of contents, which lists what was recorded: "
+        "`xcrun xctrace export --input run.trace --toc --output toc.xml`",
     )
 
 
