@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import accumulate, pairwise
 
 _DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -28,6 +29,14 @@ def format_duration(ns: float, resolution_ns: float = 0) -> str:
         if abs(ns) >= size * 0.999995:
             return f"{ns / size:.2f} {unit}"
     return f"{ns:.0f} ns"
+
+
+def format_parts(parts_ns: Sequence[float]) -> list[str]:
+    """Durations in ns that add up, with two decimals of one unit: as shown they add up to their sum as shown."""
+    whole = sum(parts_ns)
+    size, unit = next((each for each in _DURATION_UNITS if whole >= each[0] * 0.999995), _DURATION_UNITS[-1])
+    ends = [round(100 * end / size) for end in accumulate(parts_ns, initial=0)]
+    return [f"{(end - start) / 100:.2f} {unit}" for start, end in pairwise(ends)]
 
 
 def format_time(ns: float, resolution_ns: float = 0) -> str:

@@ -15,6 +15,7 @@ from tracekit.testing import Draws, Model, Scenario, gpu, neural_engine, start_r
 from tracekit.trace.instruments.catalogue import SCHEMAS
 
 MS = 1_000_000
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_traces"
 CORE = "corespace/run1/core"
 CORE_ML = "coreml-os-signpost"
 SHARED = ("strings", "typedArrayUniquer/integeruniquer.data")
@@ -188,3 +189,18 @@ def test_a_table_left_out_of_an_export_is_not_damaged(tracekit, reload_xml: Path
     (folder / "metal-gpu-intervals.xml").unlink()
     result = tracekit("analyze", folder)
     assert (result.status, "cannot be read" in result.err) == (0, False)
+
+
+def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Path, damaged, tmp_path: Path) -> None:
+    """It was recorded, so recording it would not help, and no tool exports what is not there."""
+    copy = "cut off: copy the bundle again from where it was recorded"
+    said = " ".join(tracekit("analyze", damaged(file_of(recordings / "good.trace", "time-profile"))).out.split())
+    assert f"Call Stacks were recorded but are {copy}" in said
+    assert "Time Profiler" not in said
+    bad = Path(shutil.copytree(SAMPLES / "sharpen_8bit.trace", tmp_path / "bad.trace"))
+    (bad / sources(bad)[CORE_ML]).write_bytes(b"damage")
+    said = " ".join(tracekit("analyze", bad, "-v").out.split())
+    assert said.startswith("Inconclusive: Core ML was recorded but is cut off.")
+    assert f"checks: Core ML was recorded but is {copy}" in said
+    assert "(Core ML's table cannot be read)" in said
+    assert "xctrace export" not in said

@@ -306,3 +306,14 @@ def test_a_recording_without_a_model_does_not_count_for_it():
     net, other = model("Net", np.full(50, 10_000_000)), model("Other", np.full(50, 10_000_000))
     found = compare([of_models(net)] * 3, [of_models(net), of_models(net), of_models(other)]).models[0]
     assert (found.name, found.left_out) == ("Net", (0, 1))
+
+
+def test_recordings_of_two_apps_without_a_common_model_fix_nothing(measured):
+    comparison = compare([measured("meal_planner")], [measured("local_chat")])
+    assert [(one.what, one.before, one.after) for one in comparison.unfair if one.what == "target"] == [
+        ("target", "MealPlanner", "LocalChat")
+    ]
+    assert {(one.id, one.status, one.reason) for one in comparison.findings} == {
+        ("load-before-first-token", FindingStatus.NOT_COMPARABLE, "only before: no model in common"),
+        ("request-errors", FindingStatus.NOT_COMPARABLE, "only before: no model in common"),
+    }

@@ -56,7 +56,7 @@ def test_calls_are_counted_with_what_loads_took(inferred: ModelSummary) -> None:
     load = inferred.load
     assert load is not None
     timed = replace(inferred, load=replace(load, total_ns=3_225 * MS))
-    assert calls_words(timed) == "1 load 3.23 s · 9 predictions"
+    assert calls_words(timed) == "1 load ≥ 3.23 s · 9 predictions"
     assert calls_words(replace(inferred, load=None, loads=None, predictions=1)) == "1 prediction"
 
 

@@ -174,4 +174,18 @@ def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadabl
     trace = build_trace(recording)
     entry = trace.coverage_of("Core ML")
     assert (entry.state, entry.rows) == (TableState.UNREADABLE, None)
-    assert "bulkstore" in entry.conclusion
+    assert (entry.conclusion, entry.advice) == (
+        "Core ML was recorded but is cut off.",
+        "Copy the bundle again from where it was recorded.",
+    )
+
+
+def test_a_table_of_a_bundle_is_exported_under_the_name_of_its_file(tmp_path):
+    scenario = Scenario(Process("App", 42), duration_ns=1_000_000_000)
+    scenario.predict(Model("Net"), 0, 1_000)
+    bundle = write_bundle(scenario, tmp_path / "my run.trace")
+    for store in bundle.rglob("bulkstore"):
+        store.write_bytes(b"\0" * 5000)
+    entry = build_trace(open_recording(bundle)).coverage_of("Core ML")
+    assert entry.state is TableState.UNREADABLE
+    assert "xctrace export --input 'my run.trace' " in entry.advice

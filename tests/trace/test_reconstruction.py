@@ -214,9 +214,9 @@ def test_each_way_of_having_no_core_ml_row_leads_here(make, state):
     tables = {"empty": [make.coreml()], "missing": [], "unreadable": [make.unreadable("coreml-os-signpost", "damaged")]}
     trace = build_trace(make.recording(*tables[state], engine))
     assert trace.inferred
+    why = "Core ML's table cannot be read" if state == "unreadable" else "Core ML recorded none"
     assert trace.notes == (
-        "1 prediction inferred from Neural Engine activity (Core ML recorded none); actual durations are longer than "
-        "shown.",
+        f"1 prediction inferred from Neural Engine activity ({why}); actual durations are longer than shown.",
     )
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -17,8 +17,10 @@ import numpy as np
 from tracekit._version import __version__
 from tracekit.comparison import words
 from tracekit.comparison.comparison import (
+    LABELS,
     NOT_RECORDED,
     Comparison,
+    EnvironmentDifference,
     check_repeats,
     compare,
     environment_differences,
@@ -80,7 +82,7 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
         if any(same_recording(recording, other) for other in all_recordings):
             raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
         all_recordings.append(recording)
-    if differences := environment_differences(all_recordings[:1], all_recordings[1:]):
+    if differences := _that_count(environment_differences(all_recordings[:1], all_recordings[1:])):
         differs = f"{differences[0].what}: {differences[0].before}, {differences[0].after}"
         raise UsageError(f"recordings of different environments ({differs}); keep a baseline for each")
     nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(all_recordings, 1))
@@ -169,12 +171,17 @@ def _item(verdict: Verdict, subject: str, model: str | None, text: str, about: s
     return Item(verdict, subject, model, text, about, ("baseline",))
 
 
+def _that_count(differences: Iterable[EnvironmentDifference]) -> list[EnvironmentDifference]:
+    """An app may have another name in the next build; whether its models are there is asked for itself."""
+    return [one for one in differences if one.what != LABELS["target"]]
+
+
 def environment_items(
     baseline: Baseline, recordings: Sequence[Measurements], comparison: Comparison, *, allowed: bool
 ) -> Iterator[Item]:
     """An item for each difference of the environment, and one for recordings of the baseline itself."""
     ending = "; allowed" if allowed else "; to compare anyway: --allow-environment-change"
-    for one in comparison.unfair:
+    for one in _that_count(comparison.unfair):
         is_open = NOT_RECORDED in (one.before, one.after)
         verdict = Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE if is_open else Verdict.ERROR
         text = f"{one.what}: {one.before} in the baseline, now {one.after}{ending}"

@@ -27,6 +27,7 @@ LABELS = {
     "template": "template",
     "thermal": "thermal state",
     "input_type": "input type",
+    "target": "target",
 }
 """What each field of `Environment` is called."""
 
@@ -111,7 +112,7 @@ def compare(
     gaps = (
         words
         for name, words in LABELS.items()
-        if words not in known and any(getattr(one, name) is None for one in environments)
+        if name != "target" and words not in known and any(getattr(one, name) is None for one in environments)
     )
     counts, is_fair = (len(before), len(after)), not one_is_hot(before, after)
     models = [

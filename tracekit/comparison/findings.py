@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from tracekit.comparison.measurements import CheckResult, Measurements
+from tracekit.comparison.measurements import CheckResult, Measurements, names_of
 from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES
 
@@ -64,14 +64,20 @@ def finding_changes(
     """All findings of both sides, by check and status. `renamed` maps names before to names after.
 
     It is new or fixed where one side does not have it and the other one has: in each recording, or in so many that
-    chance hardly explains it, and clearly beyond its threshold. O(checks).
+    chance hardly explains it, and clearly beyond its threshold. Sides without a common model are other work: nothing is
+    new or fixed. O(checks).
     """
+    models = ({renamed.get(name, name) for name in names_of(before)}, set(names_of(after)))
+    unrelated = all(models) and models[0].isdisjoint(models[1])
     sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
     groups: dict[tuple[FindingStatus, str, str, tuple[Rate, Rate]], list[str | None]] = {}
     for check, model in dict.fromkeys(key for side in sides for outcomes in side for key in outcomes):
         answers = tuple(_Side.of(side, check, model) for side in sides)
         if any(side.rate.found for side in answers):
             status, reason = _status(*answers)
+            if unrelated and status is not FindingStatus.STILL_THERE:
+                which = "before" if answers[0].rate.found else "after"
+                status, reason = FindingStatus.NOT_COMPARABLE, f"only {which}: no model in common"
             groups.setdefault((status, check, reason, (answers[0].rate, answers[1].rate)), []).append(model)
     changes = [_change(key, models, sides) for key, models in groups.items()]
     order = list(FindingStatus)

@@ -30,6 +30,8 @@ class Environment:
     """Hottest thermal state in which a prediction began."""
     input_type: str | None
     """How the recording was read: a bundle or an export."""
+    target: str | None = None
+    """Name of the process that was recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,7 @@ def _environment(trace: Trace, facts: RecordingInfo, predicted_ns: IntArray) -> 
         template=facts.template,
         thermal=None if hottest == UNKNOWN else THERMAL_STATES[hottest],
         input_type=facts.input_type,
+        target=None if facts.target_kind == "all-processes" else facts.target,
     )
 
 

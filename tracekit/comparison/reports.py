@@ -93,6 +93,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
                 "template": facts["template"],
                 "thermal": measured["thermal"],
                 "input_type": facts["input_type"],
+                "target": None if facts["target_kind"] == "all-processes" else facts["target"],
             },
             "core_ml": measured["core_ml"],
             "models": measured["models"],

@@ -44,6 +44,8 @@ class Fix(NamedTuple):
     """One sentence: what is assumed of the fix."""
     overlaps: bool = False
     """What it saves follows from what waits for units, which inferred calls do not show."""
+    besides: str = ""
+    """One sentence: what is saved besides the time that the problem takes, where that is more."""
 
 
 def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -178,7 +180,9 @@ FIXES: dict[str, Fix] = {
     "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),
     "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
     "excess-data-copies": Fix(
-        _copies, "All copies and conversions go, with the time between them, as with buffers that are used in place."
+        _copies,
+        "All copies and conversions go, with the time between them, as with buffers that are used in place.",
+        besides="Savings include the gaps between copies.",
     ),
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),

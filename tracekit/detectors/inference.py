@@ -15,19 +15,30 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.characters import lower_first
 from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
+from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
 from tracekit.trace.frames import is_any, or_minus_one, texts_in
+from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
 from tracekit.units import format_error
 
 RECORD_CORE_ML: Final = "Record Core ML's own events: sign the target with get-task-allow."
 """Advice where inferred calls are not enough."""
+
+
+def unsure(trace: Trace, model: str | None, doubt: str) -> NotEvaluated:
+    """Not evaluated, since only Core ML's own events would tell; what helps where its table cannot be read."""
+    core_ml = trace.coverage_of(CORE_ML)
+    if core_ml.state is TableState.UNREADABLE:
+        return NotEvaluated(model, f"{core_ml.conclusion.rstrip('.')}; {lower_first(doubt)}", core_ml.advice)
+    return NotEvaluated(model, doubt, RECORD_CORE_ML)
 
 
 def stands_in(detector: AnyDetector, rows: pd.DataFrame) -> bool:
@@ -206,7 +217,7 @@ def settled(
     result = []
     for outcome in outcomes:
         asked = [(variant, each.get(outcome.model)) for variant, each in others if variant.is_asked(detector, outcome)]
-        answer = _settled(outcome, [other for _, other in asked], _doubt(detector, outcome, trace))
+        answer = _settled(trace, outcome, [other for _, other in asked], _doubt(detector, outcome, trace))
         single = _each_known(trace)[_of(answer, trace).index].all()
         if isinstance(answer, Finding) and detector.on_evidence and not single:
             # What may be several counts as one: the longest calls are those that it is surely compared with.
@@ -215,13 +226,13 @@ def settled(
     return result
 
 
-def _settled(outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> Outcome:
+def _settled(trace: Trace, outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> Outcome:
     confirming = {Finding: Finding, Passed: Passed | NotApplicable}.get(type(outcome))
     if confirming is None:
         return outcome
     if not all(isinstance(other, confirming) for other in others):
         doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
-    return NotEvaluated(outcome.model, doubt, RECORD_CORE_ML) if doubt else outcome
+    return unsure(trace, outcome.model, doubt) if doubt else outcome
 
 
 def _of(outcome: Outcome, trace: Trace) -> pd.DataFrame:

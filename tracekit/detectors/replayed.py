@@ -131,7 +131,8 @@ class Replays:
             # The time in which any is in flight stays: each takes less, and all together as long.
             return replace(finding, cost=given, savings_ns=0)
         cost = replace(given, ns=saved, share=min(share, 1.0), of=of, longest_wait_ns=min(given.longest_wait_ns, saved))
-        return replace(finding, cost=cost, savings_ns=saved)
+        besides = FIXES[name].besides if finding.cost is not None and saved > finding.cost.ns else ""
+        return replace(finding, cost=cost, savings_ns=saved, summary=f"{finding.summary} {besides}".rstrip())
 
     @cached_property
     def _covered_ns(self) -> IntArray:

@@ -9,7 +9,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
-from tracekit.detectors.inference import RECORD_CORE_ML, Variant, settled, source_sentence, stands_in, variants
+from tracekit.detectors.inference import Variant, settled, source_sentence, stands_in, unsure, variants
 from tracekit.detectors.options import (
     ModelSettings,
     Settings,
@@ -111,7 +111,7 @@ def _outcomes(
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
-                else NotEvaluated(view.name, "Its calls are known by their work on the hardware alone.", RECORD_CORE_ML)
+                else unsure(trace, view.name, "Its calls are known by their work on the hardware alone.")
                 if rows is not None and CORE_ML in detector.needs and not stands_in(detector, rows)
                 else _detect(detector, view, own_options[detector.id], view.name)
             )

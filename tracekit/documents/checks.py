@@ -11,7 +11,19 @@ from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.grouping import grouped
-from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
+from tracekit.render.blocks import (
+    Column,
+    Document,
+    Line,
+    Paragraph,
+    Role,
+    Section,
+    Span,
+    items,
+    present,
+    section,
+    table,
+)
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
 from tracekit.report.report import Result
@@ -26,18 +38,19 @@ COLUMNS: tuple[Column[Result], ...] = (
 )
 
 
-def not_evaluated_section(
-    remedies: Sequence[Remedy], checks: Sequence[Result], *, folded: bool = False
-) -> Section | None:
-    """What helps to evaluate the checks that were not; then errors, and what the lines leave out."""
+def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], *, few: bool = False) -> Section | None:
+    """What helps to evaluate the checks that were not; then errors, and what the lines leave out. `few`: a short text
+    only counts them."""
     rest: Iterator[Line] = (
         (Span(", ".join(each.checks), Role.STRONG), f": {each.rest or 'see Coverage'}")
         for each in remedies
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    listed = items(_remedies(remedies, checks), REMEDIES)
-    return section("Not evaluated", listed, more, name="checks", folded=folded)
+    count = format_count(len({check.id for check in with_outcome(checks, "not_evaluated")}), "check")
+    counted = Paragraph(f"{count}; -v says for each what helps") if few and remedies else None
+    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES)
+    return section("Not evaluated", counted, listed, more, name="checks")
 
 
 def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:

@@ -78,7 +78,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         (
             "findings",
             checks.not_evaluated_section(
-                remedies(report), report.results, folded=requests_alone and bool(summary.findings)
+                remedies(report), report.results, few=requests_alone and bool(summary.findings)
             ),
         ),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),

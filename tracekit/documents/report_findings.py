@@ -64,6 +64,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     # That stands with the time itself.
     caveats.pop(stacks_sentence(first.resolution_ns), None)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
+    cost = (f" ({format_count(len(models), 'model')})" if models else "") + savings
     return blocks.Card(
         label=INCONCLUSIVE if is_reason else group.severity,
         tone=Role.OPEN if is_reason else Role(group.severity),
@@ -85,7 +86,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
             _evidence(group),
             _measurements(group),
         ),
-        cost=(f" ({format_count(len(models), 'model')})" if models else "") + savings,
+        cost=cost or f": {first.summary.rstrip('.')}",
         more=Span(f"tracekit explain {first.id}", Role.CODE),
     )
 

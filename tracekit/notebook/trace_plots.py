@@ -105,7 +105,8 @@ class TracePlots:
         self._trace = trace
 
     def timeline(self, start_ms: float | None = None, end_ms: float | None = None) -> Axes:
-        """All lanes, or their part from `start_ms` to `end_ms`. A lane without events says why. O(intervals)."""
+        """The lanes of `view`, or their part from `start_ms` to `end_ms`, without operations and tools, which the app
+        named, and without the main thread where Core ML recorded its calls. An empty lane says why. O(intervals)."""
         report, timeline = seen(self._trace)
         low = timeline.start_ns if start_ms is None else start_ms * 1e6
         high = timeline.end_ns if end_ms is None else end_ms * 1e6

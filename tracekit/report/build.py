@@ -35,7 +35,7 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
-from tracekit.trace.coverage import issues_about_data, tables_of
+from tracekit.trace.coverage import issues_about_data, stacks_coverage, tables_of
 from tracekit.trace.filter import Shown
 from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
 from tracekit.trace.trace import Trace
@@ -72,7 +72,9 @@ def build_report(
     requests = summarize_requests(trace, shown)
     coverage = {entry.instrument: entry for entry in trace.coverage}
     stacks = coverage.get(CALL_STACKS)
-    if code is not None and stacks is not None and stacks.state is TableState.ROWS:
+    if trace.sampled is not None and trace.sampled.failures:
+        coverage[CALL_STACKS] = stacks_coverage(trace)
+    elif code is not None and stacks is not None and stacks.state is TableState.ROWS:
         said = f"{stacks.conclusion.rstrip('.')}; {symbols_sentence(code)}."
         coverage[CALL_STACKS] = replace(stacks, conclusion=said)
     sizes, names = levels(trace), {model.name for model in models}

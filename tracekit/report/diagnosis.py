@@ -38,6 +38,8 @@ class Leaf:
     """What to check outside the recording."""
     shows: str = ""
     """What a recording can show of it; empty for nothing."""
+    rests_on: str = ""
+    """The check without which nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     reasons = dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated)
     unseen = totals.not_evaluated + totals.errors
     if totals.passed:
-        answer = Answer.NOT_SEEN if unseen <= totals.passed else Answer.OPEN
+        never = leaf.rests_on in {check.id for check in not_evaluated}
+        answer = Answer.NOT_SEEN if unseen <= totals.passed and not never else Answer.OPEN
         counts = f"{format_count(totals.passed, 'check')} passed{f', {unseen} not evaluated' if unseen else ''}"
         looked_for = f"Recordings show {leaf.shows}: {counts}."
         return _leaf_answer(leaf, answer, [looked_for, *reasons], [*with_outcome(of_leaf, "passed"), *not_evaluated])
@@ -229,6 +232,7 @@ TREE: tuple[Branch, ...] = (
                 Pattern.MEMORY_GROWS,
                 "Memory use, with the Allocations and VM Tracker instruments.",
                 "instances, models that are loaded and not used, and the footprint where it was recorded",
+                "memory-growth",
             ),
             Leaf(
                 Pattern.OUT_OF_MEMORY_ON_LOAD,
@@ -266,7 +270,7 @@ TREE: tuple[Branch, ...] = (
         (
             Leaf(
                 Pattern.FAILED_REQUESTS,
-                "The error that `respond(to:)` throws, and `SystemLanguageModel.default.availability` on that device.",
+                "The error that a request throws; with Foundation Models, `SystemLanguageModel.default.availability`.",
                 "errors of requests, and how full the context window is",
             ),
         ),

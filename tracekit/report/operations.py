@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.analysis.operations import Operation, OperationPart, Part
+from tracekit.analysis.operations import Operation, Part
 from tracekit.analysis.requests import REQUEST, RequestSummary
 from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
-from tracekit.units import format_count, format_names, format_percent, format_time
+from tracekit.units import format_count, format_names, format_parts, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
@@ -139,9 +139,10 @@ def _count(operation: Operation) -> int:
     return operation.statistics.count if operation.statistics is not None else 0
 
 
-def part_words(part: OperationPart) -> str:
-    """A part and its mean: `Core ML 12.4 ms`."""
-    return f"{PART_WORDS[Part(part.part)]} {format_time(part.mean_ns, part.resolution_ns)}"
+def parts_words(operation: Operation) -> list[str]:
+    """Each part and its mean: `Core ML 12.43 ms`."""
+    means = format_parts([part.mean_ns for part in operation.parts])
+    return [f"{PART_WORDS[Part(part.part)]} {mean}" for part, mean in zip(operation.parts, means, strict=True)]
 
 
 def place_words(operation: Operation) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.quantities import phase_id
 from tracekit.report.formatting import exact_moment, word_list
-from tracekit.report.time_breakdown import is_inferred
+from tracekit.report.time_breakdown import AT_LEAST, is_inferred
 from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
 from tracekit.units import format_count, format_error, format_percent, format_time
 
@@ -28,10 +28,13 @@ MAIN_SHARE: Final = 0.1
 
 
 def calls_words(model: ModelSummary) -> str:
-    """`1 load 3.23 s · 9 predictions`: the loads with what they took together."""
+    """`1 load ≥ 3.23 s · 9 predictions`: the loads with what they took together. Call stacks show a load from its first
+    sample to its last, and not while its thread waited before and after."""
     parts = []
     if model.load is not None and model.loads:
-        parts.append(f"{format_count(model.loads, 'load')} {format_time(model.load.total_ns, model.resolution_ns)}")
+        least = AT_LEAST if model.resolution_ns else ""
+        took = format_time(model.load.total_ns, model.resolution_ns)
+        parts.append(f"{format_count(model.loads, 'load')} {least}{took}")
     if model.predictions:
         parts.append(format_count(model.predictions, "prediction"))
     return " · ".join(parts)

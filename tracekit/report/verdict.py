@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
+from tracekit.characters import lower_first
 from tracekit.detectors.inference import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
@@ -18,7 +19,7 @@ from tracekit.report.operations import UNCHECKED
 from tracekit.report.report import Report, Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, INSTRUMENTS
 from tracekit.trace.trace import Coverage
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 
 def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
@@ -106,6 +107,10 @@ def remedies(report: Report) -> list[groups.Remedy]:
         others_said = [said for said in dict.fromkeys((*reasons, record)) if said not in (text, *covered)]
         rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
         # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
+        said = " ".join(reasons)
+        cut = [each for each in report.coverage if each.conclusion.rstrip(".") in said and "cut off" in each.conclusion]
+        if cut and record == cut[0].advice:
+            text = f"{_lost(cut)}: {lower_first(record)}"
         short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")
         line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (clause(short), "")
         lines.append(groups.Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
@@ -113,6 +118,13 @@ def remedies(report: Report) -> list[groups.Remedy]:
         flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
         lines.append(groups.Remedy(names(recordable, report.results), f"record with {flags}"))
     return lines
+
+
+def _lost(cut: Sequence[Coverage]) -> str:
+    """That these instruments were recorded and cut off, which the same remedy helps."""
+    if len(cut) == 1:
+        return cut[0].conclusion.rstrip(".")
+    return f"{format_names([entry.instrument for entry in cut])} were recorded but are cut off"
 
 
 def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None:

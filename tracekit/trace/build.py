@@ -64,6 +64,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
+    calls = None if inferred is None else inferred.activity
     trace = Trace(
         contents=recording.contents,
         activity=recorded_calls(_lane(events, Lane.ACTIVITY)) if inferred is None else inferred.activity,
@@ -74,7 +75,10 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         models=model_frame(events if inferred is None else inferred.activity),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),
-        notes=(*binding.notes, *doubts(recording, events, hardware, None if inferred is None else inferred.activity)),
+        notes=(
+            *binding.notes,
+            *doubts(recording, run, events, hardware, calls),
+        ),
         sites=None if inferred is None else inferred.sites,
         sharing=shared,
         sample_source=source,

@@ -7,9 +7,10 @@ stay, and a note says what was seen.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 import pandas as pd
 
@@ -19,7 +20,7 @@ from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Origin
 from tracekit.trace.frames import categorical, is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
-from tracekit.trace.instruments.catalogue import CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
+from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import of_target
@@ -41,6 +42,9 @@ _IF_CORE_ML_TOO = (
     "if the app uses Core ML too, sign the target with get-task-allow (`tracekit doctor --target APP` checks it) and "
     "start recording before the model loads"
 )
+COPY_AGAIN: Final = "copy the bundle again from where it was recorded"
+"""What helps where a table of a bundle is cut off."""
+_LOST: Final = ("is cut off", "file is missing from the bundle", "ends before them")
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
@@ -88,12 +92,20 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
             conclusion = f"{part} of {instrument.name} cannot be read, the others have no rows: {why}"
         elif all(NOT_EXPORTED in table.reason for table in unreadable):
             conclusion = f"{instrument.were} recorded but not exported"
+        elif all(map(_is_cut_off, unreadable)):
+            conclusion = f"{instrument.were} recorded but {'are' if instrument.plural else 'is'} cut off"
         else:
             conclusion = f"{instrument.were} recorded, but cannot be read: {why}"
-        advice = f"export them: {_export_command(run, dict.fromkeys(table.schema for table in unreadable))}"
+        sound = dict.fromkeys(table.schema for table in unreadable if not _is_cut_off(table))
+        advice = f"export them: {_export_command(contents, run, sound)}" if sound else COPY_AGAIN
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     known = None if state is TableState.UNREADABLE else rows
     return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))
+
+
+def _is_cut_off(table: Listed) -> bool:
+    """Whether rows of a bundle were lost, as in a copy, so that no tool can read them there."""
+    return any(words in table.reason for words in _LOST)
 
 
 def _reason(table: Listed) -> str:
@@ -106,15 +118,17 @@ def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str,
         return f"{instrument.were} not recorded", instrument.record_with
     return (
         f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents",
-        f"if it was recorded, export it: {_export_command(run, instrument.schemas)}; also export the table of "
-        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`",
+        f"if it was recorded, export it: {_export_command(contents, run, instrument.schemas)}; also export the "
+        "table of contents, which lists what was recorded: "
+        "`xcrun xctrace export --input run.trace --toc --output toc.xml`",
     )
 
 
-def _export_command(run: Run, schemas: Iterable[str]) -> str:
+def _export_command(contents: Contents, run: Run, schemas: Iterable[str]) -> str:
     wanted = " or ".join(f'@schema="{schema}"' for schema in schemas)
     path = f'/trace-toc/run[@number="{run.number}"]/data/table[{wanted}]'
-    return f"`xcrun xctrace export --input run.trace --xpath '{path}' --output tables.xml`"
+    source = shlex.quote(contents.source) if contents.source.endswith(".trace") else "run.trace"
+    return f"`xcrun xctrace export --input {source} --xpath '{path}' --output tables.xml`"
 
 
 def _evidence(hardware: pd.DataFrame) -> list[str]:
@@ -182,6 +196,12 @@ def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
     return trace.run.tables if sampled is None else mark_unreadable(trace.run.tables, sampled.failures)
 
 
+def stacks_coverage(trace: Trace) -> Coverage:
+    """Coverage of the call stacks, once they were read."""
+    run = replace(trace.run, tables=tables_of(trace))
+    return _coverage_of(trace.contents, run, next(each for each in INSTRUMENTS if each.name == CALL_STACKS))
+
+
 def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[TableEntry, ...]:
     """The list of tables, those unreadable that could not be understood; `failures` are reasons by schema."""
     return tuple(
@@ -216,15 +236,16 @@ def issues_about_data(issues: Iterable[str]) -> list[str]:
 
 
 def doubts(
-    recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
+    recording: Recording, run: Run, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
 ) -> list[str]:
-    """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. O(rows)."""
+    """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. `run` is the
+    one whose tables were read. O(rows)."""
     notes = (
         _several_files(recording),
         _without_duration(events),
-        _after_the_end(recording.run.duration_ns, events, "Core ML"),
-        _after_the_end(recording.run.duration_ns, hardware, "hardware"),
-        "" if inferred is None else _inferred(inferred),
+        _after_the_end(run.duration_ns, events, "Core ML"),
+        _after_the_end(run.duration_ns, hardware, "hardware"),
+        "" if inferred is None else _inferred(inferred, _why_none(run)),
     )
     return [note for note in notes if note]
 
@@ -265,24 +286,29 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     )
 
 
-def _inferred(calls: pd.DataFrame) -> str:
+def _why_none(run: Run) -> str:
+    """Why no call comes from Core ML's own table."""
+    lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
+    return "Core ML's table cannot be read" if lost else "Core ML recorded none"
+
+
+def _inferred(calls: pd.DataFrame, why: str) -> str:
     logged = is_any(calls["origin"], Origin.SIGNPOSTS)
     if logged.any():
         count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
         said = f"{count} from Core ML's signposts (its table holds none), with exact times."
-        return f"{said} {_inferred(calls[~logged])}".rstrip()
+        return f"{said} {_inferred(calls[~logged], why)}".rstrip()
     if calls.empty:
         return ""
     stacked = is_any(calls["origin"], Origin.CALL_STACKS)
     if stacked.any():
         return (
-            "Calls are inferred from call stacks (Core ML recorded none): "
-            f"{format_error(resolution_of(calls))} where the thread ran."
+            f"Calls are inferred from call stacks ({why}): {format_error(resolution_of(calls))} where the thread ran."
         )
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
     devices = texts_in(calls["device"])
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
-        f"{format_count(len(calls), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
+        f"{format_count(len(calls), 'prediction')} inferred from {source} ({why}); actual durations "
         "are longer than shown."
     )

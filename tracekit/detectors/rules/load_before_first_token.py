@@ -52,8 +52,8 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
     waits = tk.Intervals(starts, starts + first.astype(np.int64))
     up_to = "up to " if len(rows) > 1 else ""
     return asked.finding(
-        f"{tk.format_count(len(rows), 'request')} waited for a load before the first token: {up_to}"
-        f"{tk.format_time(load[worst])} of {tk.format_time(first[worst])}.",
+        f"{tk.format_count(len(rows), 'request')} waited for a load: {up_to}"
+        f"{tk.format_time(load[worst])} of {tk.format_time(first[worst])} to the first token.",
         metrics,
         late,
         cost=(

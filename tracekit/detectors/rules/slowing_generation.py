@@ -53,7 +53,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the time of tokens in long contexts with the line that short ones follow."""
     view, tokens = asked.view, _tokens(asked)
     if len(tokens.context) < options.min_tokens:
-        what = "generations" if asked.recorded else "tokens"
+        what = "requests" if asked.recorded else "tokens"
         return view.unknown(
             f"{len(tokens.context):,} {what} of known time and context, {options.min_tokens:,} needed.", RECORD_MORE
         )

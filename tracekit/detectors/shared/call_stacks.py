@@ -9,6 +9,7 @@ from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import AppWork, Blocking, runs_interface
 from tracekit.detectors.shared.options import AppWorkOptions
+from tracekit.trace.coverage import stacks_coverage
 
 
 class AppWorkWords(NamedTuple):
@@ -33,6 +34,9 @@ class AppWorkWords(NamedTuple):
 def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | None:
     """Precondition: call stacks show calls of Core ML."""
     sampled, profiled = view.trace.sampled, view.trace.profiled
+    if sampled is not None and sampled.failures and sampled.stacks.empty:
+        stacks = stacks_coverage(view.trace)
+        return view.unknown(stacks.conclusion, stacks.advice)
     if sampled is None or sampled.stacks.empty:
         reason = "No call stack could be read."
         if profiled is not None and profiled is not sampled:
