@@ -70,7 +70,7 @@ def test_signposts_show_no_instructions(scenario, judge):
     CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
     outcome = judge(scenario, ID)[None]
     assert isinstance(outcome, NotEvaluated)
-    assert "Foundation Models" in outcome.record
+    assert outcome.record == "Core AI language model did not log it: check it in the app."
 
 
 def test_too_few_requests_are_no_verdict(scenario, judge):

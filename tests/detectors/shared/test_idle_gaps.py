@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.handover import trace_of
+from tracekit.analysis import idle
 from tracekit.analysis.idle import idle_times
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.detectors.runner import run_detectors
@@ -68,7 +69,7 @@ def test_gaps_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     calls(scenario, work(20))
     trace = trace_of(scenario)
     min_calls_asked = []
-    monkeypatch.setattr(idle_gaps, "idle_times", lambda *count: min_calls_asked.append(count[-1]) or idle_times(*count))
+    monkeypatch.setattr(idle, "idle_times", lambda *count: min_calls_asked.append(count[-1]) or idle_times(*count))
     run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
     assert min_calls_asked == [100]
 
