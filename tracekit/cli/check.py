@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from os.path import realpath
 from pathlib import Path
 
 from tracekit.cli.commands import GITHUB
@@ -113,7 +114,8 @@ def _without_baseline(arguments: Namespace, settings: Config) -> list[str]:
     """The recordings that paths mean. `perf/*.json` may also name the baseline beside them, which is none of the build;
     alone it stays, and is refused."""
     given, baseline = recordings_in(*arguments.path), _baseline_path(arguments, settings)
-    others = [path for path in given if baseline is None or Path(path).resolve() != baseline.resolve()]
+    # `realpath` also takes links that lead back to themselves.
+    others = [path for path in given if baseline is None or realpath(path) != realpath(baseline)]
     if baseline is not None and others and len(others) < len(given):
         narrate(f"tracekit: {baseline.name} is the baseline, so it is not checked as a recording")
     return others or given
