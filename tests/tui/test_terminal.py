@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+from threading import Thread
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,10 +14,11 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tracekit.tui.terminal import Changes, TerminalCells
+from tracekit.tui.terminal import Changes, TerminalCells, TerminalDriver
 
 WIDTH, HEIGHT = 8, 2
 PLAIN = ("", "39", "49")
@@ -133,3 +137,22 @@ def test_what_is_there_already_is_not_written_again(shown) -> None:
 def test_after_the_terminal_was_resized_all_is_written(shown) -> None:
     shown.forget()
     assert Changes(shown, partly(strip("one   "))).render_segments(CONSOLE) == "\x1b[1;1Hone   "
+
+
+def test_nothing_reads_from_a_terminal_that_is_gone_once_the_driver_is_closed() -> None:
+    other_end, terminal = os.openpty()
+
+    async def driver_of(app: App[None]) -> TerminalDriver:
+        return TerminalDriver(app)
+
+    driver = asyncio.run(driver_of(App()))
+    driver.fileno = terminal
+    reading = Thread(target=driver.run_input_thread, daemon=True)
+    reading.start()
+    os.close(other_end)
+    reading.join(0.3)
+    assert reading.is_alive()
+    driver.close()
+    reading.join(5)
+    assert not reading.is_alive()
+    os.close(terminal)

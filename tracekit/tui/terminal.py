@@ -33,6 +33,11 @@ class TerminalDriver(LinuxDriver):
             with suppress(ArithmeticError, LookupError, ValueError):
                 super().run_input_thread()
 
+    def close(self) -> None:
+        """End all threads. Where the terminal went away, Textual can fail to stop the one that reads."""
+        self.exit_event.set()
+        super().close()
+
 
 def terminal_is_gone() -> bool:
     """Whether nobody is at the other end of standard input any more."""
