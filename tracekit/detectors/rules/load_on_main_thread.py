@@ -24,7 +24,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             return view.not_applicable("No load or compilation was recorded.")
         return view.unknown(
             f"{tk.format_count(int(loads.sum()), 'load')}, and no call stack shows on which thread.",
-            "Record again: Time Profiler takes a sample each ms, and sees loads of a few ms.",
+            "Record again: Time Profiler samples each ms, and sees loads of a few ms.",
         )
     if runs_interface(trace) is None:
         return view.unknown(
