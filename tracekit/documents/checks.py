@@ -48,7 +48,7 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], 
     )
     more = section("Reasons and advice", items(rest), folded=True)
     count = format_count(len({check.id for check in with_outcome(checks, "not_evaluated")}), "check")
-    counted = Paragraph(f"{count}; -v says for each what helps") if few and remedies else None
+    counted = Paragraph(count) if few and remedies else None
     listed = items(_remedies(remedies, checks), 0 if few else REMEDIES)
     return section("Not evaluated", counted, listed, more, name="checks")
 
