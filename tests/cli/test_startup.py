@@ -8,8 +8,6 @@ import sys
 import pytest
 
 LIGHTENED = "from tracekit.cli.process import lighten; lighten(); lighten()\n"
-OWN = "import sys; sys.modules['tracekit.own'] = sys.modules[__name__]; __name__ = 'tracekit.own'\n"
-"""What follows is of tracekit's own package, whose classes make their first few instances without being compiled."""
 CLASSES = """
 import copy, dataclasses, pickle
 from dataclasses import dataclass, field
@@ -84,12 +82,9 @@ def test_data_classes_behave_as_they_do_elsewhere() -> None:
     assert "FrozenInstanceError" not in expected
     assert "cannot assign to field 'name' cannot delete field 'x' a" in expected
     assert output(LIGHTENED + BEHAVIOR) == expected
-    assert output(LIGHTENED + OWN + BEHAVIOR) == expected
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 compiles all methods of a data class at once")
 def test_methods_of_data_classes_are_compiled_when_they_are_called_and_once() -> None:
     assert output(COMPILED).split() == ["6", "0"]
     assert output(LIGHTENED + COMPILED).split() == ["0", "3"]
-    assert output(LIGHTENED + OWN + COMPILED).split() == ["0", "3"]
-    assert output(LIGHTENED + OWN + COMPILED.replace("repr(Made(1)), repr(Made(1))", "1")).split() == ["0", "1"]

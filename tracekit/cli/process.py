@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from importlib.machinery import ModuleSpec
-from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -83,9 +83,9 @@ def lighten() -> None:
     of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
     most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
     starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
-    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are,
-    and that which makes instances only for more than a few: to compile it for hundreds of classes takes an eighth of
-    the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone."""
+    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
+    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
+    class at once; there they are left alone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "pandas" not in sys.modules:
@@ -114,49 +114,19 @@ class _CompiledLate:
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
 
-        compiled: list[Callable[..., Any]] = []
-        few = count(1 if name == "__init__" else _FEW)
+        @cache
+        def method() -> Callable[..., Any]:
+            return self._compile(name, *arguments, **options)
 
         def late(instance: object, /, *values: object, **named: object) -> Any:
-            owner = next((each for each in type(instance).__mro__ if each.__dict__.get(name) is late), None)
-            if next(few) < _FEW and owner is not None and _fill(owner, instance, values, named):
-                return None
-            if not compiled:
-                compiled.append(self._compile(name, *arguments, **options))
-            if owner is not None:
-                compiled[0].__qualname__ = late.__qualname__
-                setattr(owner, name, compiled[0])
-            return compiled[0](instance, *values, **named)
+            for each in type(instance).__mro__:
+                if each.__dict__.get(name) is late:
+                    method().__qualname__ = late.__qualname__
+                    setattr(each, name, method())
+            return method()(instance, *values, **named)
 
         late.__name__ = name
         return late
-
-
-_FEW = 6
-"""From so many instances on, to compile what makes them is worth it."""
-
-
-def _fill(owner: type, instance: object, values: tuple[object, ...], named: dict[str, object]) -> bool:
-    """Set the fields of an instance as the compiled `__init__` of its data class does; False, and nothing is set, where
-    that would not take these arguments, or may do more, and where the class is of another package."""
-    fields = dataclasses.fields(owner)
-    is_plain = all(each.init for each in fields) and not hasattr(owner, "__post_init__")
-    if not is_plain or not owner.__module__.startswith("tracekit."):
-        return False
-    given = dict(zip((each.name for each in fields if not each.kw_only), values, strict=False)) | named
-    filled = {}
-    for each in fields:
-        if each.name in given:
-            filled[each.name] = given[each.name]
-        elif each.default is not dataclasses.MISSING:
-            filled[each.name] = each.default
-        elif each.default_factory is not dataclasses.MISSING:
-            filled[each.name] = each.default_factory()
-    if len(given) < len(values) + len(named) or len(filled) < len(fields) or not given.keys() <= filled.keys():
-        return False
-    for key, value in filled.items():
-        object.__setattr__(instance, key, value)
-    return True
 
 
 class _NotForPandas:
