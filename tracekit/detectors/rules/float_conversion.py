@@ -63,9 +63,5 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
-    detect=detect,
+    needs=("Core ML",), options=Options, asks=(tk.any_prediction, tk.least_predictions, tk.least_mean), detect=detect
 )
