@@ -17,7 +17,7 @@ from tracekit.detectors.options import ModelChecks, ModelSettings, Number, Setti
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
-from tracekit.trace.runtimes.units import ALL_OWN, Units
+from tracekit.trace.runtimes.registry import ALL_OWN, Units
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; a bare number is ms; for missed-deadline"),

@@ -14,7 +14,7 @@ from standin.core_ml import StandIn
 from support.performance_reports import PRIVATE, wwdc22
 from tracekit.cli.dispatch import COMMANDS
 from tracekit.model_files.profiling import core_ml
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types
 from tracekit.query.views import VIEWS
 from tracekit.recording import open_contents
 from tracekit.recording.table import TableState

@@ -16,8 +16,7 @@ from support.performance_reports import wwdc22
 from tracekit.model_files import operations, specification
 from tracekit.model_files.facts import WeightState
 from tracekit.model_files.performance.read import load_performance_report
-from tracekit.model_files.read import read_model, read_subject
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types, read_model, read_subject
 from tracekit.model_files.untrusted import UnreadableModel
 
 pytestmark = needs_coremltools

@@ -40,8 +40,7 @@ from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
 from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null, sorted_by_start
-from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, runtimes
-from tracekit.trace.runtimes.units import Units
+from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
 from tracekit.units import format_count
 
 PHASES: Final = "phases"
