@@ -184,13 +184,13 @@ def test_other_things(tmp_path) -> None:
 
 
 def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> None:
-    specification.message_types.cache_clear()
-    monkeypatch.setattr(specification.importlib.util, "find_spec", lambda _name: None)
+    read.message_types.cache_clear()
+    monkeypatch.setattr(read.importlib.util, "find_spec", lambda _name: None)
     monkeypatch.delitem(sys.modules, "coremltools.proto", raising=False)
     try:
         sentence = refusal(built_models / "network.mlmodel")
     finally:
-        specification.message_types.cache_clear()
+        read.message_types.cache_clear()
     assert "needs coremltools" in sentence
     assert "xcrun coremlcompiler metadata" in sentence
 
