@@ -22,7 +22,7 @@ from tracekit.model_files.facts import Kind
 from tracekit.model_files.fixing import remedies
 from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
-from tracekit.model_files.profiling.predictions import compare_outputs
+from tracekit.model_files.profiling.measure import compare_outputs
 from tracekit.model_files.read import read_model
 from tracekit.recording.writing.files import check_folder as check_unused, make_folder
 from tracekit.report.formatting import command

@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from tracekit.testing import rows
-from tracekit.testing.cells import TableContent
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
+from tracekit.testing.schemas import TableContent
 from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
