@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from functools import cache
 from operator import is_
 from typing import Any, TypeVar, cast
 
@@ -91,20 +90,16 @@ def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> 
     if isinstance(value, dict):
         return {key: _with_strings(item, change, str(key)) for key, item in value.items()}
     changes = {}
-    for name in _arguments(type(value)):
+    # What `fields` gives, without making a list of it for each of many thousand values.
+    for name, field_of in getattr(value, "__dataclass_fields__", {}).items():
         old = getattr(value, name)
-        if type(old) in _PLAIN:
+        # What is not an argument follows from the other fields.
+        if type(old) in _PLAIN or not field_of.init:
             continue
         new = _with_strings(old, change, name)
         if new is not old:
             changes[name] = new
     return replace(value, **changes) if changes else value
-
-
-@cache
-def _arguments(kind: type) -> tuple[str, ...]:
-    """Fields of a dataclass but for those that follow from the others; none of another type."""
-    return tuple(name for name, field in getattr(kind, "__dataclass_fields__", {}).items() if field.init)
 
 
 def shorten(text: str, cells: int) -> str:
