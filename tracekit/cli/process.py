@@ -8,12 +8,11 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
+from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
@@ -89,7 +88,7 @@ def lighten() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _Lighter())
+        sys.meta_path.insert(0, _NotForPandas())
     compile_method = getattr(dataclasses, _COMPILE, None)
     if compile_method is not None and not isinstance(compile_method, _CompiledLate):
         setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
@@ -101,8 +100,6 @@ def let_go_of_recording() -> None:
     gc.collect(1)
 
 
-_DESCRIPTIONS = frozenset({"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"})
-"""Modules that do nothing but put texts for `help` at functions and types of numpy."""
 _COMPILE = "_create_fn"
 """What compiles one method of a data class, up to Python 3.12."""
 
@@ -132,16 +129,13 @@ class _CompiledLate:
         return late
 
 
-class _Lighter:
-    """A finder of modules that refuses pyarrow while pandas is imported, and puts off what describes functions."""
+class _NotForPandas:
+    """A finder of modules that refuses pyarrow while pandas is imported."""
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None = None, *_: object) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Leave every other module to the finders after it. Raises `ModuleNotFoundError`."""
         if fullname == "pyarrow":
             pandas = sys.modules.get("pandas")
             if getattr(getattr(pandas, "__spec__", None), "_initializing", False):
                 raise ModuleNotFoundError("tracekit has no use for it in pandas", name=fullname)
-        spec = PathFinder.find_spec(fullname, path) if fullname in _DESCRIPTIONS else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
-        return spec
+        return None

@@ -17,6 +17,7 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting, over_time, phases, time_breakdown
 from tracekit.report.formatting import ABSENT, frames
+from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES, file_rows
 from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails
@@ -156,16 +157,11 @@ def phases_section(models: Sequence[ModelSummary]) -> Section | None:
 
 def files_section(report: Report) -> Section | None:
     """What the files of the models say, a paragraph each; then their facts."""
-    if not (report.model_files or report.performance_reports):
-        return None
-    # What knows model files takes longer to load than a short report takes to make.
-    from tracekit.report.model_file_words import TITLE, file_rows
-
     rows = file_rows(report)
     lines = ((Span(row.model, Role.CODE), f"  {' '.join((f'{row.facts}.', *row.sentences))}") for row in rows)
     files = (Paragraph(line, brief=0 if at >= MODELS else None) for at, line in enumerate(lines))
     cards = items(blocks.Entry(Span(row.model, Role.CODE), row.card) for row in rows if row.card)
-    return section(TITLE, *files, section("Facts of the files", cards, folded=True), name="files")
+    return section(TITLE_OF_FILES, *files, section("Facts of the files", cards, folded=True), name="files")
 
 
 def time_section(models: Sequence[ModelSummary]) -> Section | None:

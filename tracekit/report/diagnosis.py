@@ -13,6 +13,7 @@ from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import end_reason, file_problems, moment
 from tracekit.report.groups import count_checks, outcome_by_check, with_outcome
+from tracekit.report.model_file_words import answer_from_files
 from tracekit.report.report import Report, Result
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
 
@@ -107,13 +108,7 @@ def diagnose(report: Report) -> Diagnosis:
 
 def _answer_of(leaf: Leaf, report: Report) -> LeafAnswer:
     """What the recording answers, or where no recording could, what model files do."""
-    answer = _answer(leaf, report.results)
-    if not (report.model_files or report.performance_reports):
-        return answer
-    # What knows model files takes longer to load than a short report takes to make.
-    from tracekit.report.model_file_words import answer_from_files
-
-    from_files = answer_from_files(leaf.pattern, report)
+    answer, from_files = _answer(leaf, report.results), answer_from_files(leaf.pattern, report)
     if from_files is None:
         return answer
     if leaf.shows:

@@ -13,6 +13,7 @@ from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
+from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
@@ -22,7 +23,6 @@ from tracekit.trace.samples import TIMED, Samples
 if TYPE_CHECKING:
     from tracekit.trace.calls.join import Joined
     from tracekit.trace.calls.owners import Owners
-    from tracekit.trace.calls.pieces import Pieces, Timeline
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 
@@ -49,9 +49,6 @@ def infer_calls(
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
-    # Not loaded for the recordings of most reports, which have Core ML's own rows.
-    from tracekit.trace.calls.pieces import pieces_of, timeline
-
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
@@ -92,6 +89,7 @@ def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int)
 def _framed(
     line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
 ) -> Inferred:
+    # Most reports are about recordings with Core ML's own rows.
     from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
     from tracekit.trace.calls.join import joined_calls
     from tracekit.trace.calls.names import keys_of, names_of
