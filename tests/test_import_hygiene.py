@@ -16,6 +16,7 @@ NOT_FOR_REPORTS = {
     "jsonschema",
     "lxml",
     "pyarrow",
+    "rich.console",
     "shtab",
     "textual",
     "google.protobuf",
