@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.statistics import sorted_by_group, sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits, positions_between, running_end
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -205,14 +205,16 @@ def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray
     prediction; where fewer than `MIN_FREE` show that, of all models; else 0. O(n log n)."""
     usual, longest = np.zeros((2, len(way)))
     for code in (np.zeros_like(model), model):
-        kind = 2 * code + first
-        groups = pd.Series(way[free]).groupby(kind[free])
-        known = (groups.size() >= MIN_FREE).reindex(kind, fill_value=False).to_numpy(np.bool_)
-        median, late = (
-            each.reindex(kind).to_numpy(np.float64) for each in (groups.median(), groups.quantile(USUAL_SHARE))
-        )
-        usual = np.where(known, median, usual)
-        longest = np.where(known, np.fmax(late, STANDS_OUT * median), longest)
+        kind = 2 * (code - code.min()) + first
+        group, size = kind[free], np.bincount(kind[free], minlength=int(kind.max()) + 1)
+        known = size >= MIN_FREE
+        ordered, begin, last = sorted_by_group(way[free].astype(np.float64), group), np.cumsum(size) - size, size - 1
+        begin, last, chosen = begin[known], last[known], known[kind]
+        median = (ordered[begin + last // 2] + ordered[begin + (last + 1) // 2]) / 2
+        low, part = begin + (USUAL_SHARE * last).astype(np.int64), USUAL_SHARE * last % 1
+        late = ordered[low] + (ordered[low + 1] - ordered[low]) * part
+        place = (np.cumsum(known) - 1)[kind[chosen]]
+        usual[chosen], longest[chosen] = median[place], np.maximum(late, STANDS_OUT * median)[place]
     return usual, longest
 
 

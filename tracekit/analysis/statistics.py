@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.quantities import quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, few_bits
 
 Values = TypeVar("Values", IntArray, FloatArray)
 
@@ -94,7 +94,10 @@ def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
 def sorted_by_group(values: Values, group: IntArray) -> Values:
     """The values by group, those of each ascending: shape (n,). O(n log n), for one group in a tenth of the time."""
     alone = not len(group) or bool((group == group[0]).all())
-    return np.sort(values) if alone else values[np.lexsort((values, group))]
+    if alone:
+        return np.sort(values)
+    order = np.argsort(values)
+    return values[order[np.argsort(few_bits(group[order]), kind="stable")]]
 
 
 def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int) -> FloatArray:

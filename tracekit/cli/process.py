@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
@@ -114,16 +113,17 @@ class _CompiledLate:
     def __call__(self, name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
         """The method, or one that takes its own place with it."""
 
-        @cache
-        def method() -> Callable[..., Any]:
-            return self._compile(name, *arguments, **options)
+        method: Callable[..., Any] | None = None
 
         def late(instance: object, /, *values: object, **named: object) -> Any:
-            for each in type(instance).__mro__:
-                if each.__dict__.get(name) is late:
-                    method().__qualname__ = late.__qualname__
-                    setattr(each, name, method())
-            return method()(instance, *values, **named)
+            nonlocal method
+            if method is None:
+                method = self._compile(name, *arguments, **options)
+                method.__qualname__ = late.__qualname__
+                for each in type(instance).__mro__:
+                    if each.__dict__.get(name) is late:
+                        setattr(each, name, method)
+            return method(instance, *values, **named)
 
         late.__name__ = name
         return late
