@@ -11,8 +11,7 @@ from tracekit.cli.reading import check_recordings
 from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
 from tracekit.recording import XctraceOptions
-from tracekit.tui.app import run as run_app
-from tracekit.tui.opening import Viewed
+from tracekit.tui.ahead import Ahead
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -27,7 +26,14 @@ def run(arguments: Namespace) -> ExitStatus:
     check_recordings(paths)
     # The screen belongs to the UI: nothing else is printed while it runs. A mistake in the settings is told before.
     request = request_from(arguments, xctrace=XctraceOptions(arguments.timeout))
-    problems = run_app(Viewed(paths, request, arguments.theme))
+    ahead = Ahead(paths, request)
+    try:
+        from tracekit.tui.app import run as run_app
+        from tracekit.tui.opening import Viewed
+
+        problems = run_app(Viewed(paths, request, arguments.theme, ahead.trace_of))
+    finally:
+        ahead.stop()
     for problem in problems:
         narrate(f"tracekit: {problem}")
     return ExitStatus.UNUSABLE if problems else ExitStatus.DONE

@@ -20,9 +20,10 @@ from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.action import Action, ActionError
+from tracekit.tui.ahead import Canceled
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
-from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
+from tracekit.tui.opening import ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
@@ -181,7 +182,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def _read_and_judge(self, progress: Callable[[Progress], None], go_on: Callable[[], None]) -> None:
         request = replace(self.viewed.request, progress=progress)
-        sessions = tuple(opening.read(path, request) for path in self.viewed.paths)
+        sessions = tuple(opening.read(path, request, self.viewed.trace_of) for path in self.viewed.paths)
         lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
         self.call_later(self._show_timeline, sessions, lanes)
         # Judging would compete with the first picture for the interpreter.
