@@ -31,15 +31,15 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     did = []
     for frame in (trace.data, trace.compute, trace.hardware):
         executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        chosen = executed | is_any(frame["lane"], Lane.DATA)
+        chosen = np.flatnonzero(executed | is_any(frame["lane"], Lane.DATA))
         times = Intervals.from_rows(frame).where(chosen)
         did.append((owner[or_minus_one(frame["prediction"])[chosen]], times.starts, times.ends))
     of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
-    ours = np.isin(of_row, prediction)
+    ours = np.flatnonzero(np.isin(of_row, prediction))
     group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
     end = np.concatenate((called, row_end[ours]))
-    is_row = np.arange(len(group)) >= len(prediction)
-    order = np.lexsort((is_row, time, group))
+    # Of what begins at once, a piece of work stands before the rows, as it does here.
+    order = np.lexsort((time, group))
     latest = np.empty_like(end)
     latest[order] = running_end(group[order], end[order])
     ready: IntArray = np.minimum(latest[: len(prediction)], begin)

@@ -79,7 +79,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
 
 def _threads(times: Intervals, model: IntArray) -> IntArray:
     """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap."""
-    codes, places = np.unique(model, return_inverse=True)
+    places, codes = pd.factorize(model, sort=True)
     names = codes.tolist()
     thread = {name: name for name in names}
     called = {name: times.where(model == name) for name in names}

@@ -8,7 +8,7 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import resolution_of
+from tracekit.trace.frames import categorical, resolution_of
 from tracekit.units import format_time
 
 MAX_EVIDENCE = 50
@@ -96,9 +96,8 @@ class Seen(Answering):
 def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
     """Rows of an event frame as evidence, and the time that each stands for. O(n)."""
     # Rows that a check put together need not have categories.
-    table = rows["table"].astype("category").cat.remove_unused_categories().cat
-    codes, numbers = table.codes.to_numpy(), rows["row"].to_numpy(dtype=np.int64)
-    return EvidenceColumns(times, codes, numbers, tuple(map(str, table.categories)))
+    table, numbers = categorical(rows["table"].astype("category")), rows["row"].to_numpy(dtype=np.int64)
+    return EvidenceColumns(times, table.codes, numbers, tuple(map(str, table.categories)))
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

@@ -256,7 +256,7 @@ def sweep(
     The four arrays have shape (n,). Windows need not be disjoint in time: intervals of different windows never meet.
     O(n log n + layers × n).
     """
-    keep = ends_ns > starts_ns
+    keep = np.flatnonzero(ends_ns > starts_ns)
     window, layer, starts_ns, ends_ns = window[keep], layer[keep], starts_ns[keep], ends_ns[keep]
     time = np.concatenate((starts_ns, ends_ns))
     # Small types: with a million intervals, these arrays are what a breakdown needs most memory for.
@@ -271,13 +271,16 @@ def sweep(
     for number in np.flatnonzero(np.bincount(layer, minlength=layers)):
         np.greater(np.cumsum(np.where(kind == number, change, 0), dtype=np.int32), 0, out=covered[number])
     length = np.diff(time, append=time[-1:])
-    lasting = covered.any(axis=0) & (length > 0)
-    covered = covered[:, lasting]
+    lasting = np.flatnonzero(covered.any(axis=0) & (length > 0))
+    covered = covered.take(lasting, axis=1)
+    lowest = np.zeros(len(lasting), np.int8)
+    for number in reversed(range(layers)):
+        lowest = np.where(covered[number], np.int8(number), lowest)
     return Steps(
         window=owner[lasting],
         start_ns=time[lasting],
         length_ns=length[lasting],
-        layer=covered.argmax(axis=0).astype(np.int8),
+        layer=lowest,
         covered=covered,
         edges=np.searchsorted(owner[lasting], np.arange(windows + 1)),
     )

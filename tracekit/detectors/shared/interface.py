@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.trace.frames import columns_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.model_files.facts import ModelFile
+
+_SHOWN = ("start_ns", "duration_ns", "model", "label", "table", "row")
+"""Columns of rows that are evidence."""
 
 
 class Interface(NamedTuple):
@@ -72,13 +74,15 @@ def copies_finding(
     view: tk.ModelView,
     summary: str,
     metrics: tuple[tk.Metric, ...],
-    rows: pd.DataFrame,
+    labels: tk.IntArray,
     copied_ns: int,
     words: str,
     *,
     fix: str = "",
 ) -> tk.Finding:
-    """The finding that data rows inside predictions show, with their time as its cost; `words` begin its basis."""
+    """The finding that data rows inside predictions show, by their index labels, with their time as its cost; `words`
+    begin its basis."""
+    rows = columns_of(view.data, _SHOWN).loc[labels]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
