@@ -30,7 +30,7 @@ class Ahead:
         self._tell: Callable[[Progress], None] = lambda _: None
         sys.setswitchinterval(_SWITCH_S)
         pool = ThreadPoolExecutor(1)
-        request = replace(request, progress=lambda done: self._tell(done))
+        request = replace(request, progress=self._progressed)
         self._read = {path: pool.submit(read_trace, path, request) for path in paths}
         pool.shutdown(wait=False)
 
@@ -39,6 +39,9 @@ class Ahead:
         if request.progress is not None:
             self._tell = request.progress
         return self._read[path].result()
+
+    def _progressed(self, done: Progress) -> None:
+        self._tell(done)
 
     def stop(self) -> None:
         """Give up what is still to be read: nobody waits for it."""
