@@ -167,8 +167,11 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     if group.shape != start.shape:
         raise ValueError("groups and intervals differ in number")
     keep = np.flatnonzero(end > start)
-    order = keep[np.lexsort((start[keep], few_bits(group[keep])))]
-    group, start, end = group[order], start[order], end[order]
+    group, start, end = group[keep], start[keep], end[keep]
+    # Rows in order of time, grouped by calls that follow one another, stand so already.
+    if (group[1:] < group[:-1]).any() or ((start[1:] < start[:-1]) & (group[1:] == group[:-1])).any():
+        order = np.lexsort((start, few_bits(group)))
+        group, start, end = group[order], start[order], end[order]
     if not group.size:
         return group, start, end
     reach = running_end(group, end)
