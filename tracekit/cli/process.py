@@ -101,8 +101,8 @@ def keep_freed_memory() -> None:
     # numpy has loaded it by now.
     import ctypes
 
-    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    for option, value in _ALLOCATOR.items() if set_option is not None else ():
+    set_option = getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)
+    for option, value in _ALLOCATOR.items():
         set_option(option, value)
 
 

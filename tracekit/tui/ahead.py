@@ -36,8 +36,7 @@ class Ahead:
 
     def trace_of(self, path: str, request: Request) -> Trace:
         """As `read_trace`, whose progress is told from now on. Raises as that, and what the progress raises."""
-        if request.progress is not None:
-            self._tell = request.progress
+        self._tell = request.progress or self._tell
         return self._read[path].result()
 
     def _progressed(self, done: Progress) -> None:
@@ -45,8 +44,8 @@ class Ahead:
 
     def stop(self) -> None:
         """Give up what is still to be read: nobody waits for it."""
+        self._tell = _give_up
 
-        def give_up(_: Progress) -> None:
-            raise Canceled
 
-        self._tell = give_up
+def _give_up(_: Progress) -> None:
+    raise Canceled
