@@ -102,12 +102,9 @@ def keep_freed_memory() -> None:
     import ctypes
 
     set_option = getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)
-    for option, value in _ALLOCATOR.items():
+    # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX of glibc.
+    for option, value in ((-1, 1 << 28), (-3, 1 << 25), (-8, 1)):
         set_option(option, value)
-
-
-_ALLOCATOR = {-1: 1 << 28, -3: 1 << 25, -8: 1}
-"""Options of `mallopt` in glibc: M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX."""
 
 
 def let_go_of_recording() -> None:

@@ -136,9 +136,8 @@ class EvidenceColumns:
     tables: tuple[str, ...]
 
     def rows_by_table(self) -> dict[str, IntArray]:
-        """Row numbers by table, of those with any. O(n) for each table."""
-        rows = {name: self.row[self.table == code] for code, name in enumerate(self.tables)}
-        return {name: numbers for name, numbers in rows.items() if numbers.size}
+        """Row numbers by table. O(n) for each table."""
+        return {name: self.row[self.table == code] for code, name in enumerate(self.tables)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
 from tracekit.tui.action import Action, ActionError
-from tracekit.tui.ahead import Canceled
 from tracekit.tui.commands import views
 from tracekit.tui.keys import Scope, Section, bindings
-from tracekit.tui.opening import ReadingProgressed, Viewed, evidence_masks
+from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
 from tracekit.tui.palette import ACTIONS, action_by_id
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import Judgment
 
 
+class Canceled(Exception):  # noqa: N818 - no error: the user wanted it
+    """The user gave up waiting."""
+
+
 @dataclass(frozen=True, slots=True)
 class Viewed:
     """What the user asked to see: the arguments of `tracekit view`."""

@@ -11,9 +11,6 @@ from tracekit.trace.frames import columns_of
 if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
 
-_SHOWN = ("start_ns", "duration_ns", "model", "label", "table", "row")
-"""Columns of rows that are evidence."""
-
 
 class Interface(NamedTuple):
     """The inputs and outputs of a model, by its file."""
@@ -80,9 +77,8 @@ def copies_finding(
     *,
     fix: str = "",
 ) -> tk.Finding:
-    """The finding that data rows inside predictions show, by their index labels, with their time as its cost; `words`
-    begin its basis."""
-    rows = columns_of(view.data, _SHOWN).loc[labels]
+    """The finding that data rows of these labels, inside predictions, show; `words` begin the basis of its cost."""
+    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[labels]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
