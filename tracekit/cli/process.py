@@ -95,11 +95,14 @@ def lighten() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let Linux's allocator keep what arrays leave for those that come, in one place for all threads. The system clears
-    what it gives anew, which is a twelfth of the time of a large recording; the peak grows no higher."""
+    """Let glibc keep what arrays leave for those that come, in one place for all threads. The system clears what it
+    gives anew, which is a twelfth of the time of a large recording; the peak grows no higher."""
+    if sys.platform != "linux":
+        return
     # numpy has loaded it by now.
     import ctypes
 
+    # Other C libraries of Linux have no such function.
     set_option = getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)
     # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX of glibc.
     for option, value in ((-1, 1 << 28), (-3, 1 << 25), (-8, 1)):
