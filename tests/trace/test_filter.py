@@ -171,7 +171,7 @@ def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> No
 
 
 def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
-    assert model_names(trace) == ["Pipeline", "Stage", "Style-A", "Style-B"]
+    assert model_names(trace) == ("Pipeline", "Stage", "Style-A", "Style-B")
 
 
 def test_a_range_keeps_what_starts_in_it_and_whole_predictions(trace: Trace) -> None:

@@ -150,12 +150,12 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
         wrapped = np.cumsum(np.concatenate([np.zeros(1), part, part[:block]]))
         sums.append(wrapped[block : block + count] - wrapped[:count])
     # Some draws at a time, so that the processor has at hand what it picks with and what it picked.
-    means, chunk = np.empty((RESAMPLES, len(sums))), max(MAX_PICKED // blocks, 1)
+    means, chunk = np.empty((len(sums), RESAMPLES)), max(MAX_PICKED // blocks, 1)
     for first in range(0, RESAMPLES, chunk):
         drawn = generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks))
         for index, of_part in enumerate(sums):
-            means[first : first + chunk, index] = of_part.take(drawn).sum(axis=1) / divisor
-    errors[some] = means.std(axis=0, ddof=1)
+            means[index, first : first + chunk] = of_part.take(drawn).sum(axis=1) / divisor
+    errors[some] = means.std(axis=1, ddof=1)
     return errors
 
 

@@ -137,7 +137,7 @@ class ModelView(Seen):
         """Times in which its predictions waited for the Neural Engine."""
         return engine_waits(self.trace, self.predictions, self.hardware)
 
-    @property
+    @cached_property
     def reference_time(self) -> tuple[int, str]:
         """Time of the model in Core ML."""
         return covered_ns(self.loads, self.compiles, self.predictions), "the model's"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis import idle as idleness
@@ -14,6 +13,7 @@ from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import medians_by_group
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 
@@ -138,7 +138,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
-    sequence = burst_numbers(rows)
+    sequence = view.cache.get(burst_numbers, lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
     return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
@@ -154,8 +154,9 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     perhaps = _blurred(view, idle) and (paced is idleness.Pacing.PERIODIC or not rest.all())
     rest |= perhaps
     if not rest.all() and int(rest.sum()) < max(min_calls, idleness.MIN_STRETCH):
-        beats = pd.Series(idle.distance_ns).groupby(stretch).median()
-        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats[beats.index >= 0]))
+        numbers, group = np.unique(stretch[~rest], return_inverse=True)
+        beats = medians_by_group(idle.distance_ns[~rest], group, len(numbers))
+        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats.tolist()))
     if paced is idleness.Pacing.PERIODIC and not perhaps:
         return SequenceGaps(idle, Activity.PACED, beats_ns=(float(np.median(idle.distance_ns)),))
     if not rest.all():
