@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.quantities import latencies
+from tracekit.analysis.quantities import latencies, median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 
@@ -106,7 +106,7 @@ def medians_of_thirds(durations_ns: IntArray, use: IntArray, min_count: int) -> 
         enough, third = size >= min_count, size // 3
         if enough.any():
             thirds = enough & (position < third), enough & (position >= size - third)
-            median_pairs.append(tuple(float(np.median(durations_ns[chosen])) for chosen in thirds))
+            median_pairs.append(tuple(median_of(durations_ns[chosen]) for chosen in thirds))
     first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
     return first, last
 
@@ -154,12 +154,12 @@ def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> 
         pieces = halves
     cuts = sorted(set(cuts))
     while len(cuts) > 2:
-        medians = [float(np.median(durations_ns[low:high])) for low, high in pairwise(cuts)]
+        medians = [median_of(durations_ns[low:high]) for low, high in pairwise(cuts)]
         ratios = [max(pair) / max(min(pair), 1.0) for pair in pairwise(medians)]
         if min(ratios) >= min_ratio:
             break
         del cuts[ratios.index(min(ratios)) + 1]
-    return tuple(Segment(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
+    return tuple(Segment(low, high - low, median_of(durations_ns[low:high])) for low, high in pairwise(cuts))
 
 
 def _shift(durations: IntArray) -> int | None:
@@ -220,7 +220,7 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     min_count = max(1, math.ceil(min_share * count))
     if count and not _may_part(durations_ns, (min_count - 1) // 2, min_ratio):
         one = np.array([count])
-        return Modes(np.array([np.median(durations_ns)]), one, one / count, np.zeros(count, np.int64))
+        return Modes(np.array([median_of(durations_ns)]), one, one / count, np.zeros(count, np.int64))
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.quantities import quantiles
+from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 
@@ -105,7 +105,7 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
     medians = np.full(count, np.nan)
     if some.sum() == 1:
         # A fifth of the time of a sort.
-        medians[some] = np.median(values)
+        medians[some] = median_of(values)
         return medians
     ordered = sorted_by_group(values.astype(np.float64), group)
     medians[some] = (ordered[(begins + (sizes - 1) // 2)[some]] + ordered[(begins + sizes // 2)[some]]) / 2

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tracekit.analysis.latency import ranks
-from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 
 RESAMPLES = 2_000
@@ -44,7 +44,7 @@ def block_length(values: FloatArray) -> int:
     count = len(values)
     if count < 4:
         return 1
-    dependence = max(map(_politis_white, (ranks(values), np.sign(values - np.median(values)))))
+    dependence = max(map(_politis_white, (ranks(values), np.sign(values - median_of(values)))))
     return int(np.clip(max(math.ceil(count ** (1 / 3)), dependence), 1, count // 4))
 
 

@@ -23,6 +23,8 @@ def loads_waited_for(
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
     call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
+    if loads.empty:
+        return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
     alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
