@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import covered_ns, medians_of_others
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
@@ -110,7 +110,7 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     """Times and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
-    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)
+    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_predictions(trace)
     chosen &= is_any(activity["level"], Level.TOP)
     columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]
     return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in columns})

@@ -20,31 +20,33 @@ from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where, texts_in
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
-def first_after_load(*activity: pd.DataFrame) -> BoolArray:
+def first_after_load(activity: pd.DataFrame) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
-    The rows may stand in several frames.
 
     Models and instances are distinguished by level too. A prediction before any load of the recording is not marked:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """
-    # To join whole frames of few rows takes longer than all else.
-    kind, level, model = (
-        joined_categories([categorical(rows[name]) for rows in activity]) for name in ("kind", "level", "model")
-    )
+    kind, level, model = (categorical(activity[name]) for name in ("kind", "level", "model"))
     is_load = is_any(kind, *LOAD_KINDS)
     chosen = np.flatnonzero((is_load | is_any(kind, Kind.PREDICTION)) & (model.codes >= 0))
     result = np.zeros(len(kind), dtype=bool)
-    loads, times = is_load[chosen], Intervals.from_rows(*activity).where(chosen)
-    instance = np.concatenate([or_minus_one(rows["instance"]) for rows in activity])[chosen]
+    loads, times = is_load[chosen], Intervals.from_rows(activity).where(chosen)
+    instance = or_minus_one(activity["instance"])[chosen]
     # A load takes its place in time at its end.
     time = np.where(loads, times.ends, times.starts)
     result[chosen] = _follows_load(loads, time, (level.codes[chosen], instance, model.codes[chosen]))
     return result
+
+
+@cached_by_trace
+def first_predictions(trace: Trace) -> BoolArray:
+    """`first_after_load` of the rows of the activity, kept as long as the trace is."""
+    return first_after_load(trace.activity)
 
 
 def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -> BoolArray:

@@ -152,9 +152,10 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     # Some draws at a time, so that the processor has at hand what it picks with and what it picked.
     means, chunk = np.empty((len(sums), RESAMPLES)), max(MAX_PICKED // blocks, 1)
     for first in range(0, RESAMPLES, chunk):
-        drawn = generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks))
+        # To add up rows takes a tenth of the time of adding up within rows.
+        drawn = np.ascontiguousarray(generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks)).T)
         for index, of_part in enumerate(sums):
-            means[index, first : first + chunk] = of_part.take(drawn).sum(axis=1) / divisor
+            means[index, first : first + chunk] = of_part.take(drawn).sum(axis=0) / divisor
     errors[some] = means.std(axis=1, ddof=1)
     return errors
 

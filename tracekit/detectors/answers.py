@@ -96,9 +96,11 @@ class Seen(Answering):
 def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
     """Rows of an event frame as evidence, and the time that each stands for. O(n)."""
     # Rows that a check put together need not have categories.
-    table = rows["table"].astype("category").cat.remove_unused_categories().cat
-    codes, numbers = table.codes.to_numpy(), rows["row"].to_numpy(dtype=np.int64)
-    return EvidenceColumns(times, codes, numbers, tuple(map(str, table.categories)))
+    table = pd.Categorical(rows["table"].array)
+    held = np.unique(table.codes[table.codes >= 0])
+    # As position among the tables that are held; -1 stays, for no table.
+    position = np.searchsorted(held, table.codes).astype(table.codes.dtype) - (table.codes < 0)
+    return EvidenceColumns(times, position, rows["row"].to_numpy(np.int64), tuple(map(str, table.categories[held])))
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
