@@ -98,9 +98,9 @@ def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
     # Rows that a check put together need not have categories.
     table = pd.Categorical(rows["table"].array)
     held = np.unique(table.codes[table.codes >= 0])
-    # As position among the tables that are held; -1 stays, for no table.
-    position = np.searchsorted(held, table.codes).astype(table.codes.dtype) - (table.codes < 0)
-    return EvidenceColumns(times, position, rows["row"].to_numpy(np.int64), tuple(map(str, table.categories[held])))
+    # The place among the tables that rows are of; that of no table stays -1.
+    place = np.searchsorted(held, table.codes).astype(table.codes.dtype) - (table.codes < 0)
+    return EvidenceColumns(times, place, rows["row"].to_numpy(np.int64), tuple(map(str, table.categories[held])))
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
