@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import medians_of_others
+from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
@@ -197,11 +197,9 @@ def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArra
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
     unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
-    activity = trace.activity
-    is_load = is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)
     # Inside loads of several models at once, a row without a name may be of either.
-    every = _inside(Intervals.from_rows(activity).where(is_load), unnamed)
-    covered = every[activity.index[is_load].get_indexer(loads.index)]
+    every = top_calls(trace, *LOAD_KINDS)
+    covered = _inside(Intervals.from_rows(every), unnamed)[every.index.get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
 
 

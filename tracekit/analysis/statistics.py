@@ -11,6 +11,9 @@ import pandas as pd
 from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.trace.events import Kind, Level
+from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
 
@@ -119,6 +122,12 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
     known = position >= 0
     weights = None if values is None else values[known]
     return np.bincount(position[known], weights, minlength=len(labels)).astype(np.int64)
+
+
+def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
+    """Rows of the activity that the app called, of these kinds."""
+    activity = trace.activity
+    return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.wording import NO_LOAD
 
 _MAX_NAMES = 5

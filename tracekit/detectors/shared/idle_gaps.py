@@ -12,8 +12,7 @@ from tracekit.analysis import idle as idleness
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
-from tracekit.analysis.memory import top_calls
-from tracekit.analysis.statistics import medians_by_group
+from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 
