@@ -19,7 +19,7 @@ from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
-from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
+from tracekit.trace.events import LOAD_KINDS, Kind, Origin
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -242,9 +242,8 @@ class TopLoads(NamedTuple):
 
 def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
-    activity = trace.activity
-    named = categorical(activity["model"]).codes >= 0
-    rows = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named)
+    rows = top_calls(trace, *LOAD_KINDS)
+    rows = rows_where(rows, categorical(rows["model"]).codes >= 0)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):

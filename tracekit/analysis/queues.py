@@ -248,9 +248,8 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
 
 
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
-    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`). The rows
-    themselves, with all columns, where all are such rows."""
+    """Execution rows of the Neural Engine among a model's hardware rows, at least with the columns of times, `model`,
+    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC)
     return hardware if executed.all() else rows_where(columns_of(hardware, _COLUMNS), executed)
 

@@ -241,10 +241,6 @@ def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Inde
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 
-_FEW = 10_000
-"""Below so many rows they are put in order by model as one, in half the time; more would stand in memory twice."""
-
-
 def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Iterator[pd.DataFrame]:
     """The frame in `count` parts: a row stands in each part that one of `models` names for it. O(n log n)."""
     rows_of = [np.flatnonzero(model >= 0) for model in models]
@@ -253,7 +249,8 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     order = np.lexsort((row, few_bits(model)))
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
-    if count > 1 and len(row) < _FEW:
+    # In half the time; more rows would stand in memory twice.
+    if count > 1 and len(row) < 10_000:
         frame, row = frame.take(row), np.arange(len(row))
     return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
 

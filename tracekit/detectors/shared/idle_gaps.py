@@ -228,9 +228,8 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
-    rows = view.predictions
-    sequence = burst_numbers(rows)
-    if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
+    sequence = burst_numbers(view.predictions)
+    if opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     return len(first) >= 2 and _follows_other_model(view, first)
@@ -239,12 +238,11 @@ def is_autoregressive(view: tk.ModelView) -> bool:
 def may_be_one_answer(view: tk.ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
-    rows = view.predictions
-    sequence = burst_numbers(rows)
+    sequence = burst_numbers(view.predictions)
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
-    long = opens_sequence(rows["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
+    long = opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
     return bool(long and works_longer(view, first)[0]) or _follows_other_model(view, first)
 
 
