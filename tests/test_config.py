@@ -276,7 +276,7 @@ def opened_by(monkeypatch, arguments):
     requests: list[Viewed] = []
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setattr("tracekit.cli.view.run_app", lambda request: requests.append(request) or [])
+    monkeypatch.setattr("tracekit.tui.app.run", lambda request: requests.append(request) or [])
     main(["view", *arguments])
     return requests[0] if requests else None
 

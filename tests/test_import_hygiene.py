@@ -16,21 +16,25 @@ NOT_FOR_REPORTS = {
     "jsonschema",
     "lxml",
     "pyarrow",
+    "rich.console",
     "shtab",
     "textual",
     "google.protobuf",
     "tracekit.comparison.comparison",
     "tracekit.comparison.latency",
     "tracekit.lanes",
-    "tracekit.model_files.read",
+    "tracekit.model_files",
     "tracekit.recording.bundle.symbolication",
     "tracekit.recording.export",
     "tracekit.recording.function_names",
     "tracekit.recording.writing",
     "tracekit.recording.xctrace.exporter",
     "tracekit.recording.xctrace.running",
+    "tracekit.report.flame",
     "tracekit.report.timeline",
+    "tracekit.report.whatif",
     "tracekit.testing",
+    "tracekit.trace.calls.join",
     "tracekit.tui",
 }
 """What a report on a bundle without call stacks has no use for."""
@@ -94,7 +98,7 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
-    assert own_modules(loaded) <= 296
+    assert own_modules(loaded) <= 258
 
 
 def own_modules(loaded: set[str]) -> int:

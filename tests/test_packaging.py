@@ -33,7 +33,6 @@ TESTING = {
     "bundle/symbols.py",
     "bundle/values.py",
     "bundle/write.py",
-    "cells.py",
     "code.py",
     "contents.py",
     "export_xml.py",

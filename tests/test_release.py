@@ -134,6 +134,15 @@ def test_what_is_tried_is_what_was_installed():
         script("release/try_wheel.py").main(Path(tracekit.__file__).parents[1], pure=False)
 
 
+def test_the_sources_to_try_may_be_named_as_the_workflow_names_them(tmp_path, monkeypatch, samples):
+    tried = script("release/try_wheel.py")
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "sample_traces").symlink_to(samples)
+    monkeypatch.chdir(tmp_path)
+    pure = importlib.util.find_spec("tracekit.recording.export._scan") is None
+    assert "style_transfer_reload" in tried.main(Path("sources"), pure=pure)
+
+
 WITHOUT_POSIX = """
 import os, signal, sys
 for module, names in (

@@ -26,7 +26,6 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.choice import Part, check_limits, plain, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
-from tracekit.report.whatif import WhatIf, what_if
 from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.file_matching import check_given
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from tracekit.recording.open import Paths
     from tracekit.report.report import Report, Result
     from tracekit.report.timeline import Timeline
+    from tracekit.report.whatif import WhatIf
     from tracekit.trace.trace import Trace
 
     Budgets = str | float | Sequence[str]
@@ -202,6 +202,8 @@ def answers_of(trace: Trace, request: Request, shown: Shown | None) -> tuple[Jud
 
 def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:
     """What fixing the findings of these checks, or of all, brings. Raises `UsageError` for one that found nothing."""
+    from tracekit.report.whatif import what_if
+
     report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
     said = what_if(trace, report.recording.source, answers, checks)
     return said if report.summary.evaluated else replace(said, nothing=report.summary.verdict)

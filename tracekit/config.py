@@ -4,7 +4,7 @@ gate look closed that is open."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ from tracekit.comparison.settings import FLOOR_KEYS, CheckSettings, Floors, Key,
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import LIMIT_KEY, UNIT_NUMBERS, parse_memory_limit, with_expectations
 from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
-from tracekit.detectors.options import ModelChecks, ModelSettings, Number, Settings, check_settings, choose, configure
+from tracekit.detectors.options import ChosenChecks, ModelSettings, Number, Settings, check_settings, choose, configure
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
-from tracekit.trace.runtimes.units import ALL_OWN, Units
+from tracekit.trace.runtimes.registry import ALL_OWN, Units
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; a bare number is ms; for missed-deadline"),
@@ -44,19 +44,11 @@ _OF_MODEL = (*KEYS_OF_MODELS, "checks")
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """What a project has set."""
+class Config(ChosenChecks):
+    """What a project has set. Options of recordings hold budget and expectation too."""
 
     path: Path | None = None
     """The file; None where nothing is set."""
-    only: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    settings: Settings = field(default_factory=dict)
-    """Options for all models, budget and expectation among them."""
-    model_settings: ModelSettings = field(default_factory=dict)
-    """Options by pattern of base names."""
-    model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Detectors left out, by pattern of base names."""
     fail_on: str | None = None
     check: CheckSettings = field(default_factory=CheckSettings)
     """What `tracekit check` holds a recording against."""
@@ -68,7 +60,7 @@ class Config:
     """Performance reports of the models, in the same form."""
     units: Units = ALL_OWN
     """Which signposts are operations of the app."""
-    model_checks: ModelChecks = field(default_factory=ModelChecks)
+    model_checks: ChosenChecks = field(default_factory=ChosenChecks)
     """What is set for the checks of model files, whose ids stand in the file among those of the detectors."""
 
 
@@ -118,12 +110,12 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     check_settings(detectors, settings, model_settings)
     checked = parse_check(table.get("check", {}), frozenset(of_recordings))
     return Config(
-        path,
         only,
         skip,
         settings,
         model_settings,
         model_skip,
+        path,
         _fail_on(table),
         checked,
         Floors(tuple(floors)),
@@ -134,12 +126,12 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     )
 
 
-def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ModelChecks:
+def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ChosenChecks:
     """What the file sets for checks of model files. `only` leaves none out where it names none of them."""
     detector_ids = {detector.id for detector in detectors}
     of_others = frozenset(ids) - detector_ids
     models = {pattern: (f'models."{pattern}".', part) for pattern, part in _tables(table, "models", "").items()}
-    checks = ModelChecks(
+    checks = ChosenChecks(
         only=_of(_names(table, "only", "", ids), detector_ids),
         skip=_of(_names(table, "skip", "", ids), detector_ids),
         settings=_options(table, "", without=of_others),

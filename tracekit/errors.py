@@ -11,7 +11,8 @@ status 2; `--debug` adds the traceback. `docs_page` is for messages that lead to
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -46,6 +47,15 @@ class MissingColumn(UnreadableRecording):
 
 class UsageError(TracekitError):
     """A name, option or value that the caller gave does not exist or does not fit."""
+
+
+@contextmanager
+def refusals(doing: str, kind: type[TracekitError] = TracekitError) -> Iterator[None]:
+    """What the operating system refuses meanwhile, as an error of ours: "cannot write report.html: disk full"."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"cannot {doing}: {error.strerror or error}") from error
 
 
 def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:

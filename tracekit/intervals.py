@@ -46,8 +46,11 @@ class Intervals:
 
     def where(self, chosen: BoolArray | IndexArray) -> Intervals:
         """Some of the intervals, by mask or position; themselves where a mask has all."""
-        if chosen.dtype == np.bool_ and chosen.all():
-            return self
+        if chosen.dtype == np.bool_:
+            # By position, numpy takes them in a fifth of the time.
+            chosen = np.flatnonzero(chosen)
+            if len(chosen) == len(self):
+                return self
         return Intervals(self.starts[chosen], self.ends[chosen])
 
     def joined(self, *others: Intervals) -> Intervals:
@@ -163,9 +166,12 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     group = _integers(groups)
     if group.shape != start.shape:
         raise ValueError("groups and intervals differ in number")
-    keep = end > start
-    order = np.lexsort((start[keep], few_bits(group[keep])))
-    group, start, end = group[keep][order], start[keep][order], end[keep][order]
+    keep = np.flatnonzero(end > start)
+    group, start, end = group[keep], start[keep], end[keep]
+    # Rows in order of time, grouped by calls that follow one another, stand so already.
+    if (group[1:] < group[:-1]).any() or ((start[1:] < start[:-1]) & (group[1:] == group[:-1])).any():
+        order = np.lexsort((start, few_bits(group)))
+        group, start, end = group[order], start[order], end[order]
     if not group.size:
         return group, start, end
     reach = running_end(group, end)
@@ -184,7 +190,8 @@ def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
     """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
     # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.
-    if not ((ends[1:] < ends[:-1]) & (groups[1:] == groups[:-1])).any():
+    falls = np.flatnonzero(ends[1:] < ends[:-1])
+    if not (groups[falls + 1] == groups[falls]).any():
         return ends
     by_end = np.lexsort((ends, groups))
     return ends[by_end[np.maximum.accumulate(_inverse(by_end))]]
@@ -303,8 +310,8 @@ def positions_between(first: IntArray, after: IntArray) -> IntArray:
 
 
 def _with_length(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    keep = ends > starts
-    return (starts, ends) if keep.all() else (starts[keep], ends[keep])
+    keep = np.flatnonzero(ends > starts)
+    return (starts, ends) if len(keep) == len(starts) else (starts[keep], ends[keep])
 
 
 def _check_bounds(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:

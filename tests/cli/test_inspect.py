@@ -117,7 +117,7 @@ def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch
 
 
 def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> None:
-    from tracekit.model_files.specification import message_types
+    from tracekit.model_files.read import message_types
 
     model = message_types().Model(specificationVersion=1)
     model.description.metadata.author = "jane@example.com"
@@ -131,7 +131,7 @@ def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> Non
 
 
 def test_private_values_of_stages_are_taken_out_too(tracekit, tmp_path) -> None:
-    from tracekit.model_files.specification import message_types
+    from tracekit.model_files.read import message_types
 
     model = message_types().Model(specificationVersion=1)
     stage = model.pipeline.models.add(specificationVersion=1)

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import validate
 
 from support.performance_reports import PRIVATE, experiments, many, xcode_json
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types
 from tracekit.report.serialize import schema_text
 
 

@@ -14,14 +14,14 @@ from standin.core_ml import StandIn
 from support.performance_reports import PRIVATE, wwdc22
 from tracekit.cli.dispatch import COMMANDS
 from tracekit.model_files.profiling import core_ml
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types
 from tracekit.query.views import VIEWS
 from tracekit.recording import open_contents
 from tracekit.recording.table import TableState
 from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
-from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.machines import Thread
 from tracekit.testing.rows import PointRow, SignpostRow, StateRow
+from tracekit.testing.schemas import Column, TableContent
 from tracekit.testing.stacks import LOAD, Frame, SampleRow, Stack, c_function
 from tracekit.tui import export as copied
 from tracekit.tui.opening import judge_session, read

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tracekit.testing import Model, Process, Scenario, read_rows, write_bundle, write_export
-from tracekit.testing.cells import Column, TableContent
 from tracekit.testing.rows import CoreMLRow
+from tracekit.testing.schemas import Column, TableContent
 from tracekit.testing.tables import tables_of
 
 MS = 1_000_000

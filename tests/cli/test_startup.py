@@ -7,6 +7,23 @@ import sys
 
 import pytest
 
+END = """
+import atexit, os, sys, threading, time
+from tracekit.cli import main
+
+class Held:
+    def __del__(self, write=os.write):
+        write(2, b"freed")
+
+def command(arguments):
+    atexit.register(print, "handler")
+    threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
+    return 3
+
+held, main.main = Held(), command
+sys.setprofile(WATCH)
+main.run()
+"""
 LIGHTENED = "from tracekit.cli.process import lighten; lighten(); lighten()\n"
 CLASSES = """
 import copy, dataclasses, pickle
@@ -88,3 +105,10 @@ def test_data_classes_behave_as_they_do_elsewhere() -> None:
 def test_methods_of_data_classes_are_compiled_when_they_are_called_and_once() -> None:
     assert output(COMPILED).split() == ["6", "0"]
     assert output(LIGHTENED + COMPILED).split() == ["0", "3"]
+
+
+@pytest.mark.parametrize(("watch", "rest"), [("None", ""), ("lambda *_: None", "freed")])
+def test_a_process_ends_at_once_when_everybody_is_done_but_where_a_profiler_watches(watch: str, rest: str) -> None:
+    code = END.replace("WATCH", watch)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "thread\nhandler\n", rest)

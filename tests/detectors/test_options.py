@@ -74,6 +74,6 @@ def test_settings_for_a_model_are_checked_too():
 def test_what_is_of_the_recording_cannot_be_set_for_one_model():
     detector = dataclasses.replace(DETECTORS[0])
     fields = {field.name: getattr(detector, field.name) for field in dataclasses.fields(Metadata)}
-    of_recording = RecordingDetector(**fields, detect=DETECTORS[0].detect)
+    of_recording = RecordingDetector(**fields)
     with pytest.raises(UsageError, match="applies to the whole recording, so it cannot be set for 'A' alone"):
         check_settings([of_recording], {}, {"A": {"reload-before-predict.min_loads": 1}})

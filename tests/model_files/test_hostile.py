@@ -13,11 +13,10 @@ import pytest
 from support.fuzz_models import models_in, run
 from support.models import needs_coremltools
 from support.performance_reports import wwdc22
-from tracekit.model_files import operations, specification
+from tracekit.model_files import operations, read
 from tracekit.model_files.facts import WeightState
 from tracekit.model_files.performance.read import load_performance_report
-from tracekit.model_files.read import read_model, read_subject
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types, read_model, read_subject
 from tracekit.model_files.untrusted import UnreadableModel
 
 pytestmark = needs_coremltools
@@ -185,20 +184,20 @@ def test_other_things(tmp_path) -> None:
 
 
 def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> None:
-    specification.message_types.cache_clear()
-    monkeypatch.setattr(specification.importlib.util, "find_spec", lambda _name: None)
+    read.message_types.cache_clear()
+    monkeypatch.setattr(read.importlib.util, "find_spec", lambda _name: None)
     monkeypatch.delitem(sys.modules, "coremltools.proto", raising=False)
     try:
         sentence = refusal(built_models / "network.mlmodel")
     finally:
-        specification.message_types.cache_clear()
+        read.message_types.cache_clear()
     assert "needs coremltools" in sentence
     assert "xcrun coremlcompiler metadata" in sentence
 
 
 def test_many_tiny_messages_are_refused_before_they_take_memory(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(specification, "SMALL_BYTES", 1_000)
-    monkeypatch.setattr(specification, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(read, "SMALL_BYTES", 1_000)
+    monkeypatch.setattr(read, "MAX_BYTES", 1_000_000)
     path = tmp_path / "layers.mlmodel"
     path.write_bytes(VERSION + field(500, b"\x0a\x00" * 3_500))
     assert "describes more than a model can hold" in refusal(path)

@@ -8,8 +8,7 @@ import pytest
 
 from support.models import CHANNELS, TARGETS, WEIGHTS, needs_coremltools
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState
-from tracekit.model_files.read import read_model, read_piped
-from tracekit.model_files.specification import message_types
+from tracekit.model_files.read import message_types, read_model, read_piped
 
 pytestmark = needs_coremltools
 

@@ -9,6 +9,7 @@ import pytest
 
 import tracekit
 from support.forms import short_text
+from support.scenarios import READ_ELEMENT
 from tracekit.api import analysis_of
 from tracekit.cli.dispatch import dispatch
 from tracekit.documents.report import report_file
@@ -16,7 +17,7 @@ from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.report import Report
 from tracekit.request import Request
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
-from tracekit.testing.stacks import READ_ELEMENT, app_function
+from tracekit.testing.stacks import app_function
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{9,}")
 """Code lies above 4 GB. Offsets into images and ids of the GPU's work are shorter."""

@@ -26,8 +26,7 @@ def blind(full: Report):
 
 def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(blind) -> None:
     checks = [blind("jitter", f"m{n}", f"Only {n} predictions.", "Record more.") for n in (1, 2, 3)]
-    assert len(skip_reasons(checks)) == 3
-    (obstacle,) = skip_reasons(checks, together=True)
+    (obstacle,) = skip_reasons(checks)
     assert obstacle.results == tuple(checks)
     assert obstacle.sentences == "Only 1 predictions. (2 similar reasons.) Record more."
 
@@ -38,7 +37,7 @@ def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> No
         blind("shape", "m1", "Only 1 of each.", "Record more."),
         blind("jitter", "m2", "They overlap.", "Record one at a time."),
     ]
-    assert [entry.sentences for entry in skip_reasons(checks, together=True)] == [
+    assert [entry.sentences for entry in skip_reasons(checks)] == [
         "Only 1. Record more.",
         "Only 1 of each. Record more.",
         "They overlap. Record one at a time.",
@@ -47,7 +46,7 @@ def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> No
 
 def test_one_reason_of_several_detectors_is_told_once(blind) -> None:
     checks = [blind(name, "m1", "Only 1.", "Record more.") for name in ("jitter", "shape")]
-    assert len(skip_reasons(checks, together=True)) == 1
+    assert len(skip_reasons(checks)) == 1
 
 
 def test_a_detector_says_of_how_many_models_only_where_it_is_not_all(blind) -> None:

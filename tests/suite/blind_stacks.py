@@ -16,6 +16,7 @@ from itertools import islice
 
 import numpy as np
 
+from support.scenarios import MAKE_READY, OPEN_MODEL
 from tracekit.testing import Draws, Scenario, rows, stacks
 from tracekit.testing.code import FIRST_NS, SAMPLE_NS
 from tracekit.testing.machines import Thread
@@ -24,7 +25,7 @@ from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread
 
 ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
-ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, stacks.OPEN_MODEL}
+ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, OPEN_MODEL}
 """Functions that lie in a call."""
 MS = 1_000_000
 BEGINS = 50
@@ -165,7 +166,7 @@ def _add_recorded(threads: Threads) -> None:
             for call in islice(within, 1):
                 begun = call.start_ns + _begins(call)
                 if start < begun and row.stack is not None:
-                    first = stacks.OPEN_MODEL if call.label.startswith(rows.LOAD) else stacks.BIND
+                    first = OPEN_MODEL if call.label.startswith(rows.LOAD) else stacks.BIND
                     outer = row.stack.frames[next(n for n, each in enumerate(row.stack.frames) if each in ASKS) :]
                     threads.spans[row.thread].append(Span(call.start_ns, min(begun, end), Stack((first, *outer))))
                 start, end = max(start, begun), min(end, call.end_ns)
@@ -221,14 +222,14 @@ def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
     if call.label != rows.COMPILE:
         cold = (stacks.COMPILE_ON_DEVICE,) if call.label == rows.LOAD_COLD else ()
         # Where the row does not tell a cold load from a cached one, stacks do not either.
-        told = (stacks.MAKE_READY,) if call.label == rows.LOAD else (*cold, stacks.LOAD_PROGRAM)
+        told = (MAKE_READY,) if call.label == rows.LOAD else (*cold, stacks.LOAD_PROGRAM)
         inner = (*told, stacks.LOAD)
     taken = [row for row in scenario.neural_engine if row.label in (rows.ENGINE_LOAD, rows.ENGINE_PREPARE)]
     waits = [(row.start_ns, row.start_ns + row.duration_ns) for row in taken]
     opened = call.start_ns
     if call.label != rows.COMPILE:
         opened += _begins(call)
-        yield call.start_ns, opened, (stacks.OPEN_MODEL, stacks.LOAD)
+        yield call.start_ns, opened, (OPEN_MODEL, stacks.LOAD)
     for start, end in _without(waits, opened, call.end_ns):
         yield start, end, inner
 

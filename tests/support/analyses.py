@@ -25,7 +25,7 @@ from tracekit.report.report import Report
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.file_matching import join_files
 from tracekit.trace.filter import Shown
-from tracekit.trace.runtimes.units import ALL_OWN
+from tracekit.trace.runtimes.registry import ALL_OWN
 from tracekit.trace.trace import Trace
 
 _answers, _run_detectors = api.judge_with_answers, api.run_detectors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.scenarios import derive_gpu_states
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Scenario
@@ -13,7 +14,7 @@ def add_context(scenario: Scenario) -> None:
     """Adds work of others on the GPU, states, a hang, a point of interest and a signpost; two rows are at one time."""
     scenario.gpu_work(5 * MS, 600_000, WINDOW_SERVER, frame=7)
     scenario.gpu_work(6 * MS, 600_000, None, channel="Compute", label="")
-    scenario.derive_gpu_states()
+    derive_gpu_states(scenario)
     scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
     scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
     scenario.hang(400 * MS, 120 * MS)

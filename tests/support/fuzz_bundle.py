@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import tracekit
 from support.bundle_snapshot import Snapshot, snapshot, unsaid
 from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
+from support.scenarios import derive_gpu_states
 from tracekit.errors import UnreadableRecording
 from tracekit.report.serialize import to_dict
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
@@ -75,7 +76,7 @@ def scenario(pid: int, predictions: int, *missing: str) -> Scenario:
     run.hang(300 * MS, 90 * MS)
     run.signposts.append(SignpostRow(7 * MS, 2 * MS, "Frame", "a.b", "c", "message"))
     run.points.append(PointRow(9 * MS, "Shutter", "a.b", "x"))
-    run.derive_gpu_states()
+    derive_gpu_states(run)
     return run
 
 

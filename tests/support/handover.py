@@ -25,9 +25,9 @@ from tracekit.recording.export.toc import read_toc
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Inputs, Source
 from tracekit.testing import export_xml
-from tracekit.testing.cells import Label
 from tracekit.testing.contents import toc_document
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.schemas import Label
 from tracekit.testing.stacks import Stack
 from tracekit.testing.tables import TIME_PROFILE
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from support.call_stacks import Sample
     from tracekit.recording.call_stacks import CallStacks
-    from tracekit.testing.cells import Cell, Column, TableContent
     from tracekit.testing.scenario import Scenario
+    from tracekit.testing.schemas import Cell, Column, TableContent
     from tracekit.testing.stacks import Frame
     from tracekit.trace.trace import Trace
 

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from tracekit.testing.apps import CLEAN_APPS, MS, async_app, camera_app, decoder_app, neural_engine_app
+from support.scenarios import CLEAN_APPS
+from tracekit.testing.apps import MS, async_app, camera_app, decoder_app, neural_engine_app
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import LOAD_CACHED, PREDICTION
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.scenarios import derive_gpu_states
 from tracekit.testing.machines import WINDOW_SERVER, Process
 from tracekit.testing.rows import ACTIVITY, COMPUTE, DATA, GpuStateRow, Model
 from tracekit.testing.scenario import Scenario
@@ -89,7 +90,7 @@ def test_gpu_states_tile_the_run_and_count_channels() -> None:
     scenario.gpu_work(10, 20, APP, channel="Compute")
     scenario.gpu_work(15, 5, APP, channel="Compute")
     scenario.gpu_work(20, 20, WINDOW_SERVER, channel="Fragment")
-    scenario.derive_gpu_states()
+    derive_gpu_states(scenario)
     assert scenario.gpu_states == [
         GpuStateRow(0, 10, 0),
         GpuStateRow(10, 10, 1),

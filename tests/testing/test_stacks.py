@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from support.handover import trace_of
+from support.scenarios import READ_ELEMENT
 from tracekit.analysis.code.sites import all_sites
 from tracekit.testing import Draws, Scenario, cpu, gpu, write_bundle, write_export
 from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import start_recording
-from tracekit.testing.stacks import READ_ELEMENT, app_function
+from tracekit.testing.stacks import app_function
 from tracekit.trace.build import open_trace
 from tracekit.trace.trace import Trace
 

@@ -142,7 +142,7 @@ def kept_session(path: str):
     return _read(path)
 
 
-def kept_read(path: str, request: Request = ALL):
+def kept_read(path: str, request: Request = ALL, *_: object):
     return kept_session(path)
 
 
@@ -219,7 +219,7 @@ def held_reading(run_view, monkeypatch: pytest.MonkeyPatch) -> Event:
     """Reading waits until this is set."""
     held, read = Event(), opening.read
 
-    def wait_and_read(path: str, request: Request = ALL):
+    def wait_and_read(path: str, request: Request = ALL, *_: object):
         if request.progress is not None:
             request.progress(Progress(3, 4, "signposts"))
         assert held.wait(PATIENCE_S)

@@ -12,6 +12,7 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.errors import unknown
+from tracekit.intervals import few_bits
 from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
@@ -180,7 +181,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
     apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
     cells = [categorical(frame[key]) for key in dict.fromkeys(["lane", name, "kind", "model", "level"])]
     group = _number([each.codes for each in cells] + [frame["guessed"].to_numpy(), apart])
-    order = np.argsort(group, kind="stable")
+    order = np.argsort(few_bits(group), kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
     # Taken for all groups at once: a row of a frame with columns of many types is slow to get.

@@ -36,13 +36,14 @@ class DataRows:
 
     def where(self, chosen: BoolArray) -> DataRows:
         """Some of the rows."""
+        index = np.flatnonzero(chosen)
         return replace(
             self,
-            label=self.label[chosen],
-            times=self.times.where(chosen),
-            position=self.position[chosen],
-            kind=self.kind[chosen],
-            attribution=self.attribution[chosen],
+            label=self.label[index],
+            times=self.times.where(index),
+            position=self.position[index],
+            kind=self.kind[index],
+            attribution=self.attribution[index],
         )
 
     @property
@@ -79,7 +80,7 @@ class DataRows:
 def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
     """The rows of these kinds in an event frame that links to the index of `predictions`."""
     kind = categorical(data["kind"])
-    chosen = is_any(kind, *kinds)
+    chosen = np.flatnonzero(is_any(kind, *kinds))
     position = predictions.index.get_indexer(pd.Index(or_minus_one(data["prediction"])[chosen]))
     return DataRows(
         Intervals.from_rows(predictions),
@@ -178,15 +179,17 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     rows = data_rows(predictions, data, CONVERSION_KINDS)
     possible = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     is_cast = is_any(rows.kind, Kind.DATA_CAST)
-    converting = np.unique(rows.position[is_cast & (rows.times.durations >= min_ns) & possible])
-    counted = np.isin(rows.position, converting) & possible
+    # The entry behind the last stands for the rows of no single prediction.
+    converting = np.zeros(len(predictions) + 1, np.bool_)
+    converting[rows.position[is_cast & (rows.times.durations >= min_ns) & possible]] = True
+    counted = converting[rows.position] & possible
     predicted, total = int(predictions["duration_ns"].sum()), rows.where(counted).covered_ns
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
         cast_ns=rows.where(counted & is_cast).covered_ns,
-        converting=int((converting < len(predictions)).sum()),
+        converting=int(converting[:-1].sum()),
         rows=rows.label[counted],
         unclear_ns=rows.where(~counted).times.covered_ns,
     )

@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.statistics import sorted_by_group, sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits, positions_between, running_end
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -31,15 +31,15 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     did = []
     for frame in (trace.data, trace.compute, trace.hardware):
         executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        chosen = executed | is_any(frame["lane"], Lane.DATA)
+        chosen = np.flatnonzero(executed | is_any(frame["lane"], Lane.DATA))
         times = Intervals.from_rows(frame).where(chosen)
         did.append((owner[or_minus_one(frame["prediction"])[chosen]], times.starts, times.ends))
     of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
-    ours = np.isin(of_row, prediction)
+    ours = np.flatnonzero(np.isin(of_row, prediction))
     group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
     end = np.concatenate((called, row_end[ours]))
-    is_row = np.arange(len(group)) >= len(prediction)
-    order = np.lexsort((is_row, time, group))
+    # Of what begins at once, a piece of work stands before the rows, as it does here.
+    order = np.lexsort((time, group))
     latest = np.empty_like(end)
     latest[order] = running_end(group[order], end[order])
     ready: IntArray = np.minimum(latest[: len(prediction)], begin)
@@ -101,7 +101,8 @@ class UnitRows:
         cls, hardware: pd.DataFrame, chosen: BoolArray, call: IntArray, model: IntArray, foreign: BoolArray
     ) -> UnitRows:
         """The chosen rows of `Trace.hardware`, with what is known of each row of it. O(rows)."""
-        times = Intervals.from_rows(hardware).where(chosen)
+        at = np.flatnonzero(chosen)
+        times = Intervals.from_rows(hardware).where(at)
         reach = np.maximum.accumulate(times.ends)
         last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
         before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
@@ -109,13 +110,8 @@ class UnitRows:
         starts, ends = times.starts, times.ends.copy()
         follows = (starts > before) & (starts <= before + HANDOVER_NS)
         ends[reaching[follows]] = starts[follows]
-        label, held = hardware.index.to_numpy()[chosen], Intervals(starts, ends)
-        return cls(label, times, before, reaching, held, call[chosen], model[chosen], foreign[chosen])
-
-    def busy_since(self) -> IntArray:
-        """Shape (rows,): since when the unit has been busy without a break longer than a hand-over. O(rows)."""
-        opens = self.times.starts > self.reach_before + HANDOVER_NS
-        return self.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
+        label, held = hardware.index.to_numpy()[at], Intervals(starts, ends)
+        return cls(label, times, before, reaching, held, call[at], model[at], foreign[at])
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
@@ -192,7 +188,10 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     median, latest = _usual_way(delay, free, rows.model[piece], first)
     late = met & (delay > latest)
     surely = late & (behind <= _handover_ns(behind[late], delay[late]))
-    low = np.maximum(ready + median.astype(np.int64), rows.busy_since()[piece])
+    # Busy without a break longer than a hand-over since the latest row that opens.
+    opens = rows.times.starts > rows.reach_before + HANDOVER_NS
+    busy_since = rows.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
+    low = np.maximum(ready + median.astype(np.int64), busy_since[piece])
     waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
@@ -205,14 +204,16 @@ def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray
     prediction; where fewer than `MIN_FREE` show that, of all models; else 0. O(n log n)."""
     usual, longest = np.zeros((2, len(way)))
     for code in (np.zeros_like(model), model):
-        kind = 2 * code + first
-        groups = pd.Series(way[free]).groupby(kind[free])
-        known = (groups.size() >= MIN_FREE).reindex(kind, fill_value=False).to_numpy(np.bool_)
-        median, late = (
-            each.reindex(kind).to_numpy(np.float64) for each in (groups.median(), groups.quantile(USUAL_SHARE))
-        )
-        usual = np.where(known, median, usual)
-        longest = np.where(known, np.fmax(late, STANDS_OUT * median), longest)
+        kind = 2 * (code - code.min()) + first
+        group, size = kind[free], np.bincount(kind[free], minlength=int(kind.max()) + 1)
+        known = size >= MIN_FREE
+        ordered, begin, last = sorted_by_group(way[free].astype(np.float64), group), np.cumsum(size) - size, size - 1
+        begin, last, chosen = begin[known], last[known], known[kind]
+        median = (ordered[begin + last // 2] + ordered[begin + (last + 1) // 2]) / 2
+        low, part = begin + (USUAL_SHARE * last).astype(np.int64), USUAL_SHARE * last % 1
+        late = ordered[low] + (ordered[low + 1] - ordered[low]) * part
+        place = (np.cumsum(known) - 1)[kind[chosen]]
+        usual[chosen], longest[chosen] = median[place], np.maximum(late, STANDS_OUT * median)[place]
     return usual, longest
 
 

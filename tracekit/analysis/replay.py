@@ -315,12 +315,12 @@ def _shorten(call: int, excess: int, pieces: IndexArray, parts: tuple[IntArray, 
 def _own_time(changes: Changes, call: IndexArray, low: IntArray, high: IntArray) -> IntArray:
     """Time in each window of a call that goes: shape (windows,). O((n + m) log n)."""
     # Each call that loses time has a stretch of time of its own.
-    losing, rank = np.unique(changes.own_call, return_inverse=True)
-    length = int(max(changes.own.ends.max(), high.max(initial=0))) + 1
-    own = Intervals(changes.own.starts + rank * length, changes.own.ends + rank * length).covered_time()
-    place = np.minimum(np.searchsorted(losing, call), len(losing) - 1)
-    found = own.within(low + place * length, high + place * length)
-    return np.where(losing[place] == call, found, 0)
+    losing = np.zeros(int(max(changes.own_call.max(), call.max(initial=0))) + 1, np.bool_)
+    losing[changes.own_call] = True
+    shift = (np.cumsum(losing) - 1) * (int(max(changes.own.ends.max(), high.max(initial=0))) + 1)
+    own = Intervals(changes.own.starts + shift[changes.own_call], changes.own.ends + shift[changes.own_call])
+    found = own.covered_time().within(low + shift[call], high + shift[call])
+    return np.where((call >= 0) & losing[call], found, 0)
 
 
 def _at(values: IntArray, index: IndexArray, otherwise: IntArray | int) -> IntArray:

@@ -59,9 +59,11 @@ def recorded_schedule(trace: Trace) -> Recorded:
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
     # Of several calls in flight, units work in the order of submission.
     hardware = in_order(trace).hardware
-    pieces = rows_where(hardware, is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC))
+    worked = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC) & (hardware["duration_ns"].to_numpy() > 0)
     # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
-    pieces = pieces[(pieces["duration_ns"].to_numpy() > 0) & (not trace.inferred)]
+    pieces = rows_where(
+        columns_of(hardware, ("start_ns", "duration_ns", "lane", "prediction")), worked & (not trace.inferred)
+    )
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
     owner = np.append(top_predictions(trace.activity), -1)
     call = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
@@ -78,7 +80,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
 
 def _threads(times: Intervals, model: IntArray) -> IntArray:
     """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap."""
-    codes, places = np.unique(model, return_inverse=True)
+    places, codes = pd.factorize(model, sort=True)
     names = codes.tolist()
     thread = {name: name for name in names}
     called = {name: times.where(model == name) for name in names}
@@ -135,7 +137,8 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        waits = np.isin(work.begin_ns, idle.end_ns[idle.longest[keeps[idle.step[idle.longest]]]])
+        ends = np.append(np.sort(idle.end_ns[idle.longest[keeps[idle.step[idle.longest]]]]), np.iinfo(np.int64).max)
+        waits = ends[np.searchsorted(ends, work.begin_ns)] == work.begin_ns
         found[mine] |= waits
         if 2 * waits.sum() >= len(rows):
             paced.add(str(rows["model"].iloc[0]))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, few_bits
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace
@@ -97,7 +97,10 @@ def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
 def sorted_by_group(values: Values, group: IntArray) -> Values:
     """The values by group, those of each ascending: shape (n,). O(n log n), for one group in a tenth of the time."""
     alone = not len(group) or bool((group == group[0]).all())
-    return np.sort(values) if alone else values[np.lexsort((values, group))]
+    if alone:
+        return np.sort(values)
+    order = np.argsort(values)
+    return values[order[np.argsort(few_bits(group[order]), kind="stable")]]
 
 
 def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int) -> FloatArray:

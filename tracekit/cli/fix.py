@@ -17,12 +17,12 @@ from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.pages import unknown_check
 from tracekit.documents.model_file import model_fix_document, offers_document
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError, UsageError, refusals
 from tracekit.model_files.facts import Kind
 from tracekit.model_files.fixing import remedies
 from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
-from tracekit.model_files.profiling.predictions import compare_outputs
+from tracekit.model_files.profiling.measure import compare_outputs
 from tracekit.model_files.read import read_model
 from tracekit.recording.writing.files import check_folder as check_unused, make_folder
 from tracekit.report.formatting import command
@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> ExitStatus:
         remedies.check_shapes(model, shapes)
     wanted = Wanted(shapes, arguments.weights or COMPRESSIONS[0])
 
-    try:
+    with refusals(f"write {target}"):
         make_folder(target.parent)
         with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
             tools, path, after, changes = coremltools(), Path(source), model, list[Change]()
@@ -102,8 +102,6 @@ def run(arguments: Namespace) -> ExitStatus:
                 gone = {each: gone.get(each, change.finding) for each in missing}
             compared = compare_outputs((model, Path(source)), (after, path))
             _publish(path, target, Path(name, "replaced"))
-    except OSError as error:
-        raise TracekitError(f"cannot write {target}: {error.strerror or error}") from error
     tell(arguments, f"wrote {target}")
     fix = model_fix(model, after, tuple(changes), found, settings, compared)
     again = _with(

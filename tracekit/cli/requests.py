@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.cli.process import let_go_of_recording
+from tracekit.cli.process import keep_freed_memory, let_go_of_recording
 from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
@@ -36,6 +36,7 @@ def request_from(arguments: Namespace, **more: Any) -> Request:
     if "config" not in more:
         taken["config"] = config_of(arguments)
     taken["xctrace"] = xctrace_options(arguments, quiet=getattr(arguments, "quiet", False))
+    keep_freed_memory()
     return request_of(**taken | more)
 
 

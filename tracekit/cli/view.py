@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import replace
 
 from tracekit.cli.output import is_terminal, narrate, terminal_problem
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_recordings
 from tracekit.cli.requests import request_from
 from tracekit.errors import UsageError
-from tracekit.recording import XctraceOptions
-from tracekit.tui.app import run as run_app
-from tracekit.tui.opening import Viewed
+from tracekit.recording import Progress, XctraceOptions
+from tracekit.request import Request, read_trace
+from tracekit.trace.trace import Trace
+
+_SWITCH_S = 0.0005
+"""How long a thread may keep the interpreter from another that waits for it, a tenth of Python's own: reading gives it
+back thousands of times."""
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -27,7 +34,43 @@ def run(arguments: Namespace) -> ExitStatus:
     check_recordings(paths)
     # The screen belongs to the UI: nothing else is printed while it runs. A mistake in the settings is told before.
     request = request_from(arguments, xctrace=XctraceOptions(arguments.timeout))
-    problems = run_app(Viewed(paths, request, arguments.theme))
+    ahead = _Ahead(paths, request)
+    try:
+        # Imported while the recordings are read: numpy needs the interpreter for half of that time.
+        from tracekit.tui.app import run as run_app
+        from tracekit.tui.opening import Viewed
+
+        problems = run_app(Viewed(paths, request, arguments.theme, ahead.trace_of))
+    finally:
+        ahead.stop()
     for problem in problems:
         narrate(f"tracekit: {problem}")
     return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
+
+
+class _Ahead:
+    """Reads recordings in a thread, one after another, from before there is a screen."""
+
+    def __init__(self, paths: Sequence[str], request: Request) -> None:
+        self._tell: Callable[[Progress], None] = lambda _: None
+        sys.setswitchinterval(_SWITCH_S)
+        pool = ThreadPoolExecutor(1)
+        request = replace(request, progress=self._progressed)
+        self._read = {path: pool.submit(read_trace, path, request) for path in paths}
+        pool.shutdown(wait=False)
+
+    def _progressed(self, done: Progress) -> None:
+        self._tell(done)
+
+    def trace_of(self, path: str, request: Request) -> Trace:
+        """As `read_trace`, whose progress is told from now on. Raises as that, and what the progress raises."""
+        self._tell = request.progress or self._tell
+        return self._read[path].result()
+
+    def stop(self) -> None:
+        """Give up what is still to be read: nobody waits for it."""
+        self._tell = _give_up
+
+
+def _give_up(_: Progress) -> None:
+    raise CancelledError

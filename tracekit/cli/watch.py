@@ -20,7 +20,7 @@ from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import Comparison, compare, same_recording
 from tracekit.comparison.measurements import Measurements
 from tracekit.documents.latest import latest_lines
-from tracekit.errors import TracekitError, UsageError, suggest_path
+from tracekit.errors import TracekitError, UsageError, refusals, suggest_path
 from tracekit.recording.open import open_contents
 from tracekit.render.layout import lines_text
 from tracekit.render.text import styled_line
@@ -154,10 +154,8 @@ def _new_recordings(folder: Path, history: History) -> Iterator[tuple[Path, dict
 
 def _marks(folder: Path) -> dict[Path, Mark]:
     """The recordings directly in a folder. Raises `TracekitError` where the folder cannot be read."""
-    try:
+    with refusals(f"watch {folder}"):
         paths = sorted(folder.iterdir())
-    except OSError as error:
-        raise TracekitError(f"cannot watch {folder}: {error.strerror or error}") from None
     marks = {}
     for path in paths:
         try:

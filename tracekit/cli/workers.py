@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
 from tracekit.cli.process import Terminated, lighten, raising_terminated
-from tracekit.errors import TracekitError, import_extra, words_of
+from tracekit.errors import TracekitError, import_extra, refusals, words_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -120,10 +120,8 @@ class _Process:
         code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.workers import serve; serve()"
         command = [sys.executable, "-P", *own, "-c", code]
         pipe = subprocess.PIPE
-        try:
+        with refusals("start another process"):
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
-        except OSError as error:
-            raise TracekitError(f"cannot start another process: {error.strerror or error}") from error
         self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def begin(self, work: Callable[[Any], Any], item: Any) -> None:

@@ -14,7 +14,7 @@ from sys import intern
 from typing import Any
 
 from tracekit.comparison.history import FIGURES, Recorded, utc
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError, UsageError, refusals
 
 ENDING = ".jsonl"
 REF = "refs/notes/"
@@ -101,14 +101,12 @@ def add_to_history(name: str, recordings: Iterable[Recorded]) -> int:
         for one in added:
             add_note(name, one.commit, line_of(one))
         return len(added)
-    try:
+    with refusals(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         # An editor may have left out the end of the last line.
         cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
         with path.open("a", encoding="ascii", newline="\n") as file:
             file.write("\n" * cut_off + "".join(map(line_of, added)))
-    except OSError as error:
-        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from None
     return len(added)
 
 
@@ -166,10 +164,8 @@ def add_note(ref: str, commit: str | None, line: str) -> None:
 
 
 def _git(*arguments: str, text: str = "") -> bytes:
-    try:
+    with refusals("run git"):
         done = subprocess.run(["git", *arguments], input=text.encode(), capture_output=True, check=False)  # noqa: S603, S607 - a list, no shell
-    except OSError as error:
-        raise TracekitError(f"cannot run git: {error.strerror or error}") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").removeprefix("error: ")
         raise TracekitError(f"git: {said.splitlines()[0] if said else f'exit status {done.returncode}'}")

@@ -8,7 +8,7 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import resolution_of
+from tracekit.trace.frames import categorical, resolution_of
 from tracekit.units import format_time
 
 MAX_EVIDENCE = 50
@@ -58,6 +58,8 @@ class Seen(Answering):
 
         `affected` is where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
         """
+        # Rows that a check put together need not have categories.
+        table, numbers = categorical(rows["table"].astype("category")), rows["row"].to_numpy(dtype=np.int64)
         if affected is None:
             affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
         return Finding(
@@ -73,7 +75,9 @@ class Seen(Answering):
             missed=missed,
             held=held,
             resolution_ns=resolution_of(rows),
-            all_evidence=evidence_columns(rows, Intervals.from_rows(rows)),
+            all_evidence=EvidenceColumns(
+                Intervals.from_rows(rows), table.codes, numbers, tuple(map(str, table.categories))
+            ),
         )
 
     def cost(
@@ -91,16 +95,6 @@ class Seen(Answering):
         return Cost(
             ns, share, f"{basis} {note}".rstrip(), once=once, longest_wait_ns=longest_wait_ns, usual_ns=round(usual_ns)
         )
-
-
-def evidence_columns(rows: pd.DataFrame, times: Intervals) -> EvidenceColumns:
-    """Rows of an event frame as evidence, and the time that each stands for. O(n)."""
-    # Rows that a check put together need not have categories.
-    table = pd.Categorical(rows["table"].array)
-    held = np.unique(table.codes[table.codes >= 0])
-    # The place among the tables that rows are of; that of no table stays -1.
-    place = np.searchsorted(held, table.codes).astype(table.codes.dtype) - (table.codes < 0)
-    return EvidenceColumns(times, place, rows["row"].to_numpy(np.int64), tuple(map(str, table.categories[held])))
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

@@ -82,8 +82,9 @@ def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 
 def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
-    rows = rows_where(trace.data, chosen)
-    return _without_times(trace, recorded, Intervals.from_rows(rows), or_minus_one(rows["prediction"]))
+    index = np.flatnonzero(chosen)
+    times, linked = Intervals.from_rows(trace.data).where(index), or_minus_one(trace.data["prediction"])[index]
+    return _without_times(trace, recorded, times, linked)
 
 
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:

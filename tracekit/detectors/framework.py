@@ -7,15 +7,16 @@ runner decides whether it could look at all, so that it never has to abstain for
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tracekit.detectors.outcomes import Answering, Finding, Metric, Outcome
+from tracekit.detectors.pages import BESIDE, Page, page_beside
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
-    from tracekit.detectors.pages import Page
     from tracekit.detectors.views import ModelView, RecordingView
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
@@ -72,8 +73,8 @@ class Metadata(Generic[Options]):
 
     id: str = ""
     """Noun of what is found, kebab case; the name of the page where none is given."""
-    page: Page
-    """What is written about it (`page_beside`)."""
+    page: Page = BESIDE
+    """What is written about it."""
     needs: tuple[str, ...] = ()
     """Instruments (names in `Trace.coverage`) that must hold rows; inferred calls of `origins` stand in for Core ML."""
     uses: tuple[str, ...] = ()
@@ -96,8 +97,12 @@ class Metadata(Generic[Options]):
     """A frozen dataclass, such as `tk.Options` makes; every field is made by `option`."""
     package: str = ""
     """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
+    detect: Callable[[Any, Any], Outcome]
+    """The rule: a pure function."""
 
     def __post_init__(self) -> None:
+        if self.page is BESIDE:
+            object.__setattr__(self, "page", page_beside(str(sys.modules[self.detect.__module__].__file__)))
         if not self.id:
             object.__setattr__(self, "id", self.page.name)
 

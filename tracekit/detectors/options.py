@@ -183,8 +183,8 @@ def choose(detectors: Sequence[Chosen], only: Collection[str], skip: Collection[
 
 
 @dataclass(frozen=True, slots=True)
-class ModelChecks:
-    """What a project sets for the checks of model files."""
+class ChosenChecks:
+    """What a project sets for the checks of recordings, or for those of model files."""
 
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()

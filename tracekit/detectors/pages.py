@@ -79,6 +79,10 @@ class Page:
         return self.fix[self.fix.index(start) :]
 
 
+BESIDE = Page("", "", Pattern.RECORDING, "")
+"""Stands for the page beside the module that holds the rule."""
+
+
 def page_beside(module: str, name: str = "") -> Page:
     """The page beside `module` (the `__file__` of a rule): `cold-load.md` beside `cold_load.py`, or another `name`.
 

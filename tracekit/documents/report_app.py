@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.code.sites import CallSite, Place
-from tracekit.analysis.code.tree import in_functions, without_deeper
 from tracekit.analysis.memory import LoadMemory, MemoryLevel, Sureness
 from tracekit.documents import columns
 from tracekit.documents.pictures import drawing, figure
@@ -18,7 +17,6 @@ from tracekit.render.blocks import Block, Column, Line, Paragraph, Role, Section
 from tracekit.render.markup import page_data, tag
 from tracekit.report import call_sites
 from tracekit.report.call_sites import CodeInfo
-from tracekit.report.flame import DEEPER, MAX_LEVELS, Flame
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import DEVICE_NAMES, Device
@@ -27,6 +25,7 @@ from tracekit.units import format_bytes, format_count, format_percent, format_sh
 
 if TYPE_CHECKING:
     from tracekit.analysis.device_states import Sustained
+    from tracekit.report.flame import Flame
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Timeline
 
@@ -108,6 +107,9 @@ def _busy(site: CallSite) -> str:
 
 def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
     """The functions of the app with most samples, and room for the flame graph; `words` say what was sampled."""
+    from tracekit.analysis.code.tree import in_functions, without_deeper
+    from tracekit.report.flame import DEEPER, MAX_LEVELS
+
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)
     heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, refusals
 
 MAX_SPECIFICATION_BYTES = 2**31 - 1
 """Protobuf takes no more. Old networks hold their weights in the specification."""
@@ -48,15 +48,13 @@ def check_inside(path: Path, folder: Path) -> None:
 
 def read_bytes(path: Path, limit: int) -> bytes:
     """A whole file. Raises `UnreadableModel` where that cannot be, or where it is larger than `limit`."""
-    try:
+    with refusals(f"read {quote(path)}", UnreadableModel):
         size = path.stat().st_size
         if size > limit:
             raise UnreadableModel(f"{quote(path)} is too large to be part of a model: {size:,} bytes")
         with path.open("rb") as stream:
             # A file may grow, and a device has no size.
             data = stream.read(limit + 1)
-    except OSError as error:
-        raise UnreadableModel(f"cannot read {quote(path)}: {error.strerror or error}") from None
     if len(data) > limit:
         raise UnreadableModel(f"{quote(path)} is too large to be part of a model")
     if data.startswith(POINTER):

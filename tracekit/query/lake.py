@@ -24,7 +24,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from tracekit._version import __version__
-from tracekit.errors import TracekitError, UsageError, import_extra
+from tracekit.errors import TracekitError, UsageError, import_extra, refusals
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, texted
@@ -76,7 +76,7 @@ def make_lake(lake: Path) -> None:
     if is_lake(lake):
         _check_version(lake)
         return
-    try:
+    with refusals(f"write {lake}"):
         if lake.is_dir() and any(entry.name != _ADDING for entry in lake.iterdir()):
             raise UsageError(f"{lake} is a folder that is no lake; name a new or an empty one")
         (lake / _ADDING).mkdir(parents=True, exist_ok=True)
@@ -84,8 +84,6 @@ def make_lake(lake: Path) -> None:
             new = Path(folder, MARK)
             new.write_text(json.dumps({"views_version": VERSION}) + "\n", encoding="ascii")
             new.replace(lake / MARK)
-    except OSError as error:
-        raise TracekitError(f"cannot write {lake}: {error.strerror or error}") from None
 
 
 def _check_version(lake: Path) -> None:

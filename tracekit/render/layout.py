@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich._wrap import divide_line
 from rich.cells import cell_len
 from rich.color import ColorSystem
-from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
 from tracekit.characters import shorten, visible
 from tracekit.render.blocks import Column, Line, Table, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 LABEL_CELLS = 10
 """Cells of the column of severities."""
@@ -37,7 +40,6 @@ _WHOLE = re.compile(rf"\S*{KEPT}\S*|(?<!\S)https?://\S+")
 _BLANKS = re.compile(f"[{GLUE}{KEPT}]")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")
 _CLAUSE = re.compile(r"; |(?<=\.) (?=[A-Z])")
-CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
 GAP = 2
 NAME_ROOM = 12
 """Cells that a column of words keeps before a column of numbers goes."""
@@ -64,10 +66,10 @@ def keep_commands(text: str) -> str:
 
 def wrapped(text: Text, width: int) -> list[Text]:
     """Lines of a text, at most `width` cells long but for what stays whole."""
-    if any(cell_len(match[0]) > width for match in _WHOLE.finditer(text.plain)):
-        lines = list(text.divide(divide_line(text.plain, width, fold=False)))
-    else:
-        lines = list(text.wrap(CONSOLE, width, overflow="fold"))
+    fold = all(cell_len(match[0]) <= width for match in _WHOLE.finditer(text.plain))
+    # As `Text.wrap` does it, which asks for a console, and that takes as long to load as to lay out a short report.
+    parts = text.split(allow_blank=True) if fold else [text]
+    lines = [line for part in parts for line in part.divide(divide_line(part.plain, width, fold=fold))]
     for line in lines:
         line.rstrip()
     return lines
@@ -79,9 +81,16 @@ def lines_text(lines: Iterable[Text], color: bool) -> str:
     return "".join(f"{_BLANKS.sub(' ', text).rstrip()}\n" for text in texts)
 
 
+@cache
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
+
+
 def _ansi(line: Text) -> str:
     # Rich forgets the style of a whole text that has no other.
-    parts = Text().append_text(line).render(CONSOLE)
+    parts = Text().append_text(line).render(_console())
     return "".join((style or Style()).render(text, color_system=ColorSystem.STANDARD) for text, style, _ in parts)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
 from rich.text import Text
 
 from tracekit.render.layout import GLUE, KEPT, LEAST_ROOM, Layout, keep_units, wrapped
 from tracekit.render.markup import Html, join, tag
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:///?|#) ")
@@ -23,6 +23,9 @@ _INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 @cache
 def _parser() -> MarkdownIt:
+    # Most command lines show no fix, and the terminal UI shows its lanes before one.
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("zero").enable(["fence", "list", "backticks", "emphasis", "newline"])
     parser.add_render_rule("fence", _fence)
     parser.add_render_rule("text", lambda _, tokens, at, *__: join([keep_together(tokens[at].content)]))

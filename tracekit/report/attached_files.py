@@ -9,7 +9,7 @@ from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.models import ModelSummary
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
-from tracekit.detectors.options import ModelChecks
+from tracekit.detectors.options import ChosenChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
 from tracekit.model_files.facts import ModelFile
@@ -27,7 +27,7 @@ from tracekit.trace.trace import Joined
 from tracekit.units import format_duration, format_share
 
 
-def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks | None) -> ModelFileInfo:
+def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks | None) -> ModelFileInfo:
     """The file with what its checks say; `system` of the recording, as `iOS 18.5`; `checks`: the project's settings."""
     model = entry.facts
     if model is None or entry.model is None:
@@ -35,7 +35,7 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks |
     # Findings are about the model as the recording calls it.
     target, version = _target(system), model.specification_version
     # Which system the app supports is not known: only where it ran.
-    answers = _answers(replace(model, name=entry.model), checks or ModelChecks())
+    answers = _answers(replace(model, name=entry.model), checks or ChosenChecks())
     return ModelFileInfo(
         model=entry.model,
         source=entry.source,
@@ -56,7 +56,7 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ModelChecks |
     )
 
 
-def _answers(model: ModelFile, checks: ModelChecks) -> tuple[ModelFileResult, ...]:
+def _answers(model: ModelFile, checks: ChosenChecks) -> tuple[ModelFileResult, ...]:
     """Every check that the project did not switch off, without the one that asks for the systems of the app."""
     skip = (*checks.skipped_checks(model.name), deployment_target.DETECTOR.id)
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):

@@ -13,7 +13,7 @@ from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
-from tracekit.detectors.options import ModelChecks
+from tracekit.detectors.options import ChosenChecks
 from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
@@ -54,7 +54,7 @@ def build_report(
     functions: bool = True,
     config: str | None = None,
     notes: Sequence[str] = (),
-    model_checks: ModelChecks | None = None,
+    model_checks: ChosenChecks | None = None,
 ) -> Report:
     """The report of one run, with results in the order of `results_from`, behind what explains why no check could be
     evaluated. `shown` is what of the trace counts (None: all), and the results are those about it; `sort` is a column
@@ -107,7 +107,7 @@ def build_report(
 
 
 def _attached_files(
-    trace: Trace, models: Sequence[ModelSummary], checks: ModelChecks | None
+    trace: Trace, models: Sequence[ModelSummary], checks: ChosenChecks | None
 ) -> tuple[tuple[ModelFileInfo, ...], tuple[PerformanceReportInfo, ...]]:
     if not trace.model_files and not trace.performance_reports:
         return (), ()

@@ -199,7 +199,7 @@ def plain(text: str) -> str:
     return visible(redact_text(text, PrivateFacts((), (), None), ()))
 
 
-def _error(what: str, wanted: str, names: Sequence[str], *, hidden: int) -> UsageError:
+def _error(what: str, wanted: str, names: Iterable[str], *, hidden: int) -> UsageError:
     error = unknown(what, visible(wanted), map(visible, names))
     return UsageError(f"{error}; {_ASK}") if hidden else error
 

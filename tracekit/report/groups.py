@@ -180,13 +180,11 @@ def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def skip_reasons(checks: Iterable[Result], *, together: bool = False) -> tuple[SkipReason, ...]:
-    """What was not evaluated, by reason, in the order of the report. `together` takes as one the reasons of the same
-    checks that ask for the same: they differ in the numbers of each model."""
+def skip_reasons(checks: Iterable[Result]) -> tuple[SkipReason, ...]:
+    """What was not evaluated, by reason, in the order of the report. Reasons of the same checks that ask for the same
+    count as one: they differ in the numbers of each model."""
     groups = grouped(((check.summary, check.record), check) for check in with_outcome(checks, "not_evaluated"))
     reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    if not together:
-        return tuple(reasons)
     alike = grouped(((frozenset(check.id for check in entry.results), entry.record), entry) for entry in reasons)
     return tuple(
         replace(group[0], results=tuple(check for entry in group for check in entry.results), alike=len(group) - 1)

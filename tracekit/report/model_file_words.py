@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from tracekit.detectors.pages import Pattern
-from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.report.formatting import word_list
 from tracekit.report.groups import with_outcome
 from tracekit.report.report import ModelFileInfo, ModelFileResult, PerformanceReportInfo, Report
@@ -37,6 +36,9 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
     rows = []
     for file in report.model_files:
         if file.model is not None:
+            # Most reports know no files.
+            from tracekit.model_files.fixing.remedies import ADVICE
+
             # How the other findings slow the model down is not measured, so they stand here alone.
             names = [each.id for each in with_outcome(file.results, "finding") if each.summary != file.interface]
             others = f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""

@@ -88,7 +88,7 @@ def remedies(report: Report) -> list[groups.Remedy]:
     instruments: list[Coverage] = []
     recordable: list[Result] = []
     others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
-    for skipped in groups.skip_reasons(report.results, together=True):
+    for skipped in groups.skip_reasons(report.results):
         entry = absent.get((skipped.reason, skipped.record))
         if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)

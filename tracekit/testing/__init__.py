@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from tracekit.testing import apps, threads
 from tracekit.testing.bundle.write import write_bundle
-from tracekit.testing.cells import read_rows
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.language_models import CoreAIChat, Session
 from tracekit.testing.machines import Machine, Process
@@ -26,6 +25,7 @@ from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import LoggedRow, MemoryRow, Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.schemas import read_rows
 from tracekit.testing.simulation import Simulation
 from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
 

@@ -239,16 +239,3 @@ def async_app(
 
 def _amount(amount: Amount, index: int) -> int:
     return amount if isinstance(amount, int) else amount(index)
-
-
-CLEAN_APPS: dict[str, Callable[[Draws], App]] = {
-    "neural engine": neural_engine_app,
-    "gpu": gpu_app,
-    "cpu": cpu_app,
-    "camera": camera_app,
-    "pipeline": pipeline_app,
-    "many models": many_models_app,
-    "decoder": decoder_app,
-    "async": async_app,
-}
-"""By kind."""

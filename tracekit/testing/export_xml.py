@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracekit.testing.cells import Cell, Column, Label, TableContent
 from tracekit.testing.contents import escape, toc_document
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
+from tracekit.testing.schemas import Cell, Column, Label, TableContent
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
 

@@ -12,14 +12,13 @@ write_export(scenario, folder)
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from tracekit.testing import rows
-from tracekit.testing.cells import TableContent
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
+from tracekit.testing.schemas import TableContent
 from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
@@ -181,24 +180,6 @@ class Scenario:
         if duration_ns >= 250_000_000:
             kind = "Hang"
         self.hangs.append(rows.HangRow(start_ns, duration_ns, kind))
-
-    def derive_gpu_states(self) -> None:
-        """Fill `gpu_states` with the active and idle times that follow from the GPU rows so far."""
-        steps: dict[int, Counter[str]] = {0: Counter(), self.duration_ns: Counter()}
-        for row in self.gpu:
-            steps.setdefault(row.start_ns, Counter())[row.channel] += 1
-            steps.setdefault(row.end_ns, Counter())[row.channel] -= 1
-        times = sorted(steps)
-        running: Counter[str] = Counter()
-        states: list[rows.GpuStateRow] = []
-        for start, end in pairwise(times):
-            running.update(steps[start])
-            channels = sum(count > 0 for count in running.values())
-            if states and states[-1].channels == channels:
-                states[-1] = rows.GpuStateRow(states[-1].start_ns, end - states[-1].start_ns, channels)
-            else:
-                states.append(rows.GpuStateRow(start, end - start, channels))
-        self.gpu_states = states
 
     def _add(self, row: rows.CoreMLRow) -> int:
         """Keep a row and return its index."""

@@ -61,13 +61,6 @@ def app_function(name: str, line: int = 0, file: str = "main.swift") -> Frame:
     return Frame("", f"{module}.{name}", symbol, f"{module}.{name}() -> ()", file if line else "", line)
 
 
-def app_method(module: str, type_name: str, name: str, line: int) -> Frame:
-    """A method of a Swift class, in the file that is named after it."""
-    path = f"{module}.{type_name}.{name}"
-    symbol = f"_$s{len(module)}{module}{len(type_name)}{type_name}C{len(name)}{name}yyF"
-    return Frame("", path, symbol, f"{path}() -> ()", f"{type_name}.swift", line)
-
-
 def objective_c(image: str, name: str) -> Frame:
     """A method of a framework."""
     return Frame(SYSTEM.format(image), name, name)
@@ -108,11 +101,6 @@ PREDICT = (
 )
 BIND = core_ml("-[MLE5ExecutionStream _prepareForInputFeatures:options:error:]")
 EXECUTE = core_ml("-[MLE5ExecutionStream _executeStream:error:]")
-READ_ELEMENT = core_ml("-[MLMultiArray objectAtIndexedSubscript:]")
-WRITE_ELEMENT = core_ml("-[MLMultiArray setObject:atIndexedSubscript:]")
-OPEN_MODEL = core_ml("-[MLModelAsset initWithURL:configuration:error:]")
-MAKE_READY = core_ml("-[MLE5Engine prepareWithConcurrencyHint:error:]")
-COPY_BYTES = c_function("/usr/lib/system/libsystem_platform.dylib", "_platform_memmove")
 LOAD_PROGRAM = core_ml(
     "-[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:error:]"
 )
@@ -122,8 +110,6 @@ OPERATIONS = {
     "cpu": espresso("E5RT", "Ops", "BnnsCpuInferenceOperation", "ExecuteSync"),
 }
 """What runs a segment, by unit. Of the Neural Engine no stack was seen."""
-CONVERT_PIXELS = c_function(SYSTEM.format("vImage"), "vImageConvert_ARGB8888toPlanarF")
-SCALE_PIXELS = c_function(SYSTEM.format("vImage"), "vImageScale_ARGB8888")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import Attributes, table_list
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rows import CoreMLRow, GpuRow, LoggedRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
-from tracekit.testing.schemas import DOCUMENTATION, LANGUAGE_MODELS, columns_of
+from tracekit.testing.schemas import (
+    DOCUMENTATION,
+    LANGUAGE_MODELS,
+    Cell,
+    Label,
+    Part,
+    TableContent,
+    columns_of,
+    text_label,
+)
 
 Rows = Iterable[tuple[Cell, ...]]
 

@@ -30,7 +30,7 @@ from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
-from tracekit.trace.runtimes.units import ALL_OWN, Units
+from tracekit.trace.runtimes.registry import ALL_OWN, Units
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace

@@ -217,7 +217,7 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 
 @cached_by_trace
 def model_names(trace: Trace) -> tuple[str, ...]:
-    """Base names that any event frame mentions, sorted."""
+    """Base names that any event frame mentions, sorted; looked for once for each trace."""
     frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
     columns = (frame[name] for frame in frames if len(frame) for name in ("model", "parent_model"))
     return tuple(sorted(set().union(*map(held_texts, columns))))

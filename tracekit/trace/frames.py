@@ -8,10 +8,10 @@ columns between are those of the fields. Frames are sorted by start, then longes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 
 import numpy as np
 import pandas as pd
@@ -153,13 +153,15 @@ def columns_of(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame({name: frame[name].array for name in names}, index=frame.index, copy=False)
 
 
+def made_once(make: Callable[[], pd.DataFrame]) -> Callable[[], pd.DataFrame]:
+    """What makes a frame without rows, which nothing but the first call does: each call gets a copy of that frame."""
+    kept = cache(make)
+    return wraps(make)(lambda: kept().copy(deep=False))
+
+
+@made_once
 def empty_events() -> pd.DataFrame:
     """An event frame without rows."""
-    return _no_events().copy()
-
-
-@cache
-def _no_events() -> pd.DataFrame:
     columns = {name: _column_of(name, None, 0) for name in EVENT_DTYPES}
     return pd.DataFrame(columns).astype(EVENT_DTYPES)
 

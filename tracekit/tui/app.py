@@ -181,7 +181,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def _read_and_judge(self, progress: Callable[[Progress], None], go_on: Callable[[], None]) -> None:
         request = replace(self.viewed.request, progress=progress)
-        sessions = tuple(opening.read(path, request) for path in self.viewed.paths)
+        sessions = tuple(opening.read(path, request, self.viewed.trace_of) for path in self.viewed.paths)
         lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
         self.call_later(self._show_timeline, sessions, lanes)
         # Judging would compete with the first picture for the interpreter.

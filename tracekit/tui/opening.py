@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class Viewed:
     request: Request = ALL
     theme: str | None = None
     """`dark` or `light`; None: the one that was chosen last."""
+    trace_of: Callable[[str, Request], Trace] = read_trace
+    """Reads a recording, or waits until one is read."""
 
 
 @dataclass(eq=False)
@@ -58,9 +60,9 @@ class ReadingProgressed(Message):
         return isinstance(message, ReadingProgressed)
 
 
-def read(path: str, request: Request = ALL) -> Session:
+def read(path: str, request: Request = ALL, trace_of: Callable[[str, Request], Trace] = read_trace) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
-    opened = read_trace(path, request)
+    opened = trace_of(path, request)
     shown = shown_of_request(opened, request)
     trace, full_trace = (opened, None) if shown is None else (narrow(opened, shown), opened)
     return Session(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.handover import trace_of
+from support.scenarios import CONVERT_PIXELS, READ_ELEMENT
 from tracekit.analysis.code.threads import (
     PREPARING,
     conversions,
@@ -19,7 +20,7 @@ from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
-from tracekit.testing.stacks import CONVERT_PIXELS, READ_ELEMENT, app_function
+from tracekit.testing.stacks import app_function
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.trace import Trace
 

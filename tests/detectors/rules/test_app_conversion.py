@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from support.scenarios import CONVERT_PIXELS
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
-from tracekit.testing.stacks import CONVERT_PIXELS, PREDICT, app_function, c_function, objective_c
+from tracekit.testing.stacks import PREDICT, app_function, c_function, objective_c
 
 ID = "app-conversion"
 MS = 1_000_000

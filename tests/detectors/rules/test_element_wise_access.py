@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from support.analyses import kept_analysis
+from support.scenarios import READ_ELEMENT, WRITE_ELEMENT
 from tracekit.detectors import value_of
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
-from tracekit.testing.stacks import READ_ELEMENT, WRITE_ELEMENT, app_function
+from tracekit.testing.stacks import app_function
 
 ID = "element-wise-access"
 SAMPLES = "samples in element access"

@@ -16,8 +16,7 @@ from tracekit.errors import TracekitError
 from tracekit.model_files.facts import Feature, FeatureKind, Shape
 from tracekit.model_files.performance.facts import ComputeUnit, ReportForm, Transition
 from tracekit.model_files.profiling import core_ml
-from tracekit.model_files.profiling.measure import profile
-from tracekit.model_files.profiling.predictions import inputs_for
+from tracekit.model_files.profiling.measure import inputs_for, profile
 from tracekit.model_files.read import read_model
 from tracekit.model_files.untrusted import UnreadableModel
 

@@ -11,6 +11,7 @@ import pytest
 
 import tracekit
 from support.samples import SAMPLES
+from support.scenarios import derive_gpu_states
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells, Process as TargetProcess, Thread
 from tracekit.report.serialize import to_dict
@@ -88,7 +89,7 @@ def random_scenario(seed: int) -> Scenario:
         )
         scenario.points.append(PointRow(time(), "Shutter", "a.b", draw.choice(["", "ünö"])))
         scenario.gpu_performance.append(StateRow(time(), draw.randint(1, 9) * MS, draw.choice(["Minimum", "Maximum"])))
-    scenario.derive_gpu_states()
+    derive_gpu_states(scenario)
     scenario.missing |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.3}
     scenario.emptied |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.1}
     return scenario

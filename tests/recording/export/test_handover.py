@@ -11,6 +11,7 @@ import pytest
 from suite.frame import SHARED, detector_ids, load, module_of
 from support.handover import recording_of
 from support.samples import EXPORTED, SAMPLES
+from support.scenarios import derive_gpu_states
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells
 from tracekit.testing import Draws, Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_export
@@ -60,7 +61,7 @@ def with_every_value(seed: int) -> Scenario:
         scenario.points.append(PointRow(draw.randint(0, 40) * MS, "Shutter", "a.b", text))
         scenario.gpu_performance.append(StateRow(draw.randint(0, 40) * MS, MS, "Minimum"))
         scenario.thermal.append(StateRow(draw.randint(0, 40) * MS, MS, "Fair"))
-    scenario.derive_gpu_states()
+    derive_gpu_states(scenario)
     scenario.missing |= {"time-info"} if seed == 3 else set()
     scenario.emptied |= {"process-info"} if seed == 2 else set()
     return scenario

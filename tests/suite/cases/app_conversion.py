@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from suite.app_work import ALSO, insufficient, loaded, near, unseen
 from suite.frame import LOOKALIKE, NEGATIVE, POSITIVE, cases
+from support.scenarios import CONVERT_PIXELS, SCALE_PIXELS
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS
 from tracekit.testing.recorder import App, cpu, gpu
-from tracekit.testing.stacks import (
-    CONVERT_PIXELS,
-    PREDICT,
-    SCALE_PIXELS,
-    app_function,
-    objective_c,
-)
+from tracekit.testing.stacks import PREDICT, app_function, objective_c
 
 ID = "app-conversion"
 PACK = app_function("pack", 120, "Input.swift")

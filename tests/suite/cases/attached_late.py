@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
 from support.samples import SAMPLES
+from support.scenarios import CLEAN_APPS
 from tracekit.testing import Draws, Scenario
-from tracekit.testing.apps import CLEAN_APPS, MS, draw_models
+from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, PREDICTION, CoreMLRow, Model
 from tracekit.testing.scenario import CORE_ML

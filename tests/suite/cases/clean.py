@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from suite.frame import CLEAN, Case, each
 from support.samples import SAMPLES
+from support.scenarios import CLEAN_APPS
 from tracekit.testing import Draws, Scenario
-from tracekit.testing.apps import CLEAN_APPS, neural_engine_app
+from tracekit.testing.apps import neural_engine_app
 from tracekit.testing.recorder import App
 
 SEEDS = 6

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from suite.app_work import ALSO, insufficient, loaded, near, unseen
 from suite.frame import LOOKALIKE, NEGATIVE, POSITIVE, cases
+from support.scenarios import READ_ELEMENT, WRITE_ELEMENT
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS
 from tracekit.testing.recorder import App, cpu, gpu
-from tracekit.testing.stacks import READ_ELEMENT, START, WRITE_ELEMENT, SampleRow, Stack, app_function, core_ml
+from tracekit.testing.stacks import START, SampleRow, Stack, app_function, core_ml
 from tracekit.testing.tables import main_thread
 
 ID = "element-wise-access"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from support.scenarios import CLEAN_APPS
 from tracekit.testing import Draws
-from tracekit.testing.apps import CLEAN_APPS, neural_engine_app
+from tracekit.testing.apps import neural_engine_app
 from tracekit.testing.recorder import App
 
 ID = "run-issues"

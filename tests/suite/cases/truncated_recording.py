@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from support.scenarios import CLEAN_APPS
 from tracekit.testing import Draws
-from tracekit.testing.apps import CLEAN_APPS, MS, camera_app, draw_models, neural_engine_app
+from tracekit.testing.apps import MS, camera_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_COLD, Model

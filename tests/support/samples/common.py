@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.scenarios import MAKE_READY, OPEN_MODEL
 from tracekit.testing import stacks
 from tracekit.testing.code import SAMPLE_NS
 from tracekit.testing.machines import BACKBOARD
@@ -30,9 +31,9 @@ def share(length_ns: int, permille: int) -> int:
 
 def catch_load(code: Code, start_ns: int, end_ns: int) -> None:
     """Call stacks of a load from the cache: the thread opens the model, waits for the system, and makes it ready."""
-    code.runs(start_ns, SAMPLE_NS, stacks.OPEN_MODEL, stacks.LOAD)
+    code.runs(start_ns, SAMPLE_NS, OPEN_MODEL, stacks.LOAD)
     code.runs(start_ns + SAMPLE_NS, SAMPLE_NS, stacks.LOAD_PROGRAM, stacks.LOAD)
-    code.runs(end_ns - SAMPLE_NS, SAMPLE_NS, stacks.MAKE_READY, stacks.LOAD)
+    code.runs(end_ns - SAMPLE_NS, SAMPLE_NS, MAKE_READY, stacks.LOAD)
 
 
 def draw_interface(draws: Draws, code: Code) -> None:

@@ -8,13 +8,13 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 from __future__ import annotations
 
 from support.samples.common import catch_load, draw_interface, draw_phone_screen, share
+from support.scenarios import COPY_BYTES, app_method
 from tracekit.testing import stacks
 from tracekit.testing.code import SAMPLE_NS, Code
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Prediction, Scenario
-from tracekit.testing.stacks import app_method
 
 _APP = Process("Sharpen", 3391, "/private/var/containers/Bundle/Application/Sharpen.app/Sharpen")
 _PHOTOS = 140
@@ -77,7 +77,7 @@ def _catch(code: Code, prediction: Prediction) -> None:
     code.runs(begin, SAMPLE_NS, stacks.BIND, *stacks.PREDICT)
     for row in code.scenario.coreml[prediction.index + 1 :]:
         if row.label == "Neural Engine - Data Copy":
-            code.runs(row.start_ns, row.duration_ns, stacks.COPY_BYTES, stacks.EXECUTE, *stacks.PREDICT)
+            code.runs(row.start_ns, row.duration_ns, COPY_BYTES, stacks.EXECUTE, *stacks.PREDICT)
     code.runs(begin + prediction.row.duration_ns - SAMPLE_NS, SAMPLE_NS, stacks.EXECUTE, *stacks.PREDICT)
 
 

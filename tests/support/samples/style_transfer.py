@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from support.samples.common import catch_load, draw_interface, draw_phone_screen, share
+from support.scenarios import app_method
 from tracekit.testing import gpu, neural_engine
 from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Prediction, Scenario
-from tracekit.testing.stacks import app_method
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.bundle.write import write_bundle
-from tracekit.testing.cells import Label
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.schemas import Label
 from tracekit.testing.tables import tables_of
 
 TOPOLOGIES = {"XRT64_CC32_R_TypeID": 7, "XRTD64_CC32_R_TypeID": 6}

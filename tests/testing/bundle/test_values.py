@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.bundle.values import BLOCK_BYTES, TYPES, Arrays, Values
-from tracekit.testing.cells import Label
+from tracekit.testing.schemas import Label
 
 WORDS = [0x01234567, 0x000A337E, 1, 0, 1, 0]
 

@@ -10,7 +10,7 @@ from tracekit.testing import Draws, MemoryRow, Process, Scenario, write_bundle, 
 from tracekit.testing.apps import MS, neural_engine_app
 from tracekit.trace.build import build_trace, open_trace
 from tracekit.trace.instruments.memory import Memory, of_process
-from tracekit.trace.runtimes.units import ALL_OWN
+from tracekit.trace.runtimes.registry import ALL_OWN
 
 APP, OTHER = Process("Camera", 412), Process("Helper", 77)
 S = 1_000_000_000

@@ -12,7 +12,7 @@ from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.testing import LoggedRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import build_trace, open_trace
 from tracekit.trace.filter import everything, only_range
-from tracekit.trace.runtimes.units import Units
+from tracekit.trace.runtimes.registry import Units
 from tracekit.trace.trace import Trace
 
 CORE_AI, OWN = "com.apple.coreai-models.performance", "com.example.chat"

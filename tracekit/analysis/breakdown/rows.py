@@ -109,7 +109,7 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
         finder.add(frame, _layers(frame))
     for unit, waits in all_waits(trace).items():
         finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
-    return finder.rows(), finder.shared_rows()
+    return finder.found()
 
 
 def _layers(frame: pd.DataFrame) -> Int8Array:
@@ -200,14 +200,12 @@ class _Finder:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""
         return codes_in(models, self._models).astype(np.int32)
 
-    def rows(self) -> Rows:
-        """Rows that lie in one prediction."""
-        return Rows(*(np.concatenate(part) for part in zip(*self._linked, strict=True)))
-
-    def shared_rows(self) -> Shared:
-        """Rows that could lie in several."""
-        starts, ends, layer, model = (np.concatenate(part) for part in zip(*self._shared, strict=True))
-        return Shared(Intervals(starts, ends), layer, model)
+    def found(self) -> tuple[Rows, Shared]:
+        """Rows that lie in one prediction, and those that could lie in several."""
+        linked, shared = (
+            [np.concatenate(part) for part in zip(*parts, strict=True)] for parts in (self._linked, self._shared)
+        )
+        return Rows(*linked), Shared(Intervals(*shared[:2]), *shared[2:])
 
 
 POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
@@ -256,7 +254,7 @@ def sweep(
     The four arrays have shape (n,). Windows need not be disjoint in time: intervals of different windows never meet.
     O(n log n + layers × n).
     """
-    keep = ends_ns > starts_ns
+    keep = np.flatnonzero(ends_ns > starts_ns)
     window, layer, starts_ns, ends_ns = window[keep], layer[keep], starts_ns[keep], ends_ns[keep]
     time = np.concatenate((starts_ns, ends_ns))
     # Small types: with a million intervals, these arrays are what a breakdown needs most memory for.
@@ -271,13 +269,16 @@ def sweep(
     for number in np.flatnonzero(np.bincount(layer, minlength=layers)):
         np.greater(np.cumsum(np.where(kind == number, change, 0), dtype=np.int32), 0, out=covered[number])
     length = np.diff(time, append=time[-1:])
-    lasting = covered.any(axis=0) & (length > 0)
-    covered = covered[:, lasting]
+    lasting = np.flatnonzero(covered.any(axis=0) & (length > 0))
+    covered = covered.take(lasting, axis=1)
+    lowest = np.zeros(len(lasting), np.int8)
+    for each in reversed(range(layers)):
+        lowest = np.where(covered[each], np.int8(each), lowest)
     return Steps(
         window=owner[lasting],
         start_ns=time[lasting],
         length_ns=length[lasting],
-        layer=covered.argmax(axis=0).astype(np.int8),
+        layer=lowest,
         covered=covered,
         edges=np.searchsorted(owner[lasting], np.arange(windows + 1)),
     )

@@ -79,4 +79,4 @@ def _words(version: int) -> str:
     return f"{release.words} or later" if release else "a system newer than this tool knows"
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

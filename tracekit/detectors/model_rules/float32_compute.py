@@ -23,4 +23,4 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     return view.passed(f"Computes in Float16{f', in part in {rest}' if rest else ''}.")
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

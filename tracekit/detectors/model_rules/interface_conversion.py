@@ -108,4 +108,4 @@ def _swift(function: Function, names: set[str]) -> str:
     )
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

@@ -43,4 +43,4 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

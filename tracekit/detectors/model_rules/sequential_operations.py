@@ -36,4 +36,4 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(f"{words}{among}: may run on the CPU{', and may split the rest' if among else ''}.", metrics)
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

@@ -88,4 +88,4 @@ def _fix(entries: list[Feature]) -> str:
     )
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

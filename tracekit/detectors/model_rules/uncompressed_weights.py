@@ -51,4 +51,4 @@ model = quantization_utils.quantize_weights(model, nbits=8)  # 16 bits: iOS 11.2
 ```
 """
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=Options, detect=detect)

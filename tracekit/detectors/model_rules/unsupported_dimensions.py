@@ -71,4 +71,4 @@ def _too_large(sizes: Sequence[int | None], options: Options) -> bool:
     )
 
 
-DETECTOR = tk.ModelFileDetector(page=tk.page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.ModelFileDetector(options=Options, detect=detect)

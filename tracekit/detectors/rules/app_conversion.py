@@ -25,9 +25,5 @@ _WORDS = AppWorkWords(
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
-    needs=("Call Stacks",),
-    options=AppWorkOptions,
-    asks=(core_ml_in_stacks,),
-    detect=detect,
+    needs=("Call Stacks",), options=AppWorkOptions, asks=(core_ml_in_stacks,), detect=detect
 )

@@ -86,6 +86,4 @@ def _missing(names: list[str], unnamed: int) -> str:
     return ", and ".join(parts)
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect
-)
+DETECTOR = tk.RecordingDetector(needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect)

@@ -120,7 +120,6 @@ def _nobody_waits(view: tk.ModelView, known: ColdLoads) -> str:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     joins=True,

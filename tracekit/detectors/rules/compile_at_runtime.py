@@ -89,7 +89,6 @@ def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     joins=True,

@@ -81,6 +81,4 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__), needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)

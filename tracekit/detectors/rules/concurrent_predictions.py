@@ -110,6 +110,4 @@ def _finding(
     )
 
 
-DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__), needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, detect=detect)

@@ -96,6 +96,4 @@ def _cause(trace: tk.Trace) -> str:
     return ""
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), uses=("Neural Engine", "GPU", "Call Stacks"), options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(uses=("Neural Engine", "GPU", "Call Stacks"), options=Options, detect=detect)

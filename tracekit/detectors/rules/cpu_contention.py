@@ -147,4 +147,4 @@ def _compare_calls(
     return contention.finding(met, metrics, filled, affected, f"{names} used the CPU too")
 
 
-DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)

@@ -123,10 +123,4 @@ def _purpose(instances: Instances, known: Traits, options: Options) -> str:
     )
 
 
-DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    uses=("Neural Engine", "GPU", "Call Stacks"),
-    options=Options,
-    detect=detect,
-)
+DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU", "Call Stacks"), options=Options, detect=detect)

@@ -96,7 +96,6 @@ def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEv
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Activity Monitor", "Neural Engine", "GPU", "Call Stacks"),
     caused_by=("duplicate-instances",),

@@ -32,6 +32,4 @@ _WORDS = AppWorkWords(
 )
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), needs=("Call Stacks",), options=Options, asks=(core_ml_in_stacks,), detect=detect
-)
+DETECTOR = tk.RecordingDetector(needs=("Call Stacks",), options=Options, asks=(core_ml_in_stacks,), detect=detect)

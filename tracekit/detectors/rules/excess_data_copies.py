@@ -76,7 +76,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         view,
         f"{text}{of_finding(file)}",
         metrics,
-        view.data.loc[summary.rows],
+        summary.rows,
         summary.covered_ns,
         "Time in the model's predictions covered by copies and conversions",
         fix=f"{fix}\n\nThen pass buffers that are used without a copy:\n\n{_BUFFERS}\n" if fix else "",

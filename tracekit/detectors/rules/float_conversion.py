@@ -54,7 +54,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"prediction{often}: {tk.format_time(summary.cast_ns / count)} in data casts, the rest in the copies and "
         f"output transformations that go with them.{of_finding(file)}",
         metrics,
-        view.data.loc[summary.rows],
+        summary.rows,
         summary.covered_ns,
         "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a data "
         "cast",
@@ -63,9 +63,5 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    options=Options,
-    asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
-    detect=detect,
+    needs=("Core ML",), options=Options, asks=(tk.any_prediction, tk.least_predictions, tk.least_mean), detect=detect
 )

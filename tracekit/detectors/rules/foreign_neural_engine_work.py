@@ -51,4 +51,4 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(needs=("Core ML",), options=Options, detect=detect)

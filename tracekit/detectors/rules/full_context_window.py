@@ -87,4 +87,4 @@ def _turns(asked: Asked, window: int) -> str:
     return f", and {fits} at this pace" if left >= 0 else ""
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect)

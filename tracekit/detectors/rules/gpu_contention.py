@@ -136,4 +136,4 @@ _NEARLY_ALL = 0.9
 """Share of the disturbed time from which on one side alone is named."""
 
 
-DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML", "GPU"), options=Options, detect=detect)
+DETECTOR = tk.Detector(needs=("Core ML", "GPU"), options=Options, detect=detect)

@@ -94,7 +94,6 @@ def _finding(view: tk.ModelView, calls: Calls, reading: GrowthReading, metrics: 
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Thermal State",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),

@@ -154,7 +154,6 @@ def _in_common(condition: tk.BoolArray, long: tk.BoolArray) -> bool:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     counts=True,

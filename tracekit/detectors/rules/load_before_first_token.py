@@ -118,4 +118,4 @@ def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> 
     )
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect)

@@ -62,7 +62,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     joins=True,

@@ -47,7 +47,6 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
     needs=("Call Stacks",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     uses=("Core ML",),

@@ -96,7 +96,6 @@ def _hang_summary(in_hangs: HangCalls, options: Options) -> str:
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     uses=("Call Stacks", "Hangs"),

@@ -84,6 +84,4 @@ def _size(size: float) -> str:
     return tk.format_bytes(round(size))
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), needs=("Core ML", "Activity Monitor"), options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(needs=("Core ML", "Activity Monitor"), options=Options, detect=detect)

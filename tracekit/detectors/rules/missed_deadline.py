@@ -172,7 +172,6 @@ def _finding(
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     counts=True,

@@ -93,6 +93,4 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     )
 
 
-DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(needs=("Core ML", "Neural Engine"), options=Options, detect=detect)

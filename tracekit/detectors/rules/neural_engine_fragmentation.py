@@ -74,6 +74,4 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__), needs=("Core ML", "Neural Engine"), options=Options, detect=detect
-)
+DETECTOR = tk.Detector(needs=("Core ML", "Neural Engine"), options=Options, detect=detect)

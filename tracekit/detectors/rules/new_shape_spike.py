@@ -217,7 +217,6 @@ _MIN_VISITS = 2
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     counts=True,

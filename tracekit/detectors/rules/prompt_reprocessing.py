@@ -145,6 +145,4 @@ def _finding(
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("rebuilt-instructions",)
-)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect, caused_by=("rebuilt-instructions",))

@@ -61,4 +61,4 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     return view.passed(f"{words}.", metrics)
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect)

@@ -45,7 +45,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     joins=True,

@@ -42,6 +42,4 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     return view.passed(f"{words}.", metrics)
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect, caused_by=("full-context-window",)
-)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect, caused_by=("full-context-window",))

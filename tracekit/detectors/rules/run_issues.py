@@ -52,4 +52,4 @@ def _issue_words(issue: str) -> str:
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), options=tk.NoOptions, detect=detect)
+DETECTOR = tk.RecordingDetector(options=tk.NoOptions, detect=detect)

@@ -77,7 +77,6 @@ def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Opt
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),

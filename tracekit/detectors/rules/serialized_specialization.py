@@ -138,7 +138,6 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     joins=True,

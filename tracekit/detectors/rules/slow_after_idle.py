@@ -104,7 +104,6 @@ def _due_to_work(view: tk.ModelView, calls: Calls, others: tk.BoolArray, usual: 
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     counts=True,

@@ -57,4 +57,4 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect)

@@ -146,6 +146,4 @@ def _finding(
     )
 
 
-DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__), uses=(*USES, "Thermal State"), options=Options, detect=detect
-)
+DETECTOR = tk.RecordingDetector(uses=(*USES, "Thermal State"), options=Options, detect=detect)

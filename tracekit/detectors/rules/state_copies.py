@@ -100,4 +100,4 @@ def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     return ""
 
 
-DETECTOR = tk.Detector(page=tk.page_beside(__file__), needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)

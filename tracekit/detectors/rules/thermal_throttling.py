@@ -69,7 +69,6 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML", "Thermal State"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,

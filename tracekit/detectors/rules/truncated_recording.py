@@ -135,4 +135,4 @@ def _own_work(trace: tk.Trace, activity: pd.DataFrame) -> pd.DataFrame:
     return tk.rows_where(hardware, executed & named & known)
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(options=Options, detect=detect)

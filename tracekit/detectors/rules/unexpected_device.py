@@ -116,7 +116,6 @@ def _rows(view: tk.ModelView, device: tk.Device) -> pd.DataFrame:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Call Stacks"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),

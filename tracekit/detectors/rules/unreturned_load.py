@@ -90,7 +90,6 @@ def _is_cycle(view: tk.ModelView, first: LoadMemory, then: LoadMemory) -> bool:
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     uses=("Activity Monitor", "Call Stacks"),
     caused_by=("reload-before-predict", "load-churn"),

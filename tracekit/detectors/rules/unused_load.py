@@ -113,11 +113,5 @@ def _used_models(trace: tk.Trace) -> set[str]:
 
 
 DETECTOR = tk.RecordingDetector(
-    page=tk.page_beside(__file__),
-    needs=("Core ML",),
-    origins=(tk.Origin.CALL_STACKS,),
-    joins=True,
-    counts=True,
-    options=Options,
-    detect=detect,
+    needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), joins=True, counts=True, options=Options, detect=detect
 )

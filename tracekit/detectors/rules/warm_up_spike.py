@@ -297,7 +297,6 @@ def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArr
 
 
 DETECTOR = tk.Detector(
-    page=tk.page_beside(__file__),
     needs=("Core ML",),
     origins=(tk.Origin.CALL_STACKS,),
     joins=True,

@@ -63,4 +63,4 @@ def _without(times: tk.Intervals, others: tk.Intervals) -> tk.Intervals:
     return times.intersection(free)
 
 
-DETECTOR = tk.RecordingDetector(page=tk.page_beside(__file__), uses=USES, options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(uses=USES, options=Options, detect=detect)

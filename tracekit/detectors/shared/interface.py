@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.trace.frames import columns_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.model_files.facts import ModelFile
 
 
@@ -72,13 +71,14 @@ def copies_finding(
     view: tk.ModelView,
     summary: str,
     metrics: tuple[tk.Metric, ...],
-    rows: pd.DataFrame,
+    labels: tk.IntArray,
     copied_ns: int,
     words: str,
     *,
     fix: str = "",
 ) -> tk.Finding:
-    """The finding that data rows inside predictions show, with their time as its cost; `words` begin its basis."""
+    """The finding that data rows of these labels, inside predictions, show; `words` begin the basis of its cost."""
+    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[labels]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,

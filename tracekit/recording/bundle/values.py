@@ -117,25 +117,16 @@ class RunValues:
         return read_arrays(self._files, f"{self._folder}/arrayUniquer")
 
     @Part
-    def typed_arrays(self) -> SharedArrays:
-        """Arrays of typed parts."""
-        return read_arrays(self._files, f"{self._folder}/typedArrayUniquer")
-
-    @Part
-    def type_list(self) -> Sequence[EngineeringType | None]:
-        """Types by the number that typed parts have; None for types that are not known."""
-        path = f"{self._folder}/EngineeringTypes.etypes"
-        return _types(self._files.read(path, limits.MAX_DESCRIPTION_BYTES))
-
-    @Part
     def names(self) -> Names:
         """Names of processes and threads."""
         return self._read_names()
 
-    @cached_property
+    @Part
     def labels(self) -> Labels:
-        """Texts of typed arrays."""
-        return Labels(self.typed_arrays, self.type_list, self.texts, self.budget.spend)
+        """Texts of arrays of typed parts."""
+        arrays = read_arrays(self._files, f"{self._folder}/typedArrayUniquer")
+        types = self._files.read(f"{self._folder}/EngineeringTypes.etypes", limits.MAX_DESCRIPTION_BYTES)
+        return Labels(arrays, _types(types), self.texts, self.budget.spend)
 
     @cached_property
     def _stacks(self) -> Stacks:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, refusals
 
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _LONGEST = 100
@@ -44,7 +44,7 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
     A link is replaced itself; whoever means the file behind it passes that. What is no regular file, such as a pipe, is
     written to. Raises `TracekitError` where the operating system refuses.
     """
-    try:
+    with refusals(f"write {path}"):
         before = path.lstat() if path.is_symlink() or path.exists() else None
         if before is not None and not stat.S_ISREG(before.st_mode) and not stat.S_ISLNK(before.st_mode):
             with path.open("wb") as stream:
@@ -61,8 +61,6 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as error:
-        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _usual_mode() -> int:
@@ -91,7 +89,5 @@ def check_folder(folder: Path, force: bool) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it. Raises `TracekitError` where the operating system refuses."""
-    try:
+    with refusals(f"create folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TracekitError(f"cannot create folder {folder}: {error.strerror or error}") from error

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from tracekit.errors import TracekitError
+from tracekit.errors import TracekitError, refusals
 from tracekit.recording.contents import Contents, Device, Recording, Run, TableEntry, Target
 from tracekit.recording.table import Table, TableState
 from tracekit.recording.writing.files import FileNames, complete_file
@@ -98,16 +98,13 @@ def write_folder(
 @contextmanager
 def _staging_folder(folder: Path) -> Iterator[Path]:
     """A folder inside, whose files move up when all of them are there."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=folder) as name:
-            stage = Path(name)
-            yield stage
-            written = sorted(stage.iterdir())
-            _check_others(folder, {path.name for path in written})
-            for path in written:
-                path.replace(folder / path.name)
-    except OSError as error:
-        raise TracekitError(f"cannot write into {folder}: {error.strerror or error}") from error
+    with refusals(f"write into {folder}"), tempfile.TemporaryDirectory(prefix=".tracekit-", dir=folder) as name:
+        stage = Path(name)
+        yield stage
+        written = sorted(stage.iterdir())
+        _check_others(folder, {path.name for path in written})
+        for path in written:
+            path.replace(folder / path.name)
 
 
 def _check_others(folder: Path, written: Collection[str]) -> None:

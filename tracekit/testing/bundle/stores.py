@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.testing.bundle.archive import Coded, Mutable, archive, numbered_dictionary
 from tracekit.testing.bundle.values import TYPES, Values
-from tracekit.testing.cells import Cell, TableContent
+from tracekit.testing.schemas import Cell, TableContent
 
 ROWS_PER_BLOCK = 65_536
 """The rows file is padded to a multiple of this; what Instruments writes."""

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from tracekit.testing.cells import Cell, TableContent
 from tracekit.testing.scenario import Scenario
-from tracekit.testing.schemas import columns_from
+from tracekit.testing.schemas import Cell, TableContent, columns_from
 from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES, Frame, Placed, SampleRow
 from tracekit.testing.tables import main_thread
 

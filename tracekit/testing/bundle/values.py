@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import chain
 
-from tracekit.testing.cells import Cell, Label, Part
 from tracekit.testing.machines import Process, Thread
+from tracekit.testing.schemas import Cell, Label, Part
 from tracekit.testing.stacks import Placed, Stack, addresses
 
 

@@ -21,10 +21,9 @@ from tracekit.testing.bundle.facts import configuration, instrument_files, run_i
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
 from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
-from tracekit.testing.cells import TableContent
 from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import Scenario
-from tracekit.testing.schemas import columns_from
+from tracekit.testing.schemas import TableContent, columns_from
 from tracekit.testing.stacks import placed_images
 from tracekit.testing.tables import main_thread, tables_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,17 @@ import pandas as pd
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant, recode
-from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
-from tracekit.trace.calls.join import Joined, joined_calls
-from tracekit.trace.calls.names import keys_of, names_of
-from tracekit.trace.calls.owners import Owners
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import TIMED, Samples
+
+if TYPE_CHECKING:
+    from tracekit.trace.calls.join import Joined
+    from tracekit.trace.calls.owners import Owners
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 
@@ -89,6 +89,11 @@ def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int)
 def _framed(
     line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
 ) -> Inferred:
+    # Most reports are about recordings with Core ML's own rows.
+    from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
+    from tracekit.trace.calls.join import joined_calls
+    from tracekit.trace.calls.names import keys_of, names_of
+
     calls, owners = joined_calls(line, pieces, work)
     stacked = [call for call in calls if call.chain >= 0]
     names, notes = names_of(line, pieces, work, stacked, owners, shown)

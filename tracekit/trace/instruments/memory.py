@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -30,6 +29,7 @@ from tracekit.trace.frames import (
     categorical,
     is_any,
     joined_categories,
+    made_once,
     or_minus_one,
     rows_where,
     sorted_by_start,
@@ -102,13 +102,9 @@ def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | Non
     return sorted_by_start(pd.DataFrame(columns))
 
 
+@made_once
 def no_memory() -> pd.DataFrame:
     """A frame without rows, as most recordings have it."""
-    return _no_memory().copy(deep=False)
-
-
-@cache
-def _no_memory() -> pd.DataFrame:
     number, text = np.zeros(0, np.int64), constant(None, 0)
     columns = {"start_ns": number, "kind": constant(None, 0, Memory), "process": text, "pid": number, "bytes": number}
     return pd.DataFrame({**columns, "table": text, "row": number}).astype({"pid": "Int64"})

@@ -7,14 +7,13 @@ overlaps counts once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.trace.events import dtypes_of
-from tracekit.trace.frames import or_minus_one, sorted_by_start
+from tracekit.trace.frames import made_once, or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
     *("SessionTable", "RequestTable", "InstructionsTable", "ModelInferenceTable"),
@@ -75,13 +74,9 @@ COLUMNS: Final = (
 DTYPES: Final = dtypes_of(*COLUMNS)
 
 
+@made_once
 def no_requests() -> pd.DataFrame:
     """A frame of requests without rows, as most recordings have it."""
-    return _no_requests().copy(deep=False)
-
-
-@cache
-def _no_requests() -> pd.DataFrame:
     return requests_frame({}, 0)
 
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -39,9 +38,16 @@ from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, or_null, sorted_by_start
-from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, runtimes
-from tracekit.trace.runtimes.units import Units
+from tracekit.trace.frames import (
+    categorical,
+    is_any,
+    joined_categories,
+    made_once,
+    or_minus_one,
+    or_null,
+    sorted_by_start,
+)
+from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
 from tracekit.units import format_count
 
 PHASES: Final = "phases"
@@ -95,13 +101,9 @@ def bind_phases(
     return frame, {**signposts, **without}, tuple(_unknown_names(frame))
 
 
+@made_once
 def no_phases() -> pd.DataFrame:
     """A frame of phases without rows, as most recordings have it."""
-    return _no_phases().copy(deep=False)
-
-
-@cache
-def _no_phases() -> pd.DataFrame:
     columns: dict[str, object] = {name: constant(None, 0) for name in COLUMNS}
     columns |= {name: np.zeros(0, np.int64) for name in ("start_ns", "row")}
     return pd.DataFrame(columns).astype(dict.fromkeys(("duration_ns", "pid", "tid", "request"), "Int64"))

@@ -11,7 +11,8 @@
     phase = "audio encoding"                 # one of `PHASES`
     keys = ["tokens"]
 
-`docs/runtimes.md` says what each key means. Certainty and source of an entry are comments of its file.
+`docs/runtimes.md` says what each key means. Certainty and source of an entry are comments of its file. All other
+signposts of the target may be operations of the app (`Units`).
 """
 
 from __future__ import annotations
@@ -262,3 +263,29 @@ def _value(table: Mapping[str, Any], key: str, form: _Form, where: str = "") -> 
     if not fits(value):
         raise UsageError(f"'{where}{key}': must be {words}")
     return value
+
+
+_SYSTEM: Final = "com.apple."
+"""Subsystems of Apple begin so: what they log is no operation of the app."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Which signposts are operations of the app. By default all that the target logs itself."""
+
+    only: tuple[str, ...] = ()
+    """Shell patterns of names; empty: all that the target logs outside of Apple's subsystems."""
+    skip: tuple[str, ...] = ()
+    """Shell patterns of names that are none."""
+
+    def choose(self, subsystem: str, name: str) -> bool:
+        """Whether signposts of a name are operations."""
+        if any(fnmatchcase(name, pattern) for pattern in self.skip):
+            return False
+        if self.only:
+            return any(fnmatchcase(name, pattern) for pattern in self.only)
+        return not subsystem.startswith(_SYSTEM)
+
+
+ALL_OWN: Final = Units()
+"""What counts where nothing is set."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tracekit.model_files.profiling import predictions
+from tracekit.model_files.profiling import measure
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def runs(monkeypatch):
             )
 
         runtime = SimpleNamespace(compile=lambda _, target: target, load=load, image=None)
-        monkeypatch.setattr(predictions.platform, "system", lambda: "Darwin")
-        monkeypatch.setattr(predictions.core_ml, "runtime", lambda: runtime)
+        monkeypatch.setattr(measure.platform, "system", lambda: "Darwin")
+        monkeypatch.setattr(measure.core_ml, "runtime", lambda: runtime)
         return given
 
     return put
@@ -37,7 +37,7 @@ def runs(monkeypatch):
 def test_the_largest_difference_is_that_of_the_same_inputs(inspected, runs) -> None:
     before, after = inspected("target_iOS16"), inspected("float16_interface")
     given = runs(lambda x: x * 2, lambda x: x * 2 + np.float16(0.25))
-    found, reason = predictions.compare_outputs((before, Path("a")), (after, Path("b")))
+    found, reason = measure.compare_outputs((before, Path("a")), (after, Path("b")))
     assert reason == ""
     # Rounding to Float16 adds a little.
     assert found == {"y": pytest.approx(0.25, abs=0.002)}
@@ -52,10 +52,10 @@ def test_a_model_that_does_not_run_is_said(inspected, runs) -> None:
 
     runs(fail)
     side = (inspected("target_iOS16"), Path("a"))
-    assert predictions.compare_outputs(side, side) == ({}, "no such unit here")
+    assert measure.compare_outputs(side, side) == ({}, "no such unit here")
 
 
 def test_elsewhere_nothing_is_compared(inspected, monkeypatch) -> None:
-    monkeypatch.setattr(predictions.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(measure.platform, "system", lambda: "Linux")
     side = (inspected("target_iOS16"), Path("a"))
-    assert predictions.compare_outputs(side, side) == ({}, "needs a Mac")
+    assert measure.compare_outputs(side, side) == ({}, "needs a Mac")
