@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.latency import ranks, summarize_latency, warm_mask
+from tracekit.analysis.latency import ranks, summarize_latency
+from tracekit.analysis.loads import first_after_load
 
 MS = 1_000_000
 
@@ -20,17 +21,11 @@ def activity(frame):
 
 def test_the_first_prediction_after_a_load_is_cold(activity):
     predictions = activity.iloc[1:]
-    warm = warm_mask(activity, predictions)
+    warm = ~first_after_load(activity)[1:]
     assert warm.tolist() == [False] + [True] * 24
     latency = summarize_latency(predictions, warm)
     assert (latency.cold.count, latency.cold.max_ns) == (1, 30 * MS)
     assert (latency.warm.count, latency.warm.max_ns, latency.warm.p95_ns) == (24, 10 * MS, 10 * MS)
-
-
-def test_the_mask_follows_the_labels_of_the_predictions(activity):
-    assert warm_mask(activity, activity.loc[[5, 1]]).tolist() == [True, False]
-    later = activity.set_axis(range(100, 126))
-    assert warm_mask(later.loc[[100, 101, 107]], later.loc[[107, 101]]).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("values", [[], [5], [3, 1, 2], [2, 1, 2, 2, 0, 1], [0.5, -1.0, 0.5, 0.0, -0.0]])
@@ -39,5 +34,5 @@ def test_equal_values_share_the_mean_of_their_ranks(values):
 
 
 def test_without_predictions_there_are_no_statistics(frame):
-    latency = summarize_latency(frame(), warm_mask(frame(), frame()))
+    latency = summarize_latency(frame(), ~first_after_load(frame()))
     assert (latency.warm, latency.cold) == (None, None)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.copies import data_rows
-from tracekit.analysis.latency_growth import growth
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.events import COPY_KINDS, Kind, Level
+from tracekit.trace.events import COPY_KINDS, Kind
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
 
@@ -116,11 +116,6 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     )
 
 
-def copies_grow(both: IntArray, sequence: IntArray) -> bool:
-    """Whether copies become longer with each call of a sequence, as a cache does that holds what came before."""
-    return growth(np.maximum(both, 1), sequence).usual
-
-
 def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:
     """Whether a call of one other model, made hardly ever else, opens the sequences: it comes after the model's own
     last call and before its next one, whatever further models do meanwhile. O(n log n)."""
@@ -129,8 +124,7 @@ def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: I
     opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
     if len(opens) < 2:
         return False
-    activity = trace.activity
-    calls = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
+    calls = top_calls(trace, Kind.PREDICTION)
     others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
     begin = others["start_ns"].to_numpy()
     opened = np.searchsorted(starts[opens], begin, side="right")

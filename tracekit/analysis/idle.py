@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tracekit.analysis.latency import change_point_segments
-from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals, few_bits
 from tracekit.trace.events import Level
@@ -223,9 +223,9 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
     are a beat in any case; where most pass two or three beats, the usual distance is so many.
     """
-    if len(distance_ns) >= 3 and np.median(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
+    if len(distance_ns) >= 3 and median_of(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
         return Pacing.PERIODIC
-    usual = float(np.median(distance_ns)) if len(distance_ns) else 0.0
+    usual = median_of(distance_ns) if len(distance_ns) else 0.0
     if not usual:
         return Pacing.UNCLEAR
     # A call that is beats long passes these whatever sets the pace.
@@ -315,7 +315,7 @@ def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
 
 def _keeps(distance_ns: IntArray, beats: int) -> bool:
     """Whether distances, shape (steps,), hardly differ from this many beats, or each makes up for the one before."""
-    beat = float(np.median(distance_ns)) / beats
+    beat = median_of(distance_ns) / beats
     distance = _of_one_beat(distance_ns, beat)
     low, high = sample_quantiles(distance, 0.25, 0.75)
     if high - low <= 2 * BEAT_SPREAD * beat:

@@ -9,20 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.quantities import latencies
+from tracekit.analysis.quantities import latencies, median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-
-
-def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
-    """Shape (predictions,): the prediction is not the first after a load of its model.
-
-    `activity` holds the predictions and the loads of their models, by label: rows of `Trace.activity`, all or those of
-    some models. What `first_after_load` does not mark counts as warm. O(n log n).
-    """
-    cold = first_after_load(activity)[activity.index.get_indexer(predictions.index)]
-    return np.logical_not(cold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +25,7 @@ class Latency:
 
 
 def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
-    """Statistics of the predictions that ended, `warm` as `warm_mask` returns it. O(n log n)."""
+    """Statistics of the predictions that ended, `warm` those that `first_after_load` does not mark. O(n log n)."""
     starts, durations = predictions["start_ns"].to_numpy(), latencies(predictions)
     chosen = ((durations > 0) & kind for kind in (warm, ~warm))
     return Latency(*(duration_statistics(starts[rows], durations[rows]) for rows in chosen))
@@ -106,7 +95,7 @@ def medians_of_thirds(durations_ns: IntArray, use: IntArray, min_count: int) -> 
         enough, third = size >= min_count, size // 3
         if enough.any():
             thirds = enough & (position < third), enough & (position >= size - third)
-            median_pairs.append(tuple(float(np.median(durations_ns[chosen])) for chosen in thirds))
+            median_pairs.append(tuple(median_of(durations_ns[chosen]) for chosen in thirds))
     first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
     return first, last
 
@@ -154,12 +143,12 @@ def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> 
         pieces = halves
     cuts = sorted(set(cuts))
     while len(cuts) > 2:
-        medians = [float(np.median(durations_ns[low:high])) for low, high in pairwise(cuts)]
+        medians = [median_of(durations_ns[low:high]) for low, high in pairwise(cuts)]
         ratios = [max(pair) / max(min(pair), 1.0) for pair in pairwise(medians)]
         if min(ratios) >= min_ratio:
             break
         del cuts[ratios.index(min(ratios)) + 1]
-    return tuple(Segment(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
+    return tuple(Segment(low, high - low, median_of(durations_ns[low:high])) for low, high in pairwise(cuts))
 
 
 def _shift(durations: IntArray) -> int | None:
@@ -220,7 +209,7 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     min_count = max(1, math.ceil(min_share * count))
     if count and not _may_part(durations_ns, (min_count - 1) // 2, min_ratio):
         one = np.array([count])
-        return Modes(np.array([np.median(durations_ns)]), one, one / count, np.zeros(count, np.int64))
+        return Modes(np.array([median_of(durations_ns)]), one, one / count, np.zeros(count, np.int64))
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.statistics import covered_ns, medians_of_others
+from tracekit.analysis.loads import first_predictions
+from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Kind, Level
@@ -110,7 +110,7 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     """Times and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
-    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_after_load(activity)
+    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_predictions(trace)
     chosen &= is_any(activity["level"], Level.TOP)
     columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]
     return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in columns})
@@ -119,9 +119,7 @@ def setup_work(trace: Trace) -> pd.DataFrame:
 @cached_by_trace
 def setup_times(trace: Trace) -> Intervals:
     """Loads and compilations of all models that the app called, which take the CPU from predictions. O(n log n)."""
-    activity = trace.activity
-    chosen = is_any(activity["kind"], *SETUP_KINDS) & is_any(activity["level"], Level.TOP)
-    return Intervals.from_rows(activity).where(chosen).union()
+    return Intervals.from_rows(top_calls(trace, *SETUP_KINDS)).union()
 
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
@@ -186,9 +184,8 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    activity = trace.activity
-    own = is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
-    called = activity[own & (len(hangs) > 0)]
+    called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
+    called = called if len(hangs) else called.iloc[:0]
     inside = hung_share(called, trace) >= rule.call_share
     # The loads and the predictions of each model are sorts of their own.
     sort = 2 * called["model"].cat.codes.to_numpy().astype(np.int64) + is_any(called["kind"], *SETUP_KINDS)

@@ -15,36 +15,38 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import medians_of_others
+from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
-from tracekit.trace.events import LOAD_KINDS, Kind, Level, Origin
-from tracekit.trace.frames import categorical, is_any, joined_categories, or_minus_one, rows_where, texts_in
+from tracekit.trace.events import LOAD_KINDS, Kind, Origin
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
-def first_after_load(*activity: pd.DataFrame) -> BoolArray:
+def first_after_load(activity: pd.DataFrame) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
-    The rows may stand in several frames.
 
     Models and instances are distinguished by level too. A prediction before any load of the recording is not marked:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """
-    # To join whole frames of few rows takes longer than all else.
-    kind, level, model = (
-        joined_categories([categorical(rows[name]) for rows in activity]) for name in ("kind", "level", "model")
-    )
+    kind, level, model = (categorical(activity[name]) for name in ("kind", "level", "model"))
     is_load = is_any(kind, *LOAD_KINDS)
     chosen = np.flatnonzero((is_load | is_any(kind, Kind.PREDICTION)) & (model.codes >= 0))
     result = np.zeros(len(kind), dtype=bool)
-    loads, times = is_load[chosen], Intervals.from_rows(*activity).where(chosen)
-    instance = np.concatenate([or_minus_one(rows["instance"]) for rows in activity])[chosen]
+    loads, times = is_load[chosen], Intervals.from_rows(activity).where(chosen)
+    instance = or_minus_one(activity["instance"])[chosen]
     # A load takes its place in time at its end.
     time = np.where(loads, times.ends, times.starts)
     result[chosen] = _follows_load(loads, time, (level.codes[chosen], instance, model.codes[chosen]))
     return result
+
+
+@cached_by_trace
+def first_predictions(trace: Trace) -> BoolArray:
+    """`first_after_load` of the rows of the activity, kept as long as the trace is."""
+    return first_after_load(trace.activity)
 
 
 def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -> BoolArray:
@@ -195,11 +197,9 @@ def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArra
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
     unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
-    activity = trace.activity
-    is_load = is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)
     # Inside loads of several models at once, a row without a name may be of either.
-    every = _inside(Intervals.from_rows(activity).where(is_load), unnamed)
-    covered = every[activity.index[is_load].get_indexer(loads.index)]
+    every = top_calls(trace, *LOAD_KINDS)
+    covered = _inside(Intervals.from_rows(every), unnamed)[every.index.get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
 
 
@@ -242,9 +242,8 @@ class TopLoads(NamedTuple):
 
 def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
-    activity = trace.activity
-    named = categorical(activity["model"]).codes >= 0
-    rows = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named)
+    rows = top_calls(trace, *LOAD_KINDS)
+    rows = rows_where(rows, categorical(rows["model"]).codes >= 0)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):

@@ -16,10 +16,10 @@ import pandas as pd
 
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.instruments.memory import Memory, of_process
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -211,12 +211,6 @@ def usual_change(known: Sizes, loads: Intervals) -> float:
     ended = np.searchsorted(np.sort(loads.ends), known.times[:-1], side="right")
     changes = np.abs(np.diff(known.bytes))[begun == ended]
     return max(float(sample_quantiles(changes, USUAL)[0]), PAGE) if len(changes) else PAGE
-
-
-def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
-    """Rows of the activity that the app called, of these kinds."""
-    activity = trace.activity
-    return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
 
 
 SEGMENTS: Final = 12

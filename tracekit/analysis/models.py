@@ -16,7 +16,7 @@ from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import Sample, latencies, quantities_of
 from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
@@ -94,7 +94,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         Intervals.from_rows(trace.hardware).covered_time()
         if all(trace.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
         else None,
-        first_after_load(trace.activity),
+        first_predictions(trace),
         core_ml_calls(trace),
     )
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])

@@ -121,7 +121,15 @@ def _between(low: float, high: float, part: float) -> float:
 
 def median(values: IntArray) -> float | None:
     """Median; None without values. O(n)."""
-    return float(np.median(values)) if len(values) else None
+    return median_of(values) if len(values) else None
+
+
+def median_of(values: IntArray | FloatArray) -> float:
+    """Median of at least one value, shape (n,), none of them NaN: `np.median` takes thrice as long for few. O(n)."""
+    middle = len(values) // 2
+    parted = np.partition(values, middle)
+    high = float(parted[middle])
+    return high if len(values) % 2 else (float(parted[:middle].max()) + high) / 2
 
 
 def fast_enough(latency_ns: float | None) -> float | None:

@@ -249,9 +249,10 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
 
 
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
+    """Execution rows of the Neural Engine among a model's hardware rows, at least with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    return rows_where(columns_of(hardware, _COLUMNS), is_any(hardware["kind"], Kind.ANE_EXEC))
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    return hardware if executed.all() else rows_where(columns_of(hardware, _COLUMNS), executed)
 
 
 NAMED = (Attribution.LABEL, Attribution.EXACT)

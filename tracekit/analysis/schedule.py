@@ -10,11 +10,12 @@ import pandas as pd
 from tracekit.analysis import idle as idleness
 from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
+from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
-from tracekit.trace.events import SETUP_KINDS, Kind, Level
+from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -49,9 +50,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
     Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread; where calls of
     such models overlap, one was made without waiting for the other.
     """
-    activity = trace.activity
-    asked = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
-    calls = rows_where(activity, asked)
+    calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
     times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
     thread = _threads(times, model)
     previous, from_start = _followed(times, thread)
@@ -66,7 +65,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
         columns_of(hardware, ("start_ns", "duration_ns", "lane", "prediction")), worked & (not trace.inferred)
     )
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
-    owner = np.append(top_predictions(activity), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     call = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
     first, work = _joined(Intervals.from_rows(pieces), unit, call)
     pieces, unit, call = pieces.iloc[first], unit[first], call[first]

@@ -8,9 +8,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.quantities import quantiles
+from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits
+from tracekit.trace.events import Kind, Level
+from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
 
@@ -108,7 +111,7 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
     medians = np.full(count, np.nan)
     if some.sum() == 1:
         # A fifth of the time of a sort.
-        medians[some] = np.median(values)
+        medians[some] = median_of(values)
         return medians
     ordered = sorted_by_group(values.astype(np.float64), group)
     medians[some] = (ordered[(begins + (sizes - 1) // 2)[some]] + ordered[(begins + sizes // 2)[some]]) / 2
@@ -122,6 +125,12 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
     known = position >= 0
     weights = None if values is None else values[known]
     return np.bincount(position[known], weights, minlength=len(labels)).astype(np.int64)
+
+
+def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
+    """Rows of the activity that the app called, of these kinds."""
+    activity = trace.activity
+    return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CoreMLCalls, Pacing, follows, idle_times, pacing, quartile_distance, spread
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics, medians_by_group
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
@@ -55,7 +56,7 @@ def burst_numbers(predictions: pd.DataFrame) -> IntArray:
     """
     called = Intervals.from_rows(predictions)
     intervals = _intervals(called)
-    limit = BURST_FACTOR * float(np.median(intervals)) if len(intervals) else np.inf
+    limit = BURST_FACTOR * median_of(intervals) if len(intervals) else np.inf
     free = called.starts[1:] - np.maximum.accumulate(called.ends)[:-1]
     return np.cumsum(np.concatenate(([False], free > limit))[: len(called)])
 
@@ -274,7 +275,7 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
         # Equal predictions that follow each other at once look like single frames: those of several must fit too.
         fit = min(float(part.mean()) for part in (on_beat, on_beat[several]) if len(part))
         if fit >= ON_BEAT_SHARE and (on_beat & (frames == 1)).mean() >= SINGLE_SHARE:
-            fits.append((float(np.median(off)), rate, np.maximum(frames, 1)))
+            fits.append((median_of(off), rate, np.maximum(frames, 1)))
     if not fits:
         return None
     _, rate, frames = min(fits, key=lambda fit: fit[0])

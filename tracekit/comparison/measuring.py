@@ -14,7 +14,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import rows_of_operation
 from tracekit.analysis.quantities import RESOLUTION_NS, latencies
 from tracekit.analysis.requests import name_of, request_groups
@@ -196,7 +196,7 @@ class _OfTrace(NamedTuple):
         known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
         return cls(
             is_any(top["kind"], Kind.PREDICTION),
-            first_after_load(trace.activity),
+            first_predictions(trace),
             or_minus_one(trace.data["prediction"])[copies],
             times,
             np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),

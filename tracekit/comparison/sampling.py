@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tracekit.analysis.latency import ranks
-from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 
 RESAMPLES = 2_000
@@ -44,7 +44,7 @@ def block_length(values: FloatArray) -> int:
     count = len(values)
     if count < 4:
         return 1
-    dependence = max(map(_politis_white, (ranks(values), np.sign(values - np.median(values)))))
+    dependence = max(map(_politis_white, (ranks(values), np.sign(values - median_of(values)))))
     return int(np.clip(max(math.ceil(count ** (1 / 3)), dependence), 1, count // 4))
 
 
@@ -150,12 +150,13 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
         wrapped = np.cumsum(np.concatenate([np.zeros(1), part, part[:block]]))
         sums.append(wrapped[block : block + count] - wrapped[:count])
     # Some draws at a time, so that the processor has at hand what it picks with and what it picked.
-    means, chunk = np.empty((RESAMPLES, len(sums))), max(MAX_PICKED // blocks, 1)
+    means, chunk = np.empty((len(sums), RESAMPLES)), max(MAX_PICKED // blocks, 1)
     for first in range(0, RESAMPLES, chunk):
-        drawn = generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks))
+        # To add up rows takes a tenth of the time of adding up within rows.
+        drawn = np.ascontiguousarray(generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks)).T)
         for index, of_part in enumerate(sums):
-            means[first : first + chunk, index] = of_part.take(drawn).sum(axis=1) / divisor
-    errors[some] = means.std(axis=0, ddof=1)
+            means[index, first : first + chunk] = of_part.take(drawn).sum(axis=0) / divisor
+    errors[some] = means.std(axis=1, ddof=1)
     return errors
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -121,14 +122,9 @@ def _evenly(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     return replace(nothing, most_ns=np.where(slow, fast, nothing.most_ns))
 
 
-def _two_in_flight(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine = _predictions(recorded, finding)
-    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 2, 0))
-
-
-def _prepared_ahead(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    mine = _predictions(recorded, finding)
-    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 1, 0))
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, in_flight, 0))
 
 
 def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -192,9 +188,9 @@ FIXES: dict[str, Fix] = {
     "new-shape-spike": Fix(_beyond_usual, "First predictions of a shape take as long as the fastest others."),
     "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
-        _two_in_flight, "Two predictions are in flight; the app's own work is done meanwhile.", True
+        partial(_ahead, 2), "Two predictions are in flight; the app's own work is done meanwhile.", True
     ),
-    "pipeline-gaps": Fix(_prepared_ahead, "The app prepares the next input while a prediction runs.", True),
+    "pipeline-gaps": Fix(partial(_ahead, 1), "The app prepares the next input while a prediction runs.", True),
     "concurrent-predictions": Fix(
         _within_limit, "No more are in flight than the check allows; every input counts.", True
     ),

@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import Part
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray
 from tracekit.intervals import Intervals
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column, columns_of
 from tracekit.report.report import Report, Result
-from tracekit.trace.events import LOAD_KINDS, Kind, Lane, Level
+from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace
 
@@ -74,10 +75,9 @@ def _of(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _predictions(source: Source) -> pd.DataFrame:
-    activity = source.trace.activity
-    chosen = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
-    first = first_after_load(activity)[chosen]
-    return _events(rows_where(activity, chosen), of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first)
+    rows = top_calls(source.trace, Kind.PREDICTION)
+    first = first_predictions(source.trace)[rows.index]
+    return _events(rows, of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first)
 
 
 def _loads(source: Source) -> pd.DataFrame:

@@ -22,7 +22,8 @@ def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32
     used = numbers if valid.all() else numbers[valid]
     if not (used[1:] < used[:-1]).any():
         # As in a column whose every row has a value of its own, or all of them the same one.
-        is_new = np.append(True, used[1:] > used[:-1])[: len(used)]
+        is_new = np.ones(len(used), np.bool_)
+        np.greater(used[1:], used[:-1], out=is_new[1:])
         distinct, codes = used[is_new], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     else:
         # Imported here: what lists the tables of a recording needs no pandas.

@@ -116,7 +116,8 @@ def private_facts(trace: Trace) -> PrivateFacts:
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
-    frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
+    lanes = (trace.activity, trace.data, trace.compute, trace.other, trace.hardware)
+    frames = [frame for frame in (*lanes, *trace.context.values()) if len(frame)]
     # The target did not use them.
     of_others = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
     foreign = tuple(sorted(_texts(of_others, "model") - set(trace.models["name"])))

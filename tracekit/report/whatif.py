@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.schedule import Recorded
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
@@ -112,7 +112,7 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
     trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
     schedule, (changes, after) = recorded.schedule, replays.run(fixed)
     predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
-    cold = first_after_load(trace.activity)[recorded.calls.index]
+    cold = first_predictions(trace)[recorded.calls.index]
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code

@@ -108,6 +108,8 @@ def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
 
     A row that names its own process keeps what that says.
     """
+    if (graphs < 0).all():
+        return hardware
     is_foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
     source = np.where((graphs >= 0) & ~is_foreign, graphs, np.arange(len(hardware)))
     shared = ("model", "parent_model", "operation", "prediction", "attribution")

@@ -17,7 +17,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, concat_frames, ends_of, or_minus_one, or_null, texts_in
+from tracekit.trace.frames import categorical, concat_frames, ends_of, held_texts, or_minus_one, or_null
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import COLUMNS_READ, model_frame
@@ -218,12 +218,9 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 @cached_by_trace
 def model_names(trace: Trace) -> tuple[str, ...]:
     """Base names that any event frame mentions, sorted; looked for once for each trace."""
-    names: set[str] = set()
-    for name in EVENT_FRAMES:
-        frame: pd.DataFrame = getattr(trace, name)
-        for column in ("model", "parent_model"):
-            names |= texts_in(frame[column])
-    return tuple(sorted(names))
+    frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
+    columns = (frame[name] for frame in frames if len(frame) for name in ("model", "parent_model"))
+    return tuple(sorted(set().union(*map(held_texts, columns))))
 
 
 def matching(names: Collection[str], pattern: str) -> set[str]:

@@ -93,11 +93,11 @@ def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
     """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows), in a tenth
     of the time that comparisons of pandas take on a few hundred rows."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
-    codes = cells.codes
-    chosen = np.zeros(len(codes), np.bool_)
-    for value in values:
-        if value in cells.categories:
-            chosen |= codes == cells.categories.get_loc(value)
+    codes, categories = cells.codes, cells.categories
+    first, *others = [categories.get_loc(value) for value in values if value in categories] or [-2]
+    chosen: BoolArray = codes == first
+    for other in others:
+        chosen |= codes == other
     return chosen
 
 

@@ -37,7 +37,8 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
     cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
-    rows, code = rows_at(columns_of(events, COLUMNS_READ), named), cells.codes[named]
+    rows = events if len(named) == len(events) else rows_at(columns_of(events, COLUMNS_READ), named)
+    code = cells.codes[named]
     held = np.bincount(code, minlength=len(cells.categories)) > 0
     codes, model = np.flatnonzero(held), (np.cumsum(held) - 1)[code]
     names, count = [str(name) for name in cells.categories[codes]], len(codes)

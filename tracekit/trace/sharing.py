@@ -14,6 +14,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
+from tracekit.trace.prediction_lookup import codes_in
 from tracekit.units import format_share
 
 MAX_OUTSIDE_SHARE = 0.05
@@ -102,7 +103,7 @@ def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None
     executed_ns = times.covered_ns
     if not len(called) or not executed_ns:
         return None
-    loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
+    loaded = codes_in(executed["model"], events["model"].cat.categories) >= 0
     of_target = is_any(executed["attribution"], Attribution.LABEL) & loaded
     # Time under work of the target counts as inside, as time under a prediction does.
     inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(of_target))

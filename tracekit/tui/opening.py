@@ -11,7 +11,7 @@ import pandas as pd
 from textual.message import Message
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Finding
@@ -163,7 +163,7 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         index=index,
         starts=predictions["start_ns"].to_numpy(),
         durations=predictions["duration_ns"].to_numpy(),
-        first=~warm_mask(trace.activity, predictions),
+        first=first_predictions(trace)[predictions.index],
         inferred=is_any(predictions["attribution"], Attribution.INFERRED),
         time_ns=np.array(
             [

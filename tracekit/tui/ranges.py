@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, hardware_titles
-from tracekit.analysis.latency import warm_mask
+from tracekit.analysis.loads import first_predictions
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Kind, Level
@@ -108,7 +108,7 @@ def durations_of_row(state: State, ref: RowRef) -> IntArray:
         keep &= np.array([pair == (row.label, row.process) for pair in pairs], np.bool_)[titles.codes]
     chosen = frame[keep]
     if ref.warm:
-        chosen = chosen[warm_mask(trace.activity, chosen)]
+        chosen = chosen[~first_predictions(trace)[chosen.index]]
     durations: IntArray = chosen["duration_ns"].to_numpy()
     return durations
 

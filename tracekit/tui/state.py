@@ -156,7 +156,7 @@ class Calls:
     starts: IntArray
     durations: IntArray
     first: BoolArray
-    """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
+    """The first after a load of its model; see `tracekit.analysis.loads.first_after_load`."""
     inferred: BoolArray
     """Put together from hardware rows: whether it is the first is not known."""
     time_ns: IntArray

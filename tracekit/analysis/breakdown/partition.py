@@ -34,10 +34,11 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
 from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
-from tracekit.trace.events import Attribution, Device, Kind, Level
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -130,8 +131,7 @@ def breakdown(trace: Trace) -> Breakdown:
 
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
-    activity = trace.activity
-    predictions = rows_where(activity, is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP))
+    predictions = top_calls(trace, Kind.PREDICTION)
     # In this order, so that what one step needs for itself is gone before the next one.
     others = other_models(predictions)
     rows, shared = linked_rows(trace, predictions)

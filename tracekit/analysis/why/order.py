@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import POSSIBLE
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
-from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -26,9 +27,8 @@ from tracekit.trace.trace import Trace, cached_by_trace
 def in_order(trace: Trace) -> Trace:
     """The trace with such rows linked to one prediction each; the trace itself where there are none. Those in stages
     of a pipeline are linked to its prediction. O(n log n)."""
-    activity = trace.activity
-    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
-    calls = rows_where(activity, called & ~is_any(activity["attribution"], Attribution.INFERRED))
+    calls = top_calls(trace, Kind.PREDICTION)
+    calls = rows_where(calls, ~is_any(calls["attribution"], Attribution.INFERRED))
     frames = trace.data, trace.compute, trace.hardware
     data, compute, hardware = (_linked(frame, calls) for frame in frames)
     if all(new is old for new, old in zip((data, compute, hardware), frames, strict=True)):

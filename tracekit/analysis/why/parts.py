@@ -17,7 +17,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import hangs_of_target
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median
 from tracekit.analysis.why.layers import UNITS, Layer, samples_of, time_spent
 from tracekit.analysis.why.order import in_order
@@ -129,7 +129,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     calls = columns_of(trace.activity, _KEPT)
     calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
     seen = _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
-    first = first_after_load(trace.activity)[trace.activity.index.get_indexer(calls.index)]
+    first = first_predictions(trace)[trace.activity.index.get_indexer(calls.index)]
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):

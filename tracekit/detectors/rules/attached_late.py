@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""

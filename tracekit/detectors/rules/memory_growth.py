@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, growth, longest_stretch, sizes, top_calls
+from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, growth, longest_stretch, sizes
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
 from tracekit.detectors.shared.wording import of_models
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import sizes, top_calls
+from tracekit.analysis.memory import sizes
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.memory import LOWER_BOUND, MB, unsampled
 from tracekit.detectors.shared.wording import of_models
 

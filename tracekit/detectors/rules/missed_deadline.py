@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
 from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
@@ -65,7 +65,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
     timed: tk.BoolArray = view.predictions["duration_ns"].to_numpy() > 0
-    return ~first_after_load(view.loads, view.predictions)[len(view.loads) :], timed
+    return ~first_predictions(view.trace)[view.predictions.index], timed
 
 
 def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:

@@ -10,7 +10,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
 from tracekit.analysis.loads import ColdRule, LoadChain, load_chains, top_loads
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 

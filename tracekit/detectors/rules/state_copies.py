@@ -6,6 +6,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis import autoregression
+from tracekit.analysis.latency_growth import growth
 from tracekit.analysis.throughput import burst_numbers
 
 USUAL_CALLS = 0.9
@@ -87,7 +88,8 @@ def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
     sequence = burst_numbers(rows)
-    if autoregression.copies_grow(copies.both, sequence):
+    # As a cache does that holds what came before.
+    if growth(np.maximum(copies.both, 1), sequence).usual:
         return "the copies grow with each prediction of a sequence"
     if copies.has_small_input.mean() < USUAL_CALLS:
         return ""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.wording import NO_LOAD
 
 _MAX_NAMES = 5
@@ -108,8 +108,7 @@ def _used_models(trace: tk.Trace) -> set[str]:
     used: set[str] = set()
     for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
         for column in ("model", "parent_model"):
-            cells = tk.categorical(frame[column])
-            used |= {str(cells.categories[code]) for code in np.unique(cells.codes[chosen]) if code >= 0}
+            used |= tk.texts_in(tk.categorical(frame[column])[chosen])
     return used
 
 

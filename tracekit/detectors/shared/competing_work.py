@@ -11,8 +11,8 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.load_waits import setup_times
-from tracekit.analysis.memory import top_calls
 from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import CodeArray
 
 LONGER = 0.2

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis import idle as idleness
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 
@@ -138,7 +137,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
-    sequence = burst_numbers(rows)
+    sequence = view.cache.get(burst_numbers, lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
     return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
@@ -154,8 +153,9 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     perhaps = _blurred(view, idle) and (paced is idleness.Pacing.PERIODIC or not rest.all())
     rest |= perhaps
     if not rest.all() and int(rest.sum()) < max(min_calls, idleness.MIN_STRETCH):
-        beats = pd.Series(idle.distance_ns).groupby(stretch).median()
-        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats[beats.index >= 0]))
+        numbers, group = np.unique(stretch[~rest], return_inverse=True)
+        beats = medians_by_group(idle.distance_ns[~rest], group, len(numbers))
+        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats.tolist()))
     if paced is idleness.Pacing.PERIODIC and not perhaps:
         return SequenceGaps(idle, Activity.PACED, beats_ns=(float(np.median(idle.distance_ns)),))
     if not rest.all():
@@ -228,9 +228,8 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
-    rows = view.predictions
-    sequence = burst_numbers(rows)
-    if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
+    sequence = burst_numbers(view.predictions)
+    if opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     return len(first) >= 2 and _follows_other_model(view, first)
@@ -239,12 +238,11 @@ def is_autoregressive(view: tk.ModelView) -> bool:
 def may_be_one_answer(view: tk.ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
-    rows = view.predictions
-    sequence = burst_numbers(rows)
+    sequence = burst_numbers(view.predictions)
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
-    long = opens_sequence(rows["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
+    long = opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
     return bool(long and works_longer(view, first)[0]) or _follows_other_model(view, first)
 
 

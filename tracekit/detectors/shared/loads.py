@@ -13,7 +13,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared import options as common
 from tracekit.trace.calls.stacks import Api
 
@@ -23,6 +23,8 @@ def loads_waited_for(
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
     call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
+    if loads.empty:
+        return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
     alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))

@@ -12,7 +12,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.instances import SHOWN_BY, suggested_unit
-from tracekit.analysis.memory import top_calls
+from tracekit.analysis.statistics import top_calls
 from tracekit.intervals import CoveredTime
 from tracekit.trace.calls.stacks import Unit
 
