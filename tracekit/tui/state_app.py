@@ -157,6 +157,7 @@ class StateApp(App[None], inherit_bindings=False):
             lane = self._lane_of(event) if event is not None else None
             ids = [lane.id for lane in self.lanes.lanes]
             self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
+            self.say(f"Grouped by {grouping.removesuffix('s')}.")
 
         in_background(self, lambda: [work(session) for session in sessions], show)
 

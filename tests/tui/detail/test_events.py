@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+import tracekit
 from tracekit.api import judge, request_of
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.events import event_rows
+from tracekit.tui.detail.events import FIRST_SORT, event_rows
 from tracekit.tui.detail.statistics import Line, lines_of, short_event
 from tracekit.tui.ranges import passing, ranks
 from tracekit.tui.state import EventFilter, Sort
@@ -21,6 +22,17 @@ def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace)
     assert named == sorted(named)
     assert all(isinstance(model, str) for model in models[: len(named)])
     assert len(rows) == sum(len(getattr(reload_trace, name)) for name in EVENT_FRAMES)
+
+
+def test_columns_of_which_a_recording_has_nothing_are_left_out(samples) -> None:
+    trace = tracekit.open_trace(samples / "meal_planner.trace")
+
+    def titles(sort: Sort) -> list[str]:
+        return [column.title for column in event_rows(trace, EventFilter(), None, sort).columns]
+
+    assert titles(FIRST_SORT) == ["start", "duration", "lane", "event", "process"]
+    # Chosen in the list of another recording.
+    assert "model" in titles(Sort("model", descending=False))
 
 
 def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:

@@ -176,7 +176,8 @@ async def test_one_reason_of_many_detectors_is_told_once(screen) -> None:
     of_models = [replace(unjudged[0], id="check-21", model=model) for model in ("a", "b")]
     checks = (*report.results[:5], *unjudged, other, *of_models)
     rows = check_rows(replace(report, results=checks), None)
-    assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
+    names = ", ".join(f"check-{at}" for at in (*range(20), 21))
+    assert [line[1:3] for line in texts(rows)[5:]] == [[f"21 checks: {names}", ""], ["check-20", ""]]
     assert texts(rows)[5][-1] == "Too little."
     assert "check-0, check-1, " in rows.description(5)
     opened = check_rows(replace(report, results=checks), 7)

@@ -161,7 +161,7 @@ def toggle_bookmark(app: StateApp) -> None:
         app.change(bookmarks=rest)
         app.say(f"Bookmark at {moment(state.cursor_ns)} removed.")
         return
-    made = Bookmark(state.cursor_ns, _note(state))
+    made = Bookmark(state.cursor_ns, _note(app))
     app.change(bookmarks=tuple(sorted((*rest, made), key=lambda entry: entry.time_ns)))
     app.say(f"Bookmark added at {moment(made.time_ns)}: {made.note}.")
 
@@ -203,7 +203,8 @@ def _go_to_mark(app: StateApp, mark: Bookmark) -> None:
     app.say(f"{moment(mark.time_ns)}: {mark.note}")
 
 
-def _note(state: State) -> str:
+def _note(app: StateApp) -> str:
+    state = app.state
     event = state.selection.event
     if event is not None and state.session.span(event).start_ns == state.cursor_ns:
         row = state.session.row(event)
@@ -211,4 +212,4 @@ def _note(state: State) -> str:
         words = " · ".join(part for part in parts if isinstance(part, str))
         if words:
             return words
-    return f"lane {state.lane}"
+    return next((f"lane {lane.title}" for lane in app.lanes.lanes if lane.id == state.lane), "")

@@ -15,7 +15,7 @@ from tracekit.arrays import Int8Array, IntArray
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui import viewport
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
 from tracekit.tui.detail.pane import ListPane
@@ -47,8 +47,8 @@ class EventRows:
 
     @cached_property
     def columns(self) -> Sequence[ListColumn[Event]]:
-        """From left to right."""
-        return (
+        """From left to right, without those of which the recording has nothing, unless rows are sorted by one."""
+        columns = (
             ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
             ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
             ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
@@ -57,6 +57,7 @@ class EventRows:
             ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
             ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
         )
+        return tuple(column for column in columns if column.title in _known_columns(self.trace) | {self.sort.column})
 
     def __len__(self) -> int:
         return len(self.index)
@@ -111,6 +112,12 @@ _SORTED = {
     "process": "process",
 }
 """Columns of the frames by title."""
+
+
+@cached_by_trace
+def _known_columns(trace: Trace) -> frozenset[str]:
+    frames = [listed(trace, name) for name in EVIDENCE_FRAMES]
+    return frozenset(title for title, name in _SORTED.items() if any(frame[name].notna().any() for frame in frames))
 
 
 def _key(trace: Trace, rows_of_frames: Sequence[IntArray], column: str) -> IntArray:

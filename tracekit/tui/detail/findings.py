@@ -188,7 +188,7 @@ class CheckRows:
         role = Role.OPEN if check.outcome == "error" else Role.DIM
         return {
             "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
-            "finding": Span(format_count(len(names), "check") if several else check.id if named else "", Role.DIM),
+            "finding": Span(f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else "", Role.DIM),
             "model": Span(models, Role.DIM),
             "summary": Span(self._summary(line), Role.DIM),
         }

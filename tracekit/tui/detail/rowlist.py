@@ -179,20 +179,18 @@ class RowList(ScrollView, can_focus=True):
         """One line, for Textual."""
         palette, width = palette_of(self.app.current_theme), self._room
         row = int(self.scroll_offset.y) + y - 1
-        if y == 0:
+        if y == 0 and not len(self.rows):
+            text = set_cell_size(f" {cut(self.rows.empty, width - 1)}", width)
+            line = [Segment(text, style(palette.dim, palette.background))]
+        elif y == 0:
             line = [Segment(set_cell_size(self._header(), width), style(palette.dim, palette.gutter))]
         elif row < len(self.rows):
             line = self._line(row, width, palette)
-        elif y == 1 and not len(self.rows):
-            text = set_cell_size(f" {cut(self.rows.empty, width - 1)}", width)
-            line = [Segment(text, style(palette.dim, palette.background))]
         else:
             line = [Segment(" " * width, style(None, palette.background))]
         return Strip(with_focus_sign(line, palette) if self.has_focus else line, width)
 
     def _header(self) -> str:
-        if not len(self.rows):
-            return ""
         rows, widths = self.rows, column_widths(self.rows.columns, self._room, self._hidden)
         titles = zip(headings(rows.columns, rows.sort, widths), rows.columns, widths, strict=True)
         return " " + (" " * GAP).join(_fit(title, room, column) for title, column, room in titles if room)

@@ -178,9 +178,12 @@ def _lines_for(
     if len(scrolled) + len(pinned) <= body:
         return _Lines(scrolled, pinned, {}, complete=True, steady=True)
     share = max(_MIN_SCROLLED_LINES, body // 2)
+    lowest = len(_lines(lanes, [range(1)] * len(lanes), free, headings=True))
     left = body - len(pinned_lanes) - len(words)
-    if one_strip and len(_lines(lanes, [range(1)] * len(lanes), free, headings=True)) <= left:
+    if one_strip and lowest <= left:
         share = min(share, left)
+    # What happened comes before why nothing did: reasons keep a line of those that the first rows of lanes need.
+    share = max(share, min(lowest, body - len(pinned_lanes) - 1))
     if reached is not None:
         tracks = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
     counts = [len(of_lane) for of_lane in tracks]
@@ -253,7 +256,6 @@ def _tight(
 ) -> tuple[list[ScreenLine], list[ScreenLine]]:
     """Pinned lanes in as few lines as can be: those for which there is room beside reasons, and the others."""
     tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices]
-    # What happened comes before why nothing did.
     words = _lines_of_reasons(lanes, silent, columns, max(room - len(tracks), 1))
     if not room:
         return [], [*tracks, *words]
