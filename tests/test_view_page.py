@@ -6,6 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
 from lxml import etree
 
 from tracekit.trace.events import Kind
@@ -49,8 +50,15 @@ def test_every_picture_is_on_the_page_and_there() -> None:
     )
 
 
+@pytest.mark.parametrize("name", script()["PICTURES"])
+def test_a_picture_is_the_one_that_would_be_taken_now(name: str) -> None:
+    assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text("utf-8") == script()["picture"](name), (
+        "run `make pictures` and look at it"
+    )
+
+
 def test_a_picture_shows_the_screen_and_asks_for_nothing_from_elsewhere() -> None:
-    svg = script()["picture"]("predictions")
+    svg = (ROOT / "docs" / "pictures" / "predictions.svg").read_text("utf-8")
     texts = [
         "".join(text.itertext()).replace("\xa0", " ") for text in etree.fromstring(svg.encode()).iter(f"{SVG}text")
     ]

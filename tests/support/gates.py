@@ -37,6 +37,7 @@ GATE = Gate(
     (
         ModelFigures(
             "Net",
+            "predictions",
             {
                 "p50": Figure(12e6, 11.5e6, 12.5e6, 100, 1),
                 "copies": Figure(2, None, None, None, 1),

@@ -17,7 +17,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
-from tracekit.comparison.verdict import Figure, ModelFigures, figures_of, missing, with_basis
+from tracekit.comparison.verdict import Figure, ModelFigures, figures_of
 from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
@@ -141,14 +141,14 @@ def _limits(model: ModelFigures, source: str) -> Iterator[str]:
     yield f"\n[check.limits.{name}]"
     for limit, key in LIMITS.items():
         measured = model.figures.get(limit)
-        if measured is None or (limit in (*TIMES, "loads") and not measured.value):
-            yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
-        elif measured.at_least:
-            yield f"#{limit} = {key.example}  # {key.about}: {with_basis(limit, measured)} in {source}"
+        if measured is not None and not measured.value and limit in (*TIMES, "loads"):
+            measured = None
+        basis = f"{key.about}: {model.said(limit, measured)} in {source}"
+        if measured is None or measured.at_least:
+            yield f"#{limit} = {key.example}  # {basis}"
         else:
             headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
-            basis = f"{key.about}: {with_basis(limit, measured)} in {source}; {headroom}"
-            yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}"
+            yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}; {headroom}"
 
 
 def _value(limit: str, measured: Figure) -> str:

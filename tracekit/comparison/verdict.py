@@ -104,17 +104,24 @@ class ModelFigures:
     """What was measured of a model."""
 
     model: str
+    counted: str
+    """What its latencies are of, as in `ModelMeasurements`."""
     figures: Mapping[str, Figure]
     """By the name of their limit, in the order of `tracekit.comparison.settings.NAMES`."""
+
+    def said(self, name: str, measured: Figure | None) -> str:
+        """One figure with what it rests on, or why there is none."""
+        return _missing(name, self.counted) if measured is None else _with_basis(name, measured, self.counted)
 
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
     """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
-    models = {name: of_model(recordings, name) for name in names_of(recordings)}
-    return tuple(
-        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None})
-        for name, entries in models.items()
-    )
+    found = []
+    for name in names_of(recordings):
+        entries = of_model(recordings, name)
+        figures = {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None}
+        found.append(ModelFigures(name, entries[0].counted, figures))
+    return tuple(found)
 
 
 def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
@@ -148,10 +155,9 @@ def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     return MODEL[_QUANTITIES[name]].formula(model.sample)
 
 
-def missing(name: str) -> str:
-    """Why there is no figure."""
+def _missing(name: str, counted: str) -> str:
     if name in MIN_COUNTS:
-        return f"fewer than {MIN_COUNTS[name]} predictions with a known latency"
+        return f"fewer than {MIN_COUNTS[name]} {counted} with a known latency"
     return {
         "load": "no load was recorded",
         "cold-load": "no cold load was recorded",
@@ -167,16 +173,14 @@ def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
     return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
 
 
-def with_basis(name: str, measured: Figure) -> str:
-    """A figure with what it rests on."""
-
+def _with_basis(name: str, measured: Figure, counted: str) -> str:
     def text(value: float) -> str:
         return figure_text(name, value, measured.resolution_ns)
 
     several = measured.recordings > 1
     ends = [text(end) for end in (measured.low, measured.high) if end is not None]
     facts = (
-        "" if measured.predictions is None else format_count(measured.predictions, "prediction"),
+        "" if measured.predictions is None else format_count(measured.predictions, counted.removesuffix("s")),
         format_count(measured.recordings, "recording") if several else "",
         "" if measured.warm else "each after a load",
         from_stacks(measured.error) if measured.error else "",
@@ -197,22 +201,24 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
         for entry in matching:
-            verdict, text, value = _held(limit, entry.figures.get(limit.name))
+            verdict, text, value = _held(limit, entry)
             yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
 
 
-def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
+def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None]:
+    measured = entry.figures.get(limit.name)
+    said = entry.said(limit.name, measured)
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
-        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
+        return Verdict.INCONCLUSIVE, f"{said}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
     verdict = Verdict.PASSED if is_met else Verdict.FAILED
     if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
         # More may have happened than was seen, and the limit lies within what calls are known to.
         verdict = Verdict.INCONCLUSIVE
-    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
+    return verdict, f"{said}, {bound}{_distance(limit, value)}", value
 
 
 def _distance(limit: Limit, value: float) -> str:

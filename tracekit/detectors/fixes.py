@@ -210,7 +210,7 @@ UNKNOWN: dict[str, str] = {
     "growing-latency": "a recording does not show how long predictions would take if they did not grow",
     "shape-switching": "a recording does not show which inputs could be smaller",
     "thermal-throttling": "a recording does not show how fast a cooler device would be",
-    "missed-deadline": "it says how often predictions are late; other findings say why",
+    "missed-deadline": "the check counts late predictions; other findings say why",
     "cpu-contention": "cores share their time, and a recording does not show how",
     "main-thread-work": "the work moves to another thread and takes as long",
     "load-on-main-thread": "the load moves to another thread and takes as long",
@@ -225,8 +225,8 @@ UNKNOWN: dict[str, str] = {
     "work-outside-model": "a recording does not show how much of these steps is needed",
     "queued-requests": "which requests could be canceled is not recorded",
     "slow-tool-calls": "a recording does not show how fast tools could answer",
-    "full-context-window": "it says how full the window is",
-    "request-errors": "it says how often requests fail",
+    "full-context-window": "the check says how full the window is",
+    "request-errors": "the check counts requests that fail",
 }
 """Why others cannot be."""
 NO_TIME = "its fix is not known to save time"

@@ -98,6 +98,8 @@ def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequenc
     if not compared:
         return None
     every = all(model.basis is Basis.ALL for model in compared)
+    # Tokens and operations are neither warm nor cold.
+    warm = "median warm latency" if any(model.latency.counted == "predictions" for model in compared) else "median"
     form = figures.durations_of(compared)
     error = sum(figures.load_error(model) for model in compared)
     of_loads = figures.Figure("load time", figures.load_time(compared), form, error=error)
@@ -109,7 +111,7 @@ def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequenc
         *pictures[:LATENCIES_OPEN],
         section("Pictures of the other models", *pictures[LATENCIES_OPEN:], folded=True),
         *(figures.figures_section(model) for model in compared),
-        note=f"{'median of all predictions' if every else 'median warm latency'}, 95% interval of the change{of_what}",
+        note=f"{'median of all predictions' if every else warm}, 95% interval of the change{of_what}",
         name="models",
     )
 

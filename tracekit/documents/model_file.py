@@ -76,8 +76,8 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
                 table("What compression could save", SAVINGS, model.weights.savings),
             ),
             section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
-            not_evaluated_section(remedies, report.results),
             section("Metadata", items((*metadata, loads_on)), folded=True),
+            not_evaluated_section(remedies, report.results),
             *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
         ),
     )
