@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
 from support.handover import trace_of
 from tracekit.api import judge
+from tracekit.comparison.baseline import baseline_of
 from tracekit.comparison.comparison import compare
+from tracekit.comparison.gate import check
 from tracekit.comparison.latency import Answer
 from tracekit.comparison.matrix import sources_of
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.measuring import measure
 from tracekit.comparison.reports import from_plain, to_plain
+from tracekit.comparison.settings import CheckSettings, Floors, Limit
+from tracekit.documents.comparison import comparison_document
+from tracekit.documents.gate import baseline_document
+from tracekit.render.forms import render
 from tracekit.testing import CoreAIChat, Draws, Process, Scenario
 
 MS = 1_000_000
@@ -46,6 +53,20 @@ def test_nothing_is_called_inferred_where_signposts_alone_were_measured() -> Non
     assert "One recording per side" in notes
     assert "inferred" not in notes
     assert "without Core ML events" not in notes
+
+
+def test_tokens_are_named_where_predictions_are() -> None:
+    before = measured(15 * MS)
+    text = render(comparison_document(compare([before], [measured(20 * MS)])), "text", width=100)
+    assert "median, 95% interval of the change" in text
+    assert "warm" not in text
+    settings = CheckSettings(limits=(Limit("*", "p50", 1e6), Limit("*", "p95", 1e6)))
+    gate = check([before], settings, None, today=date(2026, 11, 22))
+    texts = {(item.model, item.subject): item.text for item in gate.items}
+    assert "(348 next tokens, 95% interval" in texts[NEXT, "p50"]
+    assert texts[FIRST, "p95"].startswith("fewer than 20 first tokens with a known latency; ")
+    shown = render(baseline_document(baseline_of([before]), Floors()), "text", width=100)
+    assert "12 first tokens, median" in shown
 
 
 def test_a_matrix_counts_tokens_and_no_predictions_or_frames() -> None:

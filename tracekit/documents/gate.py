@@ -123,6 +123,7 @@ def _words(baseline: Baseline, name: str) -> str:
     if not medians:
         return "no prediction with a known latency"
     count = sum(len(model.latency_ns) for model in models)
-    said = f"{format_count(count, models[0].counted.removesuffix('s'))}, median {format_duration(statistics.geometric_mean(medians))}"
+    basis = format_count(count, models[0].counted.removesuffix("s"))
+    said = f"{basis}, median {format_duration(statistics.geometric_mean(medians))}"
     spread = baseline.spread(name)
     return said if spread is None else f"{said}, recordings differ by {spread * 100:.1f}% (standard deviation)"

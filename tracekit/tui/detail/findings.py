@@ -44,8 +44,7 @@ def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
 def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     """Columns, without those that say nothing of any check."""
     found = [check for check in report.results if check.outcome == "finding"]
-    names = (check.title if check.outcome == "finding" else check.id for check in report.results)
-    longest = max([_FINDING_WIDTH, *map(cell_len, names)])
+    longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in found)])
     saved = any(savings_words(check) != ABSENT for check in found)
     models = (each.name for each in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
@@ -68,8 +67,8 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
 
-_FINDING_WIDTH, _MAX_FINDING_WIDTH = 19, 56
-"""Cells in which most titles of findings differ, and that whole ones take."""
+_FINDING_WIDTH, _ALIKE_WIDTH, _MAX_FINDING_WIDTH = 19, 44, 56
+"""Cells in which most titles of findings differ, some checks of a row are named, and whole titles stand."""
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names differ, and in which a cut one says anything."""
 
@@ -186,9 +185,10 @@ class CheckRows:
         # Below a row of several detectors, each is named; below one of several models, the model.
         named = not line.below or len(self._ids(self._checks_in_row(line.ref.check))) > 1
         role = Role.OPEN if check.outcome == "error" else Role.DIM
+        title = f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else ""
         return {
             "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
-            "finding": Span(f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else "", Role.DIM),
+            "finding": Span(title, Role.DIM),
             "model": Span(models, Role.DIM),
             "summary": Span(self._summary(line), Role.DIM),
         }
