@@ -65,10 +65,7 @@ def _count(trace: Trace, chosen: EventFilter) -> int:
     return sum(int(passing(trace, name, chosen, None).sum()) for name in EVIDENCE_FRAMES)
 
 
-@action("clear_filter")
-def clear_filter(app: StateApp) -> None:
-    """Clear the filter."""
-    app.change(filter=EventFilter())
+clear_filter = action_of("clear_filter", "Clear the filter.", lambda app: app.change(filter=EventFilter()))
 
 
 @action("go_to_time")

@@ -43,12 +43,7 @@ pan_right = action_of("pan_right", "Pan right by a quarter of the screen.", part
 
 zoom_in = action_of("zoom_in", "Zoom in 2x at the cursor.", partial(_zoom, factor=viewport.ZOOM_STEP))
 zoom_out = action_of("zoom_out", "Zoom out 2x at the cursor.", partial(_zoom, factor=1 / viewport.ZOOM_STEP))
-
-
-@action("fit")
-def fit(app: StateApp) -> None:
-    """Show the whole recording."""
-    app.go(app.state.bounds, step=False)
+fit = action_of("fit", "Show the whole recording.", lambda app: app.go(app.state.bounds, step=False))
 
 
 @action("fit_selection")
@@ -67,10 +62,7 @@ def back(app: StateApp) -> None:
     app.revisit(*app.state.history.back(app.state.view))
 
 
-@action("forward")
-def forward(app: StateApp) -> None:
-    """Go forward again."""
-    app.revisit(*app.state.history.forward(app.state.view))
+forward = action_of("forward", "Go forward again.", lambda app: app.revisit(*app.state.history.forward(app.state.view)))
 
 
 def _lane(app: StateApp, step: int) -> None:

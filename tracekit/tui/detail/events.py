@@ -48,7 +48,7 @@ class EventRows:
     @cached_property
     def columns(self) -> Sequence[ListColumn[Event]]:
         """From left to right, without those of which the recording has nothing, unless rows are sorted by one."""
-        columns = (
+        columns: tuple[ListColumn[Event], ...] = (
             ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
             ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
             ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),

@@ -183,7 +183,7 @@ def _lines_for(
     if one_strip and lowest <= left:
         share = min(share, left)
     # What happened comes before why nothing did: reasons keep a line of those that the first rows of lanes need.
-    share = max(share, min(lowest, body - len(pinned_lanes) - 1))
+    share = max(share, left, min(lowest, body - len(pinned_lanes) - 1))
     if reached is not None:
         tracks = [sorted({0, *numbers} & set(all_of)) for numbers, all_of in zip(reached, tracks, strict=True)]
     counts = [len(of_lane) for of_lane in tracks]
