@@ -35,6 +35,8 @@ class DetailPane(Vertical):
     """What stands there where the tabs would not fit otherwise; empty for the title."""
     ENTER: ClassVar[str] = ""
     """What enter does, in a word or two."""
+    WAITING: ClassVar[str] = "Running checks…"
+    """What to say before there is anything to show."""
     RECORDINGS: ClassVar[int] = 1
     """How many recordings it needs."""
 
@@ -64,9 +66,6 @@ class DetailPane(Vertical):
 
 class TextPane(DetailPane):
     """A pane that is one text, which can have the focus to be scrolled."""
-
-    WAITING: ClassVar[str] = "Running checks…"
-    """What stands there before the first text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,8 +106,6 @@ _MIN_HEADING_WIDTH = 30
 class ListPane(DetailPane, Generic[Made]):
     """Subclasses say what the rows are made from, make them, and say what choosing one means."""
 
-    WAITING: ClassVar[str] = "Running checks…"
-    """What to say before there are rows."""
     MADE_FROM: ClassVar[tuple[str, ...]] = ()
     """What of a state the rows depend on beside their order: names of attributes."""
     FIRST_SORT: ClassVar[Sort]
