@@ -23,5 +23,7 @@ for (const words of searched) {
   await page.fill("input[type=search]", words);
   seen.left.push(await rows());
 }
+await page.emulateMedia({ media: "print" });
+seen.printed = await page.locator("button.scheme, input[type=search]").filter({ visible: true }).count();
 console.log(JSON.stringify(seen));
 await browser.close();
