@@ -142,12 +142,12 @@ def _limits(model: ModelFigures, source: str) -> Iterator[str]:
     for limit, key in LIMITS.items():
         measured = model.figures.get(limit)
         if measured is None or (limit in (*TIMES, "loads") and not measured.value):
-            yield f"#{limit} = {key.example}  # {key.about}: {missing(limit)} in {source}"
+            yield f"#{limit} = {key.example}  # {key.about}: {missing(limit, model.counted)} in {source}"
         elif measured.at_least:
-            yield f"#{limit} = {key.example}  # {key.about}: {with_basis(limit, measured)} in {source}"
+            yield f"#{limit} = {key.example}  # {key.about}: {with_basis(limit, measured, model.counted)} in {source}"
         else:
             headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
-            basis = f"{key.about}: {with_basis(limit, measured)} in {source}; {headroom}"
+            basis = f"{key.about}: {with_basis(limit, measured, model.counted)} in {source}; {headroom}"
             yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class Figure:
     """95% interval of the median of one recording; the range of several. None where neither is known."""
     high: float | None
     predictions: int | None
-    """Predictions that a latency of one recording rests on; None for anything else."""
+    """Predictions, or what the model counts in their place, that a latency of one recording rests on; else None."""
     recordings: int
     """Recordings in which it was measured."""
     warm: bool = True
@@ -106,14 +107,16 @@ class ModelFigures:
     model: str
     figures: Mapping[str, Figure]
     """By the name of their limit, in the order of `tracekit.comparison.settings.NAMES`."""
+    counted: str = "predictions"
+    """What is measured in its place, as in `ModelMeasurements`."""
 
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
     """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
     models = {name: of_model(recordings, name) for name in names_of(recordings)}
     return tuple(
-        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None})
-        for name, entries in models.items()
+        ModelFigures(name, {limit: one for limit in NAMES if (one := _figure(limit, own)) is not None}, own[0].counted)
+        for name, own in models.items()
     )
 
 
@@ -148,10 +151,10 @@ def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     return MODEL[_QUANTITIES[name]].formula(model.sample)
 
 
-def missing(name: str) -> str:
-    """Why there is no figure."""
+def missing(name: str, counted: str) -> str:
+    """Why there is no figure of a model of which predictions, or what else, are `counted`."""
     if name in MIN_COUNTS:
-        return f"fewer than {MIN_COUNTS[name]} predictions with a known latency"
+        return f"fewer than {MIN_COUNTS[name]} {counted} with a known latency"
     return {
         "load": "no load was recorded",
         "cold-load": "no cold load was recorded",
@@ -167,16 +170,13 @@ def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
     return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
 
 
-def with_basis(name: str, measured: Figure) -> str:
-    """A figure with what it rests on."""
-
-    def text(value: float) -> str:
-        return figure_text(name, value, measured.resolution_ns)
-
+def with_basis(name: str, measured: Figure, counted: str) -> str:
+    """A figure of a model with what it rests on, and what of it is `counted`."""
+    text = partial(figure_text, name, resolution_ns=measured.resolution_ns)
     several = measured.recordings > 1
     ends = [text(end) for end in (measured.low, measured.high) if end is not None]
     facts = (
-        "" if measured.predictions is None else format_count(measured.predictions, "prediction"),
+        "" if measured.predictions is None else format_count(measured.predictions, counted.removesuffix("s")),
         format_count(measured.recordings, "recording") if several else "",
         "" if measured.warm else "each after a load",
         from_stacks(measured.error) if measured.error else "",
@@ -197,22 +197,22 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
         for entry in matching:
-            verdict, text, value = _held(limit, entry.figures.get(limit.name))
+            verdict, text, value = _held(limit, entry.figures.get(limit.name), entry.counted)
             yield Item(verdict, limit.name, entry.model, text, None, limit.setting, value, limit.value)
 
 
-def _held(limit: Limit, measured: Figure | None) -> tuple[Verdict, str, float | None]:
+def _held(limit: Limit, measured: Figure | None, counted: str) -> tuple[Verdict, str, float | None]:
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
-        return Verdict.INCONCLUSIVE, f"{missing(limit.name)}; {bound}", None
+        return Verdict.INCONCLUSIVE, f"{missing(limit.name, counted)}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
     verdict = Verdict.PASSED if is_met else Verdict.FAILED
     if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
         # More may have happened than was seen, and the limit lies within what calls are known to.
         verdict = Verdict.INCONCLUSIVE
-    return verdict, f"{with_basis(limit.name, measured)}, {bound}{_distance(limit, value)}", value
+    return verdict, f"{with_basis(limit.name, measured, counted)}, {bound}{_distance(limit, value)}", value
 
 
 def _distance(limit: Limit, value: float) -> str:
