@@ -93,7 +93,7 @@ def whatif_document(said: WhatIf) -> Document:
 
 def _verdict(said: WhatIf) -> str:
     if not said.replays:
-        return "Savings unknown" if said.unknown else said.nothing or "No findings"
+        return "Savings unknown" if said.unknown else said.nothing or "No findings whose fixes save time"
     last = said.replays[-1]
     count = format_count(len(last.findings), "finding")
     if not last.models:

@@ -257,7 +257,7 @@ def _savings(report: Report) -> tuple[str, int | None]:
     total, found = report.summary.savings_ns, with_outcome(report.results, "finding")
     each = [words for words in map(report_findings.savings_words, found) if words.endswith("each")]
     words = [format_estimate(total)] if total else each or ["unknown" for check in found if check.unknown_savings]
-    return (words or ["no time" if found else ""])[0], total or None
+    return (words or ["no time" if found else ""])[0], total or (0 if found else None)
 
 
 SEVERAL: tuple[Column[_Row], ...] = (

@@ -83,7 +83,7 @@ class WhatIf:
     assumed: tuple[str, ...]
     """One sentence each."""
     nothing: str = ""
-    """Why there is nothing to replay: no check had a verdict, or no fix saves time."""
+    """Why there is nothing to replay, where no check had a verdict."""
     schema_version: int = SCHEMAS["whatif"]
 
 
@@ -101,8 +101,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     known = [name for name in chosen if name in replays.known]
     unknown = tuple(UnknownSavings(name, replays.why_unknown(name)) for name in chosen if name not in known)
     if not known:
-        nothing = f"Fixing {format_names(list(found))} saves no time" if found and not unknown else ""
-        return WhatIf(source, (), unknown, (), nothing)
+        return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
     assumed = (*(FIXES[name].assumed for name in known), *_pace(replays.recorded))
