@@ -30,7 +30,7 @@ def measured_trace(trace: Trace, request: Request) -> Measurements:
     recording, tables = recording_info(trace, () if shown is None else shown.notes), table_infos(trace)
     if request.redact:
         recording, tables, checks = redact_parts(recording, tables, checks, private_facts(trace))
-    check_models_known(tables)
+    check_models_known(recording.source, tables)
     recording = replace(recording, commit=request.commit)
     return measure_with(trace, Facts(recording, tables, checks, rates_of_called(trace, shown)), shown)
 
@@ -39,7 +39,7 @@ def measured_analysis(trace: Trace, request: Request) -> tuple[Measurements, Ana
     """The same with the whole report. Raises as `measured_trace`."""
     shown = _measurable(trace, request)
     report = judge(trace, request, shown)
-    check_models_known(report.tables)
+    check_models_known(report.recording.source, report.tables)
     return measure(trace, report, shown), Analysis(trace, shown, report, request.functions)
 
 

@@ -69,3 +69,9 @@ def test_what_signposts_show_is_there(tracekit, samples):
         counts = {each.get("name", each.get("signpost")): each["count"] for each in said if "count" in each}
         assert counts == own
         assert all(sum(each["parts_ns"].values()) == each["total_ns"] for each in said if "parts_ns" in each)
+
+
+@pytest.mark.parametrize(("name", "has_predictions"), [("local_chat", False), ("frame_camera", True)])
+def test_only_predictions_lead_to_why(tracekit, samples, name, has_predictions):
+    said = json.loads(tracekit("analyze", samples / f"{name}.trace", "--no-config", "--format", "brief").out)
+    assert (f"tracekit why {name}.trace" in said["next"]) is has_predictions

@@ -149,7 +149,8 @@ def test_a_report_on_a_damaged_recording_stands_for_it(tracekit, recordings: Pat
         beside = [recordings / "good.trace"] if command == "compare" else []
         result = tracekit(command, *beside, tmp_path / "bad.json", "--no-config")
         assert result.status == 2
-        assert f"bad.json: table {CORE_ML} cannot be read: " in " ".join(f"{result.out} {result.err}".split())
+        said = " ".join(f"{result.out} {result.err}".split())
+        assert f"bad.json: {bad.name}: table {CORE_ML} cannot be read: " in said
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,10 @@ def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracek
         assert result.status == 2
         assert "damaged.trace: table coreml-os-signpost cannot be read: " in result.err
         assert "1 with tables that cannot be read" in result.err
+    for command in ("history", "matrix"):
+        assert "json: damaged.trace: table coreml-os-signpost cannot be read" in " ".join(
+            tracekit(command, lake).out.split()
+        )
     unreadable = "select source, unreadable from runs where unreadable is not null"
     [(source, names)] = asked(tracekit, lake, unreadable)
     assert source == "damaged.trace"

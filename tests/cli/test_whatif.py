@@ -57,7 +57,7 @@ def test_an_unknown_check_gets_a_suggestion(tracekit, samples: Path) -> None:
 
 def test_a_recording_without_findings_says_so(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "style_transfer_fixed.trace", "-q")
-    assert (result.status, result.out.strip()) == (0, "No findings")
+    assert (result.status, result.out.strip()) == (0, "No findings whose fixes save time")
 
 
 def test_a_recording_that_no_check_can_judge_is_no_recording_without_findings(tracekit, samples: Path) -> None:
@@ -88,3 +88,8 @@ def test_inferred_calls_have_no_digits_that_samples_do_not_carry(tracekit, corpu
     assert replay["models"][0]["resolution_ns"] == 1_000_000
     assert f"{median / 1e6:.0f} ms " in said
     assert f"{median / 1e6:.2f} ms" not in said
+
+
+def test_a_finding_whose_fix_saves_no_time_is_not_called_none(tracekit, samples: Path) -> None:
+    result = tracekit("whatif", samples / "album_memory.trace", "-q")
+    assert (result.status, result.out.strip()) == (0, "No findings whose fixes save time")

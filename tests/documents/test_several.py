@@ -53,3 +53,13 @@ def test_lines_fit_and_cannot_steer_a_terminal(entries, width: int) -> None:
     for line in text(entries, width).splitlines():
         assert len(line) <= width
         assert line.isprintable()
+
+
+def test_savings_say_why_there_is_no_number(samples: Path) -> None:
+    names = ("captions_concurrent", "meal_planner", "album_memory", "dictation")
+    entries = [Analyzed(name, kept_analysis(samples / f"{name}.trace").report) for name in names]
+    concurrent, unknown, memory, clean = text(entries, 120).splitlines()[1:5]
+    assert " 31 ms each " in concurrent
+    assert " unknown " in unknown
+    assert " no time " in memory
+    assert clean.split("  ")[-1].strip() == "29 checks passed, 6 not evaluated, 16 not applicable"

@@ -120,3 +120,12 @@ def test_an_archive_of_nothing_and_one_of_a_bundle_say_so(write: Write) -> None:
         open_recording(write(packed(), "a.zip"))
     with pytest.raises(UnreadableRecording, match=r"'a.zip' is an unfinished recording"):
         open_recording(write(packed(("run.trace/corespace/run1/x", b"\0"), ("run.trace/open.creq", b"\0")), "a.zip"))
+
+
+def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write: Write) -> None:
+    """The list of members that is found then is that of an archive inside it."""
+    inside = packed(("1.run", b"nothing"))
+    whole = packed(("run.trace/open.creq", inside), ("run.trace/form.template", bytes(900)), method=zipfile.ZIP_STORED)
+    cut = whole[: whole.index(inside) + len(inside) + 500]
+    with pytest.raises(UnreadableRecording, match=r"is a damaged archive .*cut off\); copy it again"):
+        open_recording(write(cut, "a.zip"))

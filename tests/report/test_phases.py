@@ -41,7 +41,7 @@ def inferred(full: Report) -> ModelSummary:
 
 def test_loads_and_first_predictions_are_taken_apart(inferred: ModelSummary) -> None:
     assert phase_lines(inferred) == (
-        "load 990 ms: compiling 960 ms (of which trying 500 ms), waiting 20 ms, other 10 ms",
+        "load ≥ 990 ms: compiling 960 ms (of which trying 500 ms), waiting 20 ms, other 10 ms",
         "first prediction 200 ms: CPU time in GPU code 180 ms (of which specializing 100 ms), waiting 18 ms, "
         "other 2 ms",
     )

@@ -32,7 +32,7 @@ from tracekit.trace.events import Lane, Level
 from tracekit.trace.filter import Shown, in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
-from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 
 
 class Part(StrEnum):
@@ -107,12 +107,24 @@ def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...
     rows = rows[rows["name"].isin(longest.index[:MOST]).to_numpy()]
     ended = rows[is_any(rows["form"], INTERVAL)].reset_index(drop=True)
     windows = Intervals(ended["start_ns"].to_numpy(), (ended["start_ns"] + ended["duration_ns"]).to_numpy(np.int64))
-    pieces, sampled = _parts(trace, or_minus_one(ended["tid"]), windows)
+    pieces, in_app = _parts(trace, or_minus_one(ended["tid"]), windows), _in_app(trace)
     found = [
-        _operation(trace, str(name), of_name, ended, windows, pieces, sampled)
+        _operation(trace, str(name), of_name, ended, windows, pieces, in_app)
         for name, of_name in rows.groupby("name", observed=True, sort=False)
     ]
     return tuple(sorted(found, key=lambda each: (-(each.statistics.total_ns if each.statistics else 0), each.name)))
+
+
+def parts_of_one(trace: Trace, row: pd.DataFrame) -> tuple[OperationPart, ...]:
+    """Where the time of one row of `Trace.phases` went, as `operations` tells it of all of a name: nothing unless it is
+    an operation of the target with an end. O(n) in the samples of its thread, once the calls of the trace are known."""
+    own = row["runtime"].isna().to_numpy() & of_target(row, trace.run.target.process) & is_any(row["form"], INTERVAL)
+    starts, durations = row["start_ns"].to_numpy(), or_minus_one(row["duration_ns"])
+    statistics = duration_statistics(starts[own], durations[own])
+    if statistics is None:
+        return ()
+    pieces = _parts(trace, or_minus_one(row["tid"]), Intervals(starts, starts + durations))
+    return tuple(_told(pieces, np.array([0]), statistics, _period_ns(trace)))
 
 
 def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
@@ -122,29 +134,30 @@ def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
     return frame[["start_ns", "duration_ns"]][own].reset_index(drop=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sampled:
-    """What is known of threads that began operations."""
-
-    has: BoolArray
-    """Shape (operations,): samples show when its thread ran."""
-    period_ns: int
-    outside: pd.DataFrame
-    """Samples outside of Core ML and other runtimes."""
-    frame: IntArray
-    """Shape (of them,): row of `Trace.stacks` of the innermost code of the app; -1 for none."""
+def _period_ns(trace: Trace) -> int:
+    return trace.sampled.period_ns if trace.sampled is not None else 0
 
 
-def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, IntArray], _Sampled]:
+@cached_by_trace
+def _known(trace: Trace) -> tuple[Intervals, Intervals, Intervals]:
+    """When the target was in Core ML, in Core ML or another runtime, and when the GPU worked for it."""
+    activity, phases, gpu = trace.activity, trace.phases, trace.hardware[is_any(trace.hardware["lane"], Lane.GPU)]
+    core_ml = Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()
+    own = is_any(phases["form"], INTERVAL) & phases["runtime"].notna().to_numpy() & _of_target(trace, phases)
+    starts, durations = phases["start_ns"].to_numpy()[own], or_minus_one(phases["duration_ns"])[own]
+    others = core_ml.joined(Intervals(starts, starts + durations)).union()
+    target = trace.run.target.process
+    if target is None or target.pid is None:
+        return core_ml, others, Intervals.none()
+    return core_ml, others, Intervals.from_rows(gpu[or_minus_one(gpu["pid"]) == target.pid]).union()
+
+
+def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> dict[Part, IntArray]:
     """Time of each part in each operation, shape (operations,); those of one operation add up to its duration."""
-    activity, samples, gpu = trace.activity, trace.samples, _gpu(trace)
-    in_app = ~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)
-    core_ml = Intervals.from_rows(activity[in_app]).union()
-    others = core_ml.joined(_of_runtimes(trace)).union()
+    samples, period_ns, (core_ml, others, gpu) = trace.samples, _period_ns(trace), _known(trace)
     in_core_ml, in_others = core_ml.covered_within(windows), others.covered_within(windows)
     running, on_gpu = np.zeros_like(tid), np.zeros_like(tid)
     has = np.zeros(len(tid), np.bool_)
-    period_ns = trace.sampled.period_ns if trace.sampled is not None else 0
     for thread in np.unique(tid).tolist():
         at = tid == thread
         own, covered = windows.where(at), others
@@ -164,23 +177,7 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> tuple[dict[Part, 
         Part.GPU: np.where(has, 0, on_gpu),
         Part.NOT_RUNNING: np.where(has, rest, 0),
         Part.NOT_VISIBLE: np.where(has, 0, rest),
-    }, _Sampled(has, period_ns, *_in_app(trace, others))
-
-
-def _of_runtimes(trace: Trace) -> Intervals:
-    frame = trace.phases
-    own = is_any(frame["form"], INTERVAL) & frame["runtime"].notna().to_numpy() & _of_target(trace, frame)
-    starts = frame["start_ns"].to_numpy()[own]
-    return Intervals(starts, starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)[own]).union()
-
-
-def _gpu(trace: Trace) -> Intervals:
-    """When the GPU worked for the target."""
-    rows = trace.hardware[is_any(trace.hardware["lane"], Lane.GPU)]
-    target = trace.run.target.process
-    if target is None or target.pid is None:
-        return Intervals.none()
-    return Intervals.from_rows(rows[or_minus_one(rows["pid"]) == target.pid]).union()
+    }
 
 
 def _of_target(trace: Trace, frame: pd.DataFrame) -> BoolArray:
@@ -198,15 +195,13 @@ def _operation(
     ended: pd.DataFrame,
     windows: Intervals,
     pieces: dict[Part, IntArray],
-    sampled: _Sampled,
+    in_app: tuple[pd.DataFrame, IntArray],
 ) -> Operation:
     at = np.flatnonzero(is_any(ended["name"], name))
     own = windows.where(at)
     statistics = duration_statistics(own.starts, own.durations)
-    parts = tuple(_told(pieces, at, statistics, sampled.period_ns)) if statistics is not None else ()
-    place, place_share = None, 0.0
-    if sampled.has[at].any():
-        place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, sampled)
+    parts = tuple(_told(pieces, at, statistics, _period_ns(trace))) if statistics is not None else ()
+    place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, in_app)
     durations = (np.rint(own.durations / RESOLUTION_NS) * RESOLUTION_NS).astype(np.int64)
     none = durations[:0]
     known = quantities_of(Sample(len(at), durations, np.zeros(len(at), np.bool_), none, none))
@@ -236,20 +231,23 @@ def _told(
             yield OperationPart(str(part), total, total / count, total / (statistics.total_ns or 1), inexact)
 
 
-def _in_app(trace: Trace, elsewhere: Intervals) -> tuple[pd.DataFrame, IntArray]:
-    """Samples outside of Core ML and other runtimes, and the innermost code of the app in each; -1 for none."""
+def _in_app(trace: Trace) -> tuple[pd.DataFrame, IntArray]:
+    """Samples outside of Core ML and other runtimes, and of each the row of `Trace.stacks` with the innermost code of
+    the app, shape (of them,); -1 for none."""
     sampled = trace.sampled
     if sampled is None or sampled.samples.empty or sampled.stacks.empty:
         return pd.DataFrame({"time_ns": np.zeros(0, np.int64), "tid": pd.array([], "Int64")}), np.zeros(0, np.int64)
     # A sample stands for the time before it.
-    outside = ~in_ranges(elsewhere, sampled.samples["time_ns"].to_numpy() - 1)
+    outside = ~in_ranges(_known(trace)[1], sampled.samples["time_ns"].to_numpy() - 1)
     rows = sampled.samples[outside & sampled.samples["stack"].notna().to_numpy()]
     return rows, innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
 
 
-def _place(trace: Trace, tid: IntArray, windows: Intervals, sampled: _Sampled) -> tuple[Place | None, float]:
+def _place(
+    trace: Trace, tid: IntArray, windows: Intervals, in_app: tuple[pd.DataFrame, IntArray]
+) -> tuple[Place | None, float]:
     """The function of the app that most samples of its threads are in, and the share of these samples in it."""
-    rows, frame = sampled.outside, sampled.frame
+    rows, frame = in_app
     inside = np.isin(or_minus_one(rows["tid"]), np.unique(tid))
     inside &= in_ranges(windows.union(), rows["time_ns"].to_numpy() - 1)
     known = inside & (frame >= 0)

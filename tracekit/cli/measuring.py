@@ -52,8 +52,8 @@ class Measured:
         """What could not be read of it, a sentence each."""
         if self.failed:
             return [self.error]
-        unread = () if self.measurements is None else self.measurements.unreadable
-        return [f"{Path(self.path).name}: {clause}" for clause in unread]
+        known = self.measurements
+        return [] if known is None else [f"{known.source}: {clause}" for clause in known.unreadable]
 
 
 def measure_all(
@@ -140,19 +140,13 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 def _not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that was not measured, and each unread table of others, fit to leave the machine."""
-    return [
-        plain(f"skipped: {problem}" if entry.failed else problem) for entry in measured for problem in entry.problems
-    ]
+    return [plain(f"skipped: {said}" if each.failed else said) for each in measured for said in each.problems]
 
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:
     """A note on whatever could not be read, and on each recording with more models than are measured."""
-    limited = [
-        f"{entry.measurements.source}: {entry.measurements.limited}"
-        for entry in measured
-        if entry.measurements is not None and entry.measurements.limited
-    ]
-    return [*_not_read(measured), *map(plain, limited)]
+    known = [entry.measurements for entry in measured if entry.measurements is not None]
+    return [*_not_read(measured), *(plain(f"{each.source}: {each.limited}") for each in known if each.limited)]
 
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:

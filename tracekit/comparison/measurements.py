@@ -101,14 +101,14 @@ class ModelMeasurements:
     cached_loads_ns: IntArray
     other_loads_ns: IntArray
     """Loads of which the recording does not show whether they were cold."""
-    copies: int | None
+    copies: int | None = None
     """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
-    max_in_flight: int | None
-    warm_parts: Parts | None
+    max_in_flight: int | None = None
+    warm_parts: Parts | None = None
     """Of the warm predictions; None where there are too few to resample."""
-    parts: Parts | None
+    parts: Parts | None = None
     """Of all predictions."""
-    units: tuple[tuple[str, float], ...]
+    units: tuple[tuple[str, float], ...] = ()
     """Share of the execution on each compute unit; empty where no execution was recorded."""
     inexact: Inexact = EXACT
     per_second: float | None = None

@@ -116,11 +116,7 @@ def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str) 
     none = np.zeros(0, np.int64)
     return ModelMeasurements(
         *(name, len(durations), durations, np.ones(len(durations), np.bool_), none, none, none),
-        copies=None,
         max_in_flight=in_flight,
-        warm_parts=None,
-        parts=None,
-        units=(),
         counted=counted,
     )
 
@@ -130,11 +126,11 @@ def limits_in(notes: Sequence[str]) -> str:
     return next((note for note in notes if LEFT_OUT in note), "")
 
 
-def check_models_known(tables: Sequence[TableInfo]) -> None:
+def check_models_known(source: str, tables: Sequence[TableInfo]) -> None:
     """Raise `UnreadableRecording` where the tables of Core ML could not be read: a model that is not measured may have
     run all the same, and what is measured of another is not all of it."""
     if lost := unreadable_tables(tables, coreml.INSTRUMENT.schemas):
-        raise UnreadableRecording("; ".join(lost))
+        raise UnreadableRecording(f"{source}: {'; '.join(lost)}")
 
 
 def check_results(results: Iterable[Result]) -> tuple[CheckResult, ...]:

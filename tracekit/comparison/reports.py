@@ -106,7 +106,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
         }
     )
     tables = [TableInfo(**table) for table in report["tables"]]
-    check_models_known(tables)
+    check_models_known(facts["source"], tables)
     rates = {model["name"]: model["quantities"]["predictions_per_second"] for model in report["models"]}
     return replace(
         recording,

@@ -73,9 +73,7 @@ def whatif_document(said: WhatIf) -> Document:
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
         _column("per second", lambda figures: figures.per_second, lambda rate, _: f"{rate:.1f}", drop=3),
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
-        columns.numbers(
-            "predicted gain", lambda row: row[1].saved_ns, lambda ns: format_estimate(ns) if ns else "none"
-        ),
+        Column("predicted gain", _gain, lambda row: row[1].saved_ns),
     )
     nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
     return Document(
@@ -93,7 +91,7 @@ def whatif_document(said: WhatIf) -> Document:
 
 def _verdict(said: WhatIf) -> str:
     if not said.replays:
-        return "Savings unknown" if said.unknown else said.nothing or "No findings"
+        return "Savings unknown" if said.unknown else said.nothing or "No findings whose fixes save time"
     last = said.replays[-1]
     count = format_count(len(last.findings), "finding")
     if not last.models:
@@ -109,6 +107,14 @@ def _verdict(said: WhatIf) -> str:
 def _name(replay: Replay) -> str:
     count = len(replay.findings)
     return replay.findings[0] if count == 1 else f"all {count} together"
+
+
+def _gain(row: _Row) -> str:
+    _, change = row
+    if change.saved_ns:
+        return format_estimate(change.saved_ns)
+    before, after = change.before.median_ns, change.after.median_ns
+    return "latency only" if before and after and after < before else "none"
 
 
 def _column(

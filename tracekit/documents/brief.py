@@ -64,7 +64,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
             "next": list(following)
             or [
                 *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in found[:2])),
-                f"tracekit why {source}",
+                *([f"tracekit why {source}"] if any(each.predictions for each in report.models) else []),
                 f"tracekit sql {source} --list",
             ],
         },

@@ -11,19 +11,7 @@ from tracekit.detectors.options import option_infos
 from tracekit.detectors.pages import Pattern
 from tracekit.documents import columns
 from tracekit.grouping import grouped
-from tracekit.render.blocks import (
-    Column,
-    Document,
-    Line,
-    Paragraph,
-    Role,
-    Section,
-    Span,
-    items,
-    present,
-    section,
-    table,
-)
+from tracekit.render.blocks import Column, Document, Line, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.groups import MANY, Remedy, outcome_by_check, with_outcome
 from tracekit.report.report import Result
@@ -48,9 +36,8 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], 
     )
     more = section("Reasons and advice", items(rest), folded=True)
     count = format_count(len({check.id for check in with_outcome(checks, "not_evaluated")}), "check")
-    counted = Paragraph(count) if few and remedies else None
-    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES)
-    return section("Not evaluated", counted, listed, more, name="checks")
+    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES, instead=f"{count}: -v says what each needs")
+    return section("Not evaluated", listed, more, name="checks")
 
 
 def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:

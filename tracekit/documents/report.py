@@ -226,35 +226,43 @@ class _Row(NamedTuple):
     verdict: Span
     checks: str
     """Those that found something, how many did not, or why nothing is known."""
-    savings_ns: int | None = None
+    savings: tuple[str, int | None] = "", None
 
 
 def _row(entry: Analyzed) -> _Row:
     report = entry.report
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
-    totals, savings_ns = count_checks(report.results), report.summary.savings_ns
+    totals, savings = count_checks(report.results), _savings(report)
+    unreadable = "; ".join(unreadable_tables(report.tables))
+    found = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else ""
     if report.summary.ran:
-        words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else NOT_CHECKED
-        kind = KINDS[0] if totals.findings else NOT_CHECKED
-        return _Row(entry.name, kind, Span(words, tone_of(report)), report.summary.ran, savings_ns)
+        kind, words = KINDS[0] if found else NOT_CHECKED, Span(found or NOT_CHECKED, tone_of(report))
+        return _Row(entry.name, kind, words, report.summary.ran, savings)
     if not report.summary.evaluated:
         # A recording that was opened is not readable where that is why nothing is known of it.
-        if unreadable := unreadable_tables(report.tables):
-            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), "; ".join(unreadable), savings_ns)
+        if unreadable:
+            return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), unreadable)
         checks = f"{format_count(totals.not_evaluated, 'check')} not evaluated"
-        return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks, savings_ns)
+        return _Row(entry.name, INCONCLUSIVE, Span(INCONCLUSIVE, Role.OPEN), checks)
     checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
-    checks = checks or checks_in_words(totals)
-    words = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else "no findings"
+    checks = "; ".join(filter(None, (checks or checks_in_words(totals), unreadable)))
     kind = "with findings" if report.summary.findings else "without findings"
-    verdict = Span(words, tone_of(report) if totals.findings else Role.GOOD)
-    return _Row(entry.name, kind, verdict, checks, savings_ns)
+    verdict = Span(found or "no findings", tone_of(report) if found else Role.GOOD)
+    return _Row(entry.name, kind, verdict, checks, savings)
+
+
+def _savings(report: Report) -> tuple[str, int | None]:
+    """Est. savings of all fixes together; where there are none in all, each time, or why no number is there."""
+    total, found = report.summary.savings_ns, with_outcome(report.results, "finding")
+    each = [words for words in map(report_findings.savings_words, found) if words.endswith("each")]
+    words = [format_estimate(total)] if total else each or ["unknown" for check in found if check.unknown_savings]
+    return (words or ["no time" if found else ""])[0], total or (0 if found else None)
 
 
 SEVERAL: tuple[Column[_Row], ...] = (
     columns.words("recording", lambda row: row.name),
     columns.words("verdict", lambda row: row.verdict),
-    columns.optional("est. savings", lambda row: row.savings_ns or None, format_estimate, float, "", drop=1),
+    Column("est. savings", lambda row: row.savings[0], lambda row: row.savings[1], drop=1),
     columns.words("checks", lambda row: row.checks),
 )

@@ -111,10 +111,11 @@ def operations_section(report: Report) -> Section | None:
 def _where_time_goes(operation: Operation) -> Line:
     """`ProcessFrame: mean 33.1 ms, of it Core ML 12.4 ms, app code 8.2 ms, mostly `resize` at Frame.swift:88`."""
     assert operation.statistics is not None  # noqa: S101 - chosen by it
-    parts = []
-    for part, said in zip(operation.parts, operations.parts_words(operation), strict=True):
-        place = operations.place_words(operation) if part.part == Part.APP_CODE else ""
-        parts.append(", ".join(filter(None, (said, place))))
+    place = operations.place_words(operation)
+    parts = [
+        f"{name} {mean}{f', {place}' if place and name == operations.PART_WORDS[Part.APP_CODE] else ''}"
+        for name, mean in operations.parts_words(operation.parts)
+    ]
     head = (Span(operation.name, Role.CODE), f": mean {duration(operation.statistics.mean_ns)}")
     return (*head, f", of it {'; '.join(parts)}" if parts else "")
 

@@ -50,7 +50,8 @@ def analyze(recordings: Recordings, call: Call, path: str, limit: int) -> str:
     """Verdict, coverage, models, findings worst first."""
     report = recordings.open(path, call).report
     found = dict.fromkeys(result.id for result in report.results if result.outcome == "finding")
-    return brief.brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), "why", "schema"])
+    why_slow = ["why"] if any(model.predictions for model in report.models) else []
+    return brief.brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), *why_slow, "schema"])
 
 
 def finding(recordings: Recordings, call: Call, path: str, name: str, model: str | None, limit: int) -> str:

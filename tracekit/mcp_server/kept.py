@@ -46,7 +46,7 @@ class Kept:
     @cached_property
     def measurements(self) -> Measurements:
         """What a comparison takes. Raises `UnreadableRecording` where the tables of Core ML could not be read."""
-        check_models_known(self.report.tables)
+        check_models_known(self.report.recording.source, self.report.tables)
         return measure(self.trace, self.report, None)
 
     @cached_property

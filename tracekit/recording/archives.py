@@ -23,6 +23,7 @@ MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 
 PACK_AGAIN: Final = "pack the exported XML files again, or pass their folder"
 """What helps against an unusable archive."""
+_CUT_OFF: Final = "its list of members is missing, the file may be cut off"
 
 _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
@@ -47,9 +48,12 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
     try:
         _check_directory(stream, label)
         archive = zipfile.ZipFile(stream)
+        if min((info.header_offset for info in archive.infolist()), default=0):
+            # The list is that of an archive inside, at which the file was cut off.
+            raise zipfile.BadZipFile(_CUT_OFF)
         packed_size = stream.seek(0, 2)
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
-        raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); {PACK_AGAIN}") from error
+        raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); copy it again") from error
     for info in archive.infolist():
         _check_member(info, label)
     paths = ((info, info.filename) for info in archive.infolist() if not info.is_dir())
@@ -125,7 +129,7 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
     tail = stream.read()
     record = tail.rfind(b"PK\x05\x06")
     if record < 0:
-        raise zipfile.BadZipFile("its list of members is missing, the file may be cut off")
+        raise zipfile.BadZipFile(_CUT_OFF)
     end = _END.unpack_from(tail, record)
     entries, directory = end[4], end[5]
     locator = record - _END64_LOCATOR.size

@@ -129,7 +129,7 @@ class _Writer:
     def _items(self, block: blocks.Items, indent: int) -> list[Text]:
         brief = block.brief
         if brief == 0 and not self.verbose:
-            return []
+            return self.paragraph(blocks.Paragraph(block.instead), indent, 0) if block.instead else []
         if brief is not None and self.tight:
             brief = (brief + 2) // 3
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tracekit.analysis.operations import Operation, Part
+from tracekit.analysis.operations import Operation, OperationPart, Part
 from tracekit.analysis.requests import REQUEST, RequestSummary
 from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration, word_list
@@ -139,10 +139,10 @@ def _count(operation: Operation) -> int:
     return operation.statistics.count if operation.statistics is not None else 0
 
 
-def parts_words(operation: Operation) -> list[str]:
-    """Each part and its mean: `Core ML 12.43 ms`."""
-    means = format_parts([part.mean_ns for part in operation.parts])
-    return [f"{PART_WORDS[Part(part.part)]} {mean}" for part, mean in zip(operation.parts, means, strict=True)]
+def parts_words(parts: Sequence[OperationPart]) -> list[tuple[str, str]]:
+    """Each part and its mean: `Core ML`, `12.43 ms`."""
+    means = format_parts([part.mean_ns for part in parts])
+    return [(PART_WORDS[Part(part.part)], mean) for part, mean in zip(parts, means, strict=True)]
 
 
 def place_words(operation: Operation) -> str:

@@ -71,7 +71,8 @@ def phase_lines(model: ModelSummary) -> tuple[str, ...]:
 
 def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
     """`load 3.23 s: …`, `3 loads, each 0.21 s: …`."""
-    mean = format_time(calls.mean_ns, resolution_ns)
+    least = AT_LEAST if calls.kind == LOAD and resolution_ns else ""
+    mean = f"{least}{format_time(calls.mean_ns, resolution_ns)}"
     head = f"{calls.kind} {mean}" if calls.calls == 1 else f"{format_count(calls.calls, calls.kind)}, each {mean}"
 
     def is_shown(phase: Phase) -> bool:

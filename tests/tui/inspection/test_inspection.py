@@ -221,3 +221,23 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
     screen.app.change(inspector=False)
     await screen.settle()
     assert " MB · at 00:0" in screen.text().splitlines()[-2]
+
+
+def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
+    session = opening.judge_session(opening.read(str(samples / "frame_camera.trace")))
+    phases = session.trace.phases
+    first = {name: int(np.flatnonzero(phases["name"] == name)[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
+
+    def words(name: str) -> str:
+        return " ".join(told(event_blocks(session, EventRef("phases", first[name]))).split())
+
+    parts = "Core ML 12.31 ms waiting for the GPU 9.00 ms app code 8.50 ms not running 1.00 ms"
+    assert f"Where its time went {parts}" in words("ProcessFrame")
+    assert "Where its time went app code 7.50 ms not running 0.50 ms" in words("Resize")
+    # A point has no length.
+    assert "Where its time went" not in words("Shutter")
+
+
+def test_phases_of_a_runtime_are_no_operations(samples: Path) -> None:
+    session = opening.judge_session(opening.read(str(samples / "local_chat.trace")))
+    assert "Where its time went" not in told(event_blocks(session, EventRef("phases", 0)))

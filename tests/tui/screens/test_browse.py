@@ -234,3 +234,13 @@ async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
     await screen.press("n")
     phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
     assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
+
+
+@pytest.mark.view("local_chat")
+async def test_without_predictions_nobody_is_told_to_ask_why_one_was_slow(screen) -> None:
+    assert "n next · 1–7 panes" in screen.app.browse.hint
+
+
+@pytest.mark.view("frame_camera")
+async def test_where_there_are_predictions_a_newcomer_learns_how_to_ask_why(screen) -> None:
+    assert "n next · W why slow · 1–7 panes" in screen.app.browse.hint

@@ -39,10 +39,10 @@ def facts(pairs: Iterable[tuple[str, str]], room: int = LABELS) -> Table:
     return hanging(((Text(name, "dim"), Text(visible(value))) for name, value in pairs), room)
 
 
-def section(title: str, pairs: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+def section(title: str, pairs: Iterable[tuple[str, str]], room: int = LABELS) -> Iterator[RenderableType]:
     """A heading, facts and a blank line."""
     yield heading(title)
-    yield facts(pairs)
+    yield facts(pairs, room)
     yield ""
 
 

@@ -15,18 +15,20 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.sites import site_of
+from tracekit.analysis.operations import parts_of_one
 from tracekit.analysis.why.explain import why
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import LEAST
 from tracekit.documents.why import sentence, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, exact_moment, moment, visible
+from tracekit.report.operations import parts_words
 from tracekit.report.phases import inferred_facts
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.runtimes.phases import PHASES
-from tracekit.tui.inspection.blocks import exact, facts, heading, histogram_blocks, section, time_blocks
+from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
 from tracekit.tui.selection import findings_of, name_of
 from tracekit.tui.state import EventRef, Session, State, WaitsRef
@@ -78,6 +80,8 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield from section(name_of(row) or "unnamed event", known)
+    if ref.frame == PHASES and (parts := parts_of_one(session.whole_trace, session.frame(PHASES).iloc[[ref.index]])):
+        yield from section("Where its time went", parts_words(parts), MEASURES)
 
 
 def _caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:

@@ -131,7 +131,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         """The one line that a newcomer reads first."""
         if self._small or self._size_warning:
             return self._small or self._size_warning
-        select = "n next · W why slow · " if self._events else ""
+        predicts = self._state is not None and self._state.session.first_prediction_ns is not None
+        select = ("n next · " if self._events else "") + ("W why slow · " if predicts else "")
         return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · L legend · ? keys"
 
     @property
