@@ -21,6 +21,7 @@ ID, OTHER = ("latency-jitter", "Net"), ("cold-load", "Net")
 CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_changes_leave_the_answers_to_labeled_recordings(request, part):
     step = 1 if request.config.getoption("--every-case") else SAMPLED
@@ -132,6 +133,7 @@ def test_the_model_beside_takes_a_unit_that_is_free(maker, unit):
         assert labels == {unit}
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", RELATIONS)
 def test_a_clear_finding_survives(name):
     scenario = rebuilt_at_each_access(Draws(3)).finish()
