@@ -277,7 +277,6 @@ def test_there_are_thirty() -> None:
     assert len({each.text for each in QUESTIONS}) == 30
 
 
-@pytest.mark.turns(2)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.text)
 def test_a_question_is_answered_in_three_calls_and_10_kb(ask, corpus_of, question: Question) -> None:
     corpus_of(question.path)

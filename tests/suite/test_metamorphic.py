@@ -133,7 +133,6 @@ def test_the_model_beside_takes_a_unit_that_is_free(maker, unit):
         assert labels == {unit}
 
 
-@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", RELATIONS)
 def test_a_clear_finding_survives(name):
     scenario = rebuilt_at_each_access(Draws(3)).finish()
