@@ -97,7 +97,6 @@ def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
     assert faint == {}
 
 
-@pytest.mark.turns(5)
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
 @pytest.mark.parametrize("keys", [("ctrl+p",), ("4", "C"), ("1", "I")])
 def test_all_text_of_a_screen_can_be_read(keys, dark, run_view, samples) -> None:
