@@ -81,6 +81,7 @@ def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
     assert_models(report, truth)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     bundle, export = (to_dict(kept_analysis(path).report) for path in (samples / f"{name}.trace", exports / name))
@@ -194,6 +195,7 @@ def _use(scenario: Scenario, model: Model, use: str, draw: random.Random) -> Non
         now += duration * together + pause
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("first", range(SEEDS))
 def test_a_random_scenario_gives_what_its_ground_truth_holds(request, tmp_path, first):
     more = MORE_SEEDS if request.config.getoption("--every-case") else 0

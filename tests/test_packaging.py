@@ -82,6 +82,39 @@ def wheel(shared_folder: Path) -> Path:
     return wheel_file
 
 
+def git(checkout: Path, *arguments: str) -> str:
+    return run("git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments, cwd=checkout)
+
+
+def commit(checkout: Path) -> None:
+    """All of a checkout, in a repository of its own."""
+    for name in (".git_archival.txt", ".gitattributes", ".gitignore"):
+        shutil.copy(ROOT / name, checkout)
+    git(checkout, "init", "-q")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "all")
+
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@pytest.fixture(scope="module")
+def released(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of what is made of the tag v2.3.4 where there is no compiler, by the process that comes first. As a
+    release does: the wheel is made of the source distribution."""
+    folder = shared_folder / "released"
+    with (shared_folder / "released.lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            checkout = checkout_in(tmp_path_factory.mktemp("tagged"))
+            commit(checkout)
+            git(checkout, "tag", "v2.3.4")
+            patch.setenv("CC", "/bin/false")
+            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(checkout))
+            assert git(checkout, "status", "--porcelain") == ""
+    return folder
+
+
 @pytest.fixture(scope="module")
 def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python of an environment that holds the wheel and nothing else."""
@@ -89,7 +122,8 @@ def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     # The pip of the tests' own environment installs into the other one, which is faster than giving it one of its own.
-    run(sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel))
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    run(*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", str(wheel))
     return python
 
 
@@ -127,13 +161,11 @@ def test_the_wheel_holds_the_scanner_for_every_python_from_3_11_on(wheel: Path) 
         assert [name for name in archive.namelist() if "/_scan." in name and not name.endswith(".pyi")]
 
 
+@needs_git
 def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
-    tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch
+    released: Path, tmp_path: Path, samples: Path
 ) -> None:
-    checkout = checkout_in(tmp_path)
-    monkeypatch.setenv("CC", "/bin/false")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(checkout))
-    (wheel,) = tmp_path.glob("*.whl")
+    (wheel,) = released.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
@@ -220,14 +252,11 @@ def test_the_command_and_the_package_agree_on_names_and_version() -> None:
     assert tracekit.__version__ == tracekit._version.__version__
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_the_version_comes_from_the_tag_through_the_source_distribution_into_the_wheel(tmp_path: Path) -> None:
+@needs_git
+def test_the_version_comes_from_the_tag_through_the_source_distribution_into_the_wheel(
+    released: Path, tmp_path: Path
+) -> None:
     checkout = checkout_in(tmp_path)
-    for name in (".git_archival.txt", ".gitattributes", ".gitignore"):
-        shutil.copy(ROOT / name, checkout)
-
-    def git(*arguments: str) -> str:
-        return run("git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments, cwd=checkout)
 
     def version(folder: Path) -> str:
         code = "import hatch_version; print(hatch_version.version())"
@@ -235,24 +264,18 @@ def test_the_version_comes_from_the_tag_through_the_source_distribution_into_the
 
     stated = tracekit.__version__
     assert version(checkout) == stated
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-qm", "first")
+    commit(checkout)
     assert version(checkout) == stated
-    git("tag", "v2.3.4")
+    git(checkout, "tag", "v2.3.4")
     assert version(checkout) == "2.3.4"
-    git("archive", "-o", str(tmp_path / "archive.tar"), "HEAD")
+    git(checkout, "archive", "-o", str(tmp_path / "archive.tar"), "HEAD")
     shutil.unpack_archive(tmp_path / "archive.tar", tmp_path / "archive")
     assert version(tmp_path / "archive") == "2.3.4"
-    # As a release does: the wheel is made of the source distribution.
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(checkout))
-    assert git("status", "--porcelain") == ""
-    (wheel,) = (tmp_path / "dist").glob("coreml_tracekit-2.3.4-*.whl")
+    (wheel,) = released.glob("coreml_tracekit-2.3.4-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert '__version__ = "2.3.4"\n' in archive.read("tracekit/_version.py").decode()
     (checkout / "more").touch()
-    git("add", "-A")
-    git("commit", "-qm", "second")
+    commit(checkout)
     assert re.fullmatch(r"2\.3\.5\.dev1\+g[0-9a-f]+", version(checkout))
 
 

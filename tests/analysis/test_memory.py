@@ -68,9 +68,9 @@ def test_growth_per_prediction_is_what_the_app_keeps(each):
     assert found.high - found.low < 250_000
 
 
-def test_the_interval_holds_for_a_footprint_that_wanders():
-    above = 0
-    steps = np.random.default_rng(7).integers(-30, 31, (60, 60)) * MB
+def test_the_interval_holds_for_a_footprint_that_wanders(request):
+    above, count = 0, 60 if request.config.getoption("--every-case") else 20
+    steps = np.random.default_rng(7).integers(-30, 31, (count, 60)) * MB
     for number, row in enumerate(steps.tolist()):
         app = predicting(Draws(number), calls=110, model_mb=900)
         app.held += [(second * SECOND, step) for second, step in enumerate(row)]
@@ -78,7 +78,7 @@ def test_the_interval_holds_for_a_footprint_that_wanders():
         assert found is not None
         above += found.low > 0 or found.high < 0
     # One in a hundred is expected.
-    assert above <= 3
+    assert above <= count // 20
 
 
 def test_growth_needs_a_stretch_without_loads():

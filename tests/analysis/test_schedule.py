@@ -23,6 +23,7 @@ def given_back(trace) -> bool:
     return bool((again.starts == schedule.calls.starts).all() and (again.ends == schedule.calls.ends).all())
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_are_given_back(name):
     assert given_back(trace_of(SAMPLES[name]()))

@@ -32,7 +32,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/lake.md").read_text("utf-8")
 MS = 1_000_000
-NUMBERS, BROKEN = range(10), 2
+NUMBERS, BROKEN = range(5), 1
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def fleet() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def runs(fleet, tmp_path_factory) -> Path:
-    """Eight recordings, and two that are cut off."""
+    """Four recordings, and one that is cut off."""
     folder = tmp_path_factory.mktemp("runs")
     for number in NUMBERS:
         fleet.write(number, folder=folder, broken=BROKEN)
@@ -260,7 +260,7 @@ def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, cluste
     assert parquet.read_table(tmp_path / "out.parquet").num_rows == loads
     # A worker that dies with a question: another one answers it.
     command = [sys.executable, "-m", "tracekit", "sql", str(lake), "--json", *there]
-    command += ["select count(*) from predictions p, range(1000000) r where r.range <> p.duration_ns"]
+    command += ["select count(*) from predictions p, range(300000) r where r.range <> p.duration_ns"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         while not (busy := [each.name for each in cluster.scheduler.workers.values() if each.processing]):
             assert process.poll() is None
@@ -268,7 +268,7 @@ def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, cluste
         os.kill(cluster.workers[busy[0]].pid, signal.SIGKILL)
         assert process.poll() is None
         answer, _ = process.communicate()
-    assert json.loads(answer)["rows"] == [[(276 + 280) * 1_000_000]]
+    assert json.loads(answer)["rows"] == [[(276 + 280) * 300_000]]
 
 
 def test_a_cluster_is_asked_about_lakes_that_it_sees(tracekit, lake, samples, tmp_path):
@@ -286,7 +286,7 @@ def test_two_writers_at_once_add_each_recording_once(tracekit, runs, tmp_path):
     command = [sys.executable, "-m", "tracekit", "lake", "add", str(tmp_path), str(runs), "--jobs", "1", "--no-config"]
     writers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
     assert [writer.wait() for writer in writers] == [2, 2]
-    assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[40, 8]]
+    assert asked(tracekit, tmp_path, "select count(*), count(distinct run_id) from predictions") == [[20, 4]]
 
 
 OLD, NEW = IPHONE, replace(IPHONE, os_version="18.6 (22G86)")
@@ -308,9 +308,9 @@ def releases(tmp_path_factory) -> Path:
             made.predict(Model("Still"), (450 + 100 * place) * MS, 5 * MS).neural_engine(MS, 2 * MS)
         write_bundle(made, folder / f"{number}.trace")
     lake = folder / "lake"
-    for name, version in zip("01234", ("1.0", "1.0", "1.1", "1.1", "1.1"), strict=True):
-        more = ["--app-version", version, "--no-config", "-q"]
-        assert main(["lake", "add", str(lake), str(folder / f"{name}.trace"), *more]) == 0
+    for names, version in (("01", "1.0"), ("234", "1.1")):
+        paths = [str(folder / f"{name}.trace") for name in names]
+        assert main(["lake", "add", str(lake), *paths, "--app-version", version, "--no-config", "-q"]) == 0
     return lake
 
 

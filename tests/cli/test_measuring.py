@@ -63,6 +63,7 @@ def test_recordings_read_one_after_another_leave_nothing_to_collect(tracekit, sa
         gc.enable()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     "name", ["captions_concurrent", "style_transfer_reload", "local_chat", "not_instrumented", "album_memory"]
 )

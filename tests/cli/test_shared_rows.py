@@ -41,6 +41,7 @@ def rows_in(archive: Path) -> str:
         return packed.read("core-ml-rows.json").decode()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("write", [write_export, write_bundle])
 @pytest.mark.parametrize("flags", [(), ("--no-redact",)])
 def test_no_name_survives_in_the_rows(tracekit, tmp_path: Path, write, flags: tuple[str, ...]) -> None:

@@ -39,6 +39,7 @@ def interrupted_at(module: str, folder: Path, command: list[str], number: str = 
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=PATIENCE_S)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("module", "script"),
     [

@@ -74,6 +74,7 @@ def test_what_got_worse_stands_before_what_is_as_it_was(measured):
     assert text.startswith(f"**{worst} · {last}**\n")
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 @pytest.mark.parametrize("width", [40, 60, 100, 200])
 def test_no_line_is_wider_than_the_screen(measured, pair, width):

@@ -204,7 +204,7 @@ WITHOUT_CORE_ML = ("not_instrumented", "local_chat", "meal_planner")
 """Samples that show no prediction."""
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
     analysis = kept_analysis(samples / f"{name}.trace")
@@ -217,6 +217,7 @@ def test_a_number_is_the_same_wherever_it_is_shown(samples, name):
         assert check_markdown(analysis.report) > 0
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_text_shows_the_numbers_of_the_report(samples, name):
     analysis = kept_analysis(samples / f"{name}.trace")
@@ -245,6 +246,7 @@ def test_the_numbers_of_a_performance_report_are_the_same_in_inspect_and_in_a_ma
     assert check_text(document) > 0
 
 
+@pytest.mark.turns(4)
 def test_a_number_of_a_labeled_recording_is_the_same_wherever_it_is_shown(case):
     module, number = case
     labeled = load(module)[number]

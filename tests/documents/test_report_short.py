@@ -34,6 +34,7 @@ def test_a_sample_takes_some_forty_lines_of_a_hundred_columns(reports, name: str
     assert max(map(cell_len, lines)) <= 100
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_lines_fit_any_width(reports, name: str, width: int) -> None:

@@ -109,6 +109,7 @@ def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) 
     assert {path.name for path in GOLDENS.iterdir()} == expected
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples: Path) -> None:
     report = sample_report(samples, name)

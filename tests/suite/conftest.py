@@ -21,7 +21,7 @@ from suite.frame import (
     module_of,
 )
 
-SAMPLED = 20
+SAMPLED = 40
 """Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
 IN_TURN = (
     (NEAR_ABOVE, LOOKALIKE, NEAR_BELOW, INSUFFICIENT),

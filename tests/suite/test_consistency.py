@@ -31,12 +31,14 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 4])
 
 
+@pytest.mark.turns(2)
 def test_no_report_contradicts_itself(request, module):
     step = 1 if request.config.getoption("--every-case") else RARER
     wrong = contradictions_of((module, number) for number in numbers_of(request.config, module)[::step])
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_report_of_a_sample_contradicts_itself(name):
     assert contradictions(reported(trace_of(SAMPLES[name]()))) == []

@@ -26,6 +26,7 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("module", MODULES[:: 1 if metafunc.config.getoption("--every-case") else 7])
 
 
+@pytest.mark.turns(2)
 def test_a_filter_changes_no_answer(request, module):
     step = 1 if request.config.getoption("--every-case") else RARER
     wrong = filter_complaints((module, number) for number in numbers_of(request.config, module)[::step])

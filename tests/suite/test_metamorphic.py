@@ -21,6 +21,7 @@ ID, OTHER = ("latency-jitter", "Net"), ("cold-load", "Net")
 CASE = Case(CLEAN, CLEAN, 0, neural_engine_app)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_changes_leave_the_answers_to_labeled_recordings(request, part):
     step = 1 if request.config.getoption("--every-case") else SAMPLED

@@ -33,7 +33,7 @@ def extreme_values(detector) -> Iterator[tuple[dict[str, float], bool]]:
             yield {info.name: value}, is_valid and info.minimum <= value <= info.maximum
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 @pytest.mark.parametrize("module", [module_of(detector) for detector in detector_ids()])
 def test_whatever_an_option_may_be_set_to_is_judged_without_error(request, module):
     kinds = (POSITIVE, INSUFFICIENT) if request.config.getoption("--every-case") else (POSITIVE,)

@@ -56,6 +56,7 @@ def test_one_effect_does_not_hide_another(seed):
     assert verdict.right, verdict.complaint
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("number", range(len(PLANTED)), ids=lambda number: PLANTED[number].recipe.__name__)
 def test_a_planted_problem_may_be_found_in_its_model(number):
     made = problem(number)

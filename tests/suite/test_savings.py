@@ -16,7 +16,7 @@ SOME, EVERY = 1, 3
 """Pairs of apps of each check in an ordinary run, and with `--every-case`; `make savings` compares all."""
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("check", PROBLEMS)
 def test_what_is_said_comes_true(request, check):
     count = EVERY if request.config.getoption("--every-case") else SOME

@@ -24,7 +24,7 @@ def assert_good(answers: list[Answer]) -> None:
     assert silent <= SILENT * len(answers), said
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("number", range(len(PLANTS)), ids=lambda number: list(PLANTS)[number].__name__)
 def test_the_largest_part_names_what_was_planted(request, number):
     count = EVERY_PLANTED if request.config.getoption("--every-case") else PLANTED

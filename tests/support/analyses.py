@@ -17,10 +17,12 @@ import pytest
 from tracekit import api, open_trace
 from tracekit.api import Analysis, request_of
 from tracekit.comparison import measuring
+from tracekit.detectors import runner
 from tracekit.detectors.framework import AnyDetector, Judgment
+from tracekit.detectors.outcomes import Outcome
 from tracekit.errors import TracekitError
 from tracekit.recording.open import usable_tool
-from tracekit.report import timeline
+from tracekit.report import build, timeline
 from tracekit.report.report import Report
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.file_matching import join_files
@@ -29,7 +31,7 @@ from tracekit.trace.runtimes.registry import ALL_OWN
 from tracekit.trace.trace import Trace
 
 _answers, _run_detectors = api.judge_with_answers, api.run_detectors
-_measure, _timeline_of = measuring.measure, timeline.timeline_of
+_measure, _timeline_of, _detect = measuring.measure, timeline.timeline_of, runner._detect
 USED_BY = {
     "open_trace": (
         "tracekit.request",
@@ -47,6 +49,8 @@ _KEPT: dict[int, Trace] = {}
 """By identity: what is not here may be let go of, and another trace take its place."""
 _ANSWERS: dict[tuple[object, ...], tuple[Report, tuple[Judgment, ...]]] = {}
 _JUDGMENTS: dict[tuple[object, ...], tuple[Judgment, ...]] = {}
+_OUTCOMES: dict[tuple[object, ...], tuple[Outcome, AnyDetector]] = {}
+"""With the detector, whose identity is in the key."""
 _MADE: dict[tuple[object, ...], tuple[Any, object]] = {}
 """With what was judged, whose identity is in the key."""
 
@@ -81,6 +85,16 @@ def kept_judgments(trace: Trace, *, detectors: Sequence[AnyDetector], **options:
     return _JUDGMENTS[key]
 
 
+def kept_outcome(detector: AnyDetector, seen: Any, options: Any, model: str | None) -> Outcome:
+    """What one of tracekit's own detectors says of a trace, whatever others are asked with it."""
+    if not is_kept(seen.trace) or runner._is_foreign(detector):
+        return _detect(detector, seen, options, model)
+    key = (id(seen.trace), id(detector), repr(options), model)
+    if key not in _OUTCOMES:
+        _OUTCOMES[key] = _detect(detector, seen, options, model), detector
+    return _OUTCOMES[key][0]
+
+
 def kept_answers(trace: Trace, asked: Request, shown: Shown | None) -> tuple[Report, tuple[Judgment, ...]]:
     """What is reported again: a trace that is not kept, a part of one, and by settings from a file."""
     if not is_kept(trace) or shown is not None or asked.settings.path is not None:
@@ -105,6 +119,24 @@ def made_once(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def found_once(find: Callable[..., Any]) -> Callable[..., Any]:
+    """What a report finds in a trace that is kept, whatever it was judged by."""
+
+    def found(trace: Trace, shown: Shown | None) -> Any:
+        if not is_kept(trace) or shown is not None:
+            return find(trace, shown)
+        key = (find, id(trace))
+        if key not in _MADE:
+            _MADE[key] = find(trace, shown), trace
+        return _MADE[key][0]
+
+    return found
+
+
+_FOUND = {
+    name: found_once(getattr(build, name))
+    for name in ("code_info", "operations", "summarize_models", "summarize_requests", "summarize_runtimes")
+}
 kept_measures, kept_timeline = made_once(_measure), made_once(_timeline_of)
 
 
@@ -130,6 +162,9 @@ def keep(monkeypatch: pytest.MonkeyPatch, folders: Collection[Path]) -> None:
                 return kept_trace(Path(paths[0]))
         return open_trace(path, **options)
 
+    monkeypatch.setattr(runner, "_detect", kept_outcome)
+    for name, found in _FOUND.items():
+        monkeypatch.setattr(build, name, found)
     for attribute, kept in {
         "open_trace": opened,
         "judge_with_answers": kept_answers,

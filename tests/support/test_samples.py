@@ -96,6 +96,7 @@ def test_each_is_small(samples: Path) -> None:
         assert 10_000 < sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < most
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_ground_truth_agrees_with_the_files(rows_of: Callable[[str], list[Row]], name: str) -> None:
     rows = rows_of(name)
@@ -109,6 +110,7 @@ def test_ground_truth_agrees_with_the_files(rows_of: Callable[[str], list[Row]],
         assert (model.predictions, model.prediction_total_ns) == (len(predictions), sum(predictions))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_parents_contain_their_rows(rows_of: Callable[[str], list[Row]], name: str) -> None:
     rows = rows_of(name)

@@ -12,6 +12,7 @@ from tracekit.testing.rows import LOAD_CACHED, PREDICTION
 SEEDS = range(5)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", CLEAN_APPS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_clean_app_loads_each_model_once_before_it_is_used(kind, seed):
@@ -25,6 +26,7 @@ def test_a_clean_app_loads_each_model_once_before_it_is_used(kind, seed):
         assert min(row.start_ns for row in rows if row.label == PREDICTION) >= rows[0].end_ns
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", CLEAN_APPS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_units_work_on_one_request_at_a_time_and_inside_the_prediction_that_asked(kind, seed):

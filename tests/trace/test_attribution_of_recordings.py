@@ -52,6 +52,7 @@ def test_every_row_of_a_recording_is_linked_to_the_prediction_that_caused_it(tmp
     assert graph["model"].eq("Seg-menter").all()
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
     scenario = SAMPLES[name]()

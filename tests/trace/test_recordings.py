@@ -36,6 +36,7 @@ def assert_links_are_true(trace, truth):
             assert (inside, attribution) == (cause, "exact" if cause is None else "contained")
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_a_sample_means_what_its_scenario_says(samples, name):
     truth = ground_truth(SAMPLES[name]())

@@ -23,6 +23,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 import tracekit
+from support.analyses import keep
 from tracekit.api import judge_with_answers, request_of
 from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
@@ -155,7 +156,7 @@ def kept_judged(session, only=DETECTORS):
 
 
 @pytest.fixture
-def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def run_view(monkeypatch: pytest.MonkeyPatch, samples: Path) -> Callable[..., None]:
     """Runs a test in the app: `run_view(test, paths, size)`; `test` gets the `Screen` of an app that has judged."""
 
     # Nobody looks: waiting for frames of a terminal would take a third of the time.
@@ -166,6 +167,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(Compositor, "render_update", skip_frame)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
     # Sessions never change, so that each sample is read once for all tests.
+    keep(monkeypatch, {samples})
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judge_session", kept_judged)
 

@@ -135,6 +135,7 @@ async def test_a_filter_narrows_the_comparison_of_numbers(screen, measure) -> No
     assert {row.kind for row in rows.records} == {"prediction"}
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples: Path) -> None:
     nothing = EventFilter(text="no event is called so")
@@ -161,6 +162,7 @@ def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples
 REACHING = "events overlapping it"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_the_line_above_events_and_predictions_names_range_and_filter(screen, size) -> None:
     def above() -> str:
@@ -214,6 +216,7 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
     assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: Path) -> None:
     async def test(screen) -> None:

@@ -22,6 +22,7 @@ from tracekit.tui.terminal import TerminalDriver
 MODALS = ("slash", "S", "C", "g", "question_mark", "ctrl+p")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("key", MODALS)
 async def test_closing_a_screen_twice_closes_nothing_below_it(screen, key: str) -> None:
     await screen.press(key)

@@ -92,6 +92,7 @@ def test_a_bundle_whose_issues_are_lost_does_not_tell(scenario, tmp_path):
     assert isinstance(detect(RecordingView(sound), NoOptions()), Passed)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["quick_probe", "hello_coreml", "output"])
 def test_real_recordings_that_are_sound_have_none(corpus, name):

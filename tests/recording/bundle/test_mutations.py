@@ -20,7 +20,7 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 
 NONE_64 = (1 << 64) - 1
-RUNS = 60
+RUNS = 30
 """Damaged bundles, as many of each kind; `make fuzz` tries far more."""
 UNNOTICED = {
     "EngineeringTypes.etypes",

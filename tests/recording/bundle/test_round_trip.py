@@ -132,6 +132,7 @@ def numbers(table, cells, column):
     return [int(cell) for cell in cells_read] if column.engineering_type == "time-since-epoch" else cells_read
 
 
+@pytest.mark.turns(3)
 def test_tables_are_equal(both):
     scenario, export, bundle = both
     first, second = open_recording(export), open_recording(bundle)
@@ -154,6 +155,7 @@ def test_tables_are_equal(both):
     assert compared > 20
 
 
+@pytest.mark.turns(3)
 def test_reports_are_equal(both):
     scenario, export, bundle = both
     first, second = (to_dict(tracekit.analyze(path)) for path in (export, bundle))
@@ -186,6 +188,7 @@ def comparable(report, written):
     return report
 
 
+@pytest.mark.turns(3)
 def test_facts_of_the_run_are_equal(both):
     _, export, bundle = both
     first, second = open_recording(export).run, open_recording(bundle).run

@@ -137,6 +137,7 @@ def seen(table: CallStacks) -> np.ndarray:
     return np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in used])
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
 def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
     table = stacks_of(corpus, golden)

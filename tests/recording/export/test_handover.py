@@ -99,6 +99,7 @@ def test_a_labeled_recording_is_what_its_export_says(tmp_path, module):
     assert_same(open_recording(tmp_path, schemas=NEEDED_SCHEMAS), recording_of(scenario, NEEDED_SCHEMAS))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_what_its_export_says(exports, name):
     assert_same(open_recording(exports / name), recording_of(SAMPLES[name](), EXPORTED))

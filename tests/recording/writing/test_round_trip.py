@@ -229,6 +229,7 @@ def sampled(table: Table) -> Table:
     return replace(table, cells=cells, rows=len(rows))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["hello_coreml", "quick_probe", "fp16_w8_60s_all", "output"])
 def test_every_table_of_a_real_bundle_reads_back_as_it_was(

@@ -40,6 +40,7 @@ def test_fields_of_a_row_are_the_topology_and_the_columns_outside_it(bundle):
         assert store.descriptor["_variableSize"] is False
 
 
+@pytest.mark.turns(2)
 def test_the_rows_file_has_the_header_and_whole_blocks(bundle):
     seen = 0
     for store in bundle.stores:

@@ -201,6 +201,7 @@ async def test_the_inspector_names_the_models_of_which_the_same_is_said(screen) 
     assert "also for" not in screen.text()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("width", range(60, 200))
 def test_no_finding_is_cut_for_the_sake_of_summaries(width, samples) -> None:
     rows = check_rows(kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report, None)
@@ -217,6 +218,7 @@ def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> No
     assert rows.sort.column == "outcome"
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("width", range(60, 100, 3))
 def test_the_key_for_more_stays_on_one_line(width, run_view, samples) -> None:
     async def test(screen) -> None:

@@ -42,6 +42,7 @@ async def test_models_are_listed_with_their_facts(screen) -> None:
     assert screen.state.filter == EventFilter(model=names[1])
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) -> None:
@@ -53,6 +54,7 @@ async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) 
     assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms)" in screen.text().splitlines()[0]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:
     for inspector in (False, True):

@@ -23,6 +23,7 @@ def by_id(trace: Trace, grouping: Grouping):
     return {lane.id: lane for lane in timeline_lanes(trace, grouping)}
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("grouping", Grouping)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_row_is_on_exactly_one_lane(name, grouping, samples: Path) -> None:
