@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +39,8 @@ def judged(request: pytest.FixtureRequest) -> None:
     """The cases that the selected tests ask for have been judged, where no other process shares the tests."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
-    items = [item for item in request.session.items if "judged" in getattr(item, "fixturenames", ())]
+    here = [item for item in request.session.items if item.path.parent == Path(__file__).parent]
+    items = [item for item in here if "judged" in getattr(item, "fixturenames", ())]
     modules = {item.callspec.params["module"] for item in items if hasattr(item, "callspec")}
     runs_all = any(not hasattr(item, "callspec") for item in items)
     chosen = [module for module in (*map(module_of, detector_ids()), *SHARED) if runs_all or module in modules]
