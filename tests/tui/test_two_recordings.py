@@ -18,6 +18,7 @@ from tracekit.tui.ranges import passing
 from tracekit.tui.screens.title import change_words, title_line
 from tracekit.tui.state import EventFilter
 from tracekit.tui.theme import palette_of
+from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of
 
@@ -31,6 +32,20 @@ async def test_two_recordings_share_scale_and_cursor(screen) -> None:
     assert " → " in text
     rulers = [timeline.renderer.line(1) for timeline in timelines]
     assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
+
+
+@pytest.mark.view("style_transfer_reload", "captions_concurrent", size=(120, 60))
+async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
+    renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
+    for strip, scale in ((Line.IN_FLIGHT, "max 8"), (Line.LATENCY, "97.46 ms")):
+        tops = []
+        for renderer in renderers:
+            lines = [y for y, line in enumerate(renderer.arrangement.lines) if (line.line, line.part) == (strip, 0)]
+            title, *cells = renderer.line(lines[0])
+            assert scale in title.text
+            tops.append("█" in "".join(cell.text for cell in cells))
+        # Only the recording with the largest value fills the height.
+        assert tops == [False, True]
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")

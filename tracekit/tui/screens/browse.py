@@ -55,6 +55,9 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
     def __init__(self, recordings: int, *, monochrome: bool) -> None:
         super().__init__()
         self._timelines = tuple(Timeline(session, monochrome=monochrome) for session in range(recordings))
+        renderers = [timeline.renderer for timeline in self._timelines]
+        for renderer in renderers:
+            renderer.together = renderers
         self._panes = tuple(pane() for pane in PANES if recordings >= pane.RECORDINGS)
         self._state: State | None = None
         """What is shown; None until a recording is open."""

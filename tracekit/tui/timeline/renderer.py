@@ -5,13 +5,14 @@ Nothing is worked out per event here: each line costs a few searches for each of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from rich.cells import set_cell_size
 from rich.segment import Segment
 
+from tracekit.arrays import IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.lanes import PIPELINES
 from tracekit.report.formatting import visible
@@ -21,7 +22,7 @@ from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segme
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
-from tracekit.tui.timeline.strips import PredictionsOverTime, model_of, predictions_over_time
+from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
 from tracekit.tui.timeline.tracks import (
     EXPANDED_LIMIT,
     FilterMask,
@@ -72,9 +73,12 @@ class Renderer:
         self._marks: dict[tuple[object, ...], CoveredTime | None] = {}
         self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
-        self._strips: dict[tuple[object, ...], tuple[tuple[Picture, ...], int]] = {}
+        self._values: dict[tuple[Line, str | None], IntArray] = {}
+        """What strips show, by model."""
+        self.together: Sequence[Renderer] = (self,)
+        """Of all recordings on screen: their strips have one scale."""
         self._pictured: object = None
-        """The view of which pictures and strips are kept."""
+        """The view of which pictures and values are kept."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
         self._filter_mask: FilterMask | None = None
         self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
@@ -226,17 +230,24 @@ class Renderer:
         model, over_time = self._predictions(state)
         if over_time is None:
             return []
-        self._keep_only_this_view(state)
-        key = (line.line, line.parts, model)
-        if key not in self._strips:
-            self._strips[key] = over_time.strip(line.line, line.parts, edges(state.view, self.columns))
-        strip, value = self._strips[key]
-        words, largest = over_time.title(line, value, model, self.gutter - 1)
+        most = max(int(each.values_of(line.line).max(initial=0)) for each in self.together)
+        words, largest = over_time.title(line, most, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, largest)
         overlay = Overlay(
             range=columns_seen(state.range, state.view, self.columns), recorded=self._recorded_columns(state)
         )
-        return [title, *segments(strip[line.part], self._palette, overlay, monochrome=self._monochrome)]
+        strip = blocks(self.values_of(line.line), most, line.part, line.parts)
+        return [title, *segments(strip, self._palette, overlay, monochrome=self._monochrome)]
+
+    def values_of(self, strip: Line) -> IntArray:
+        """What a strip shows in the columns in view: shape (columns,), or (0,) where there are no predictions."""
+        model, over_time = (None, None) if self._state is None else self._predictions(self._state)
+        if self._state is None or over_time is None:
+            return np.zeros(0, np.int64)
+        self._keep_only_this_view(self._state)
+        if (strip, model) not in self._values:
+            self._values[strip, model] = over_time.values(strip, edges(self._state.view, self.columns))
+        return self._values[strip, model]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self.lanes.lanes[lane_index] for lane_index in line.lanes]
@@ -277,7 +288,7 @@ class Renderer:
         seen = (state.view, self.columns, self.lanes)
         if seen != self._pictured:
             self._pictures.clear()
-            self._strips.clear()
+            self._values.clear()
             self._pictured = seen
 
     def _track_lines(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> tuple[Picture, ...]:

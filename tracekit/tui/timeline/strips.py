@@ -50,10 +50,9 @@ class PredictionsOverTime:
     resolution_ns: int
     """To how much durations are known."""
 
-    def strip(self, line: Line, parts: int, bounds: IntArray) -> tuple[tuple[Picture, ...], int]:
-        """A strip of `parts` lines, from the top, a column between each two edges; and the value of its full height."""
-        values = (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
-        return blocks(values, parts), int(values.max(initial=0))
+    def values(self, line: Line, bounds: IntArray) -> IntArray:
+        """What a strip shows between each two edges: shape (edges - 1,)."""
+        return (self.in_flight if line is Line.IN_FLIGHT else self.latency).largest(bounds)
 
     def title(self, line: ScreenLine, largest: int, model: str | None, room: int) -> tuple[str, str]:
         """What stands in front of a line, and the scale, for the right end, in `room` cells."""
@@ -129,9 +128,7 @@ def model_of(state: State) -> str | None:
     return model if isinstance(model, str) else state.filter.model or None
 
 
-def blocks(values: IntArray, parts: int) -> tuple[Picture, ...]:
-    """Values as `parts` lines, from the top. The largest is as high as all lines; only 0 shows nothing."""
-    max_value = max(int(values.max(initial=0)), 1)
-    level = np.maximum(np.rint(values / max_value * 8 * parts).astype(np.int64), values > 0)
-    code = Category.PREDICTION.value
-    return tuple(of_level(level, np.full(level.size, code), part, parts) for part in range(parts))
+def blocks(values: IntArray, largest: int, part: int, parts: int) -> Picture:
+    """Line `part` of `parts` (from the top) of values. `largest` is as high as all lines; only 0 shows nothing."""
+    level = np.maximum(np.rint(values / max(largest, 1) * 8 * parts).astype(np.int64), values > 0)
+    return of_level(level, np.full(level.size, Category.PREDICTION.value), part, parts)
