@@ -57,7 +57,7 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     assert f"1 row · whole recording, filter: {said}" in screen.text()
     await screen.press("ctrl+y")
     assert screen.app.clipboard.startswith(f"Whole recording, filter: {said}\n")
-    assert f"| `Mosaic` | Prediction | activity | {len(long)} |" in screen.app.clipboard
+    assert f"| `Mosaic` | Prediction | Activity | {len(long)} |" in screen.app.clipboard
     # The events of a row are those that it counts.
     await screen.press("enter")
     said = "Prediction, Mosaic, prediction, ≥ 7 ms"

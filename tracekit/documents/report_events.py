@@ -17,6 +17,7 @@ from tracekit.render.blocks import Column, Line, Role, Section, Span, items, joi
 from tracekit.report import operations
 from tracekit.report.formatting import duration
 from tracekit.trace.events import Level
+from tracekit.trace.instruments.catalogue import lane_title
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
@@ -65,7 +66,7 @@ def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
     drops = {"mean": 1, "min": 9, "p50": 7, "p90": 10, "p95": 4, "p99": 8, "max": 5, "stdev": 11}
     covered = any(row.statistics.elapsed_ns != row.statistics.total_ns for row in rows)
     return (
-        words("lane", lambda row: row.lane, drop=6),
+        words("lane", lambda row: lane_title(row.lane), drop=6),
         numbers("count", lambda row: row.statistics.count),
         durations("sum", lambda row: row.statistics.total_ns, drop=2),
         *([elapsed(ELAPSED, lambda row: row.statistics, drop=3)] if covered else ()),

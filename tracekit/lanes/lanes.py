@@ -19,7 +19,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import is_any
-from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE
+from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE, lane_title
 from tracekit.trace.trace import Trace
 
 
@@ -87,7 +87,7 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     )
 
 
-_CORE_ML = tuple((name, name.title()) for name in CORE_ML_FRAMES)
+_CORE_ML = tuple((name, lane_title(name)) for name in CORE_ML_FRAMES)
 """Frames of the Core ML instrument, each of which is a lane, and their titles."""
 _OTHER = "other"
 """The one that is not drawn where it has no rows."""

@@ -23,7 +23,7 @@ async def test_a_row_is_copied_as_markdown_without_private_names(screen) -> None
     await screen.press("n", "y")
     lines = screen.app.clipboard.splitlines()
     assert lines[0] == "| start | duration | lane | event | model |"
-    assert lines[2].endswith("| activity | Load (cached) | SharpenFilter |")
+    assert lines[2].endswith("| Activity | Load (cached) | SharpenFilter |")
     assert "Copied the row as Markdown (3 lines, redacted)" in screen.text()
     others = screen.state.session.trace.hardware["process"].dropna().unique()
     foreign = next(name for name in others if name != "Sharpen")
@@ -78,10 +78,10 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, 
 async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     await screen.press("ctrl+y")
     assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
-    assert "| `Pointillism` | Load (cached) | activity | 81 |" in screen.app.clipboard
+    assert "| `Pointillism` | Load (cached) | Activity | 81 |" in screen.app.clipboard
     await screen.press("n", "V", "ctrl+y")
     assert screen.app.clipboard.startswith("Range of 18.36 ms, 00:00.612 – 00:00.630: events starting in range")
-    assert "| `Watercolor` | Load (cached) | activity | 1 | 18.36 ms |" in screen.app.clipboard
+    assert "| `Watercolor` | Load (cached) | Activity | 1 | 18.36 ms |" in screen.app.clipboard
     assert "Pointillism" not in screen.app.clipboard
     empty = Span(screen.state.bounds.start_ns, 1)
     screen.app.change(range=empty)

@@ -8,6 +8,8 @@ import pytest
 
 import tracekit
 from tracekit.api import judge, request_of
+from tracekit.lanes.lanes import Grouping, lanes_of
+from tracekit.render.blocks import plain
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.events import FIRST_SORT, event_rows
 from tracekit.tui.detail.statistics import Line, lines_of, short_event
@@ -33,6 +35,14 @@ def test_columns_of_which_a_recording_has_nothing_are_left_out(samples) -> None:
     assert titles(FIRST_SORT) == ["start", "duration", "lane", "event", "process"]
     # Chosen in the list of another recording.
     assert "model" in titles(Sort("model", descending=False))
+
+
+def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace) -> None:
+    titles = {lane.title.partition(" · ")[0] for lane in lanes_of(reload_trace, Grouping.LANES)}
+    rows = event_rows(reload_trace, EventFilter(), None)
+    column = next(column for column in rows.columns if column.title == "lane")
+    shown = {plain(column.text(rows.record(row))) for row in range(len(rows))}
+    assert {"Activity", "Neural Engine", "GPU"} <= shown <= titles
 
 
 def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:

@@ -176,6 +176,16 @@ CALL_STACKS = "Call Stacks"
 HARDWARE = {entry.name: entry.hardware for entry in INSTRUMENTS if entry.hardware is not None}
 """What becomes of the rows of hardware, by instrument."""
 
+_LANE_TITLES = {name: name.title() for name in coreml.INSTRUMENT.frames} | {
+    entry.lane: name for name, entry in HARDWARE.items()
+}
+
+
+def lane_title(lane: str) -> str:
+    """What readers see of what rows call their lane; those of phases have one name."""
+    return _LANE_TITLES.get(lane, lane)
+
+
 CONTEXT = tuple(context for entry in INSTRUMENTS for context in entry.context)
 """What they put beside the lanes."""
 

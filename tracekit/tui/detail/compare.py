@@ -18,6 +18,7 @@ from tracekit.render.blocks import Role, Span
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.report.report import Result
 from tracekit.trace.events import Level
+from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.tui.detail.columns import WEIGHTY, WIDEST, ListColumn, Records, records_of
 from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.messages import ChangeWanted, RecordingChosen
@@ -125,7 +126,7 @@ def number_columns(measure: Measure, *, one_model: bool = False) -> tuple[ListCo
     return (
         ListColumn("event", event, words=True, width=0, min_width=_MIN_EVENT_WIDTH, max_width=WIDEST),
         ListColumn("model", lambda row: row.model or ABSENT, words=True, drop=WEIGHTY + 1 if one_model else 0),
-        ListColumn("lane", lambda row: row.lane, words=True, drop=WEIGHTY + 2 if one_model else 3),
+        ListColumn("lane", lambda row: lane_title(row.lane), words=True, drop=WEIGHTY + 2 if one_model else 3),
         ListColumn("before", side(after=False), lambda row: row.change(measure).before),
         ListColumn("after", side(after=True), lambda row: row.change(measure).after),
         ListColumn("difference", difference, size, drop=1),

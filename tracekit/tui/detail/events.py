@@ -15,6 +15,7 @@ from tracekit.arrays import Int8Array, IntArray
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
+from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui import viewport
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
@@ -29,8 +30,8 @@ Event = Mapping[str, Any]
 """Columns of a frame of `EVIDENCE_FRAMES`, by name."""
 
 
-def _text(name: str, role: Role = Role.PLAIN) -> Callable[[Event], Line]:
-    return lambda event: Span(event[name] if isinstance(event[name], str) else "", role)
+def _text(name: str, role: Role = Role.PLAIN, shown: Callable[[str], str] = str) -> Callable[[Event], Line]:
+    return lambda event: Span(shown(event[name]) if isinstance(event[name], str) else "", role)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class EventRows:
         columns: tuple[ListColumn[Event], ...] = (
             ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
             ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
-            ListColumn("lane", _text("lane", Role.DIM), words=True, width=13, drop=2),
+            ListColumn("lane", _text("lane", Role.DIM, lane_title), words=True, width=13, drop=2),
             ListColumn("event", _text("label"), words=True, width=0, min_width=18),
             model_column(self.trace.models["name"], _text("model")),
             ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),

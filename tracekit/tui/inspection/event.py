@@ -27,6 +27,7 @@ from tracekit.report.phases import inferred_facts
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
@@ -49,7 +50,7 @@ ATTRIBUTION_WORDS = {
 
 _PLAIN = ("start_ns", "duration_ns", "form", "name", "process", "thread", "table", "row")
 """Columns of phases that are shown otherwise, or not."""
-_NAMED = ("lane", "kind", "model", "instance", "parent_model", "device", "process", "pid", "depth", "operation")
+_NAMED = ("kind", "model", "instance", "parent_model", "device", "process", "pid", "depth", "operation")
 
 
 def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
@@ -65,6 +66,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         said = (name for name in row.index if name not in _PLAIN)
         known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
     if ref.frame in EVENT_FRAMES:
+        known += [("lane", lane_title(row["lane"]))]
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
             call = session.trace.activity.iloc[int(row["prediction"])]

@@ -22,6 +22,7 @@ from tracekit.report.phases import phase_rows
 from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
+from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_of_model, durations_of_row
 from tracekit.tui.state import FindingRef, RowRef, Session, State
@@ -195,7 +196,7 @@ def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
     """A row, of what range and filter let through."""
     row = ref.source
     numbers = row.warm if ref.warm else row.statistics
-    known = [("lane", row.lane), ("model", row.model or formatting.ABSENT)]
+    known = [("lane", lane_title(row.lane)), ("model", row.model or formatting.ABSENT)]
     known += [("process", row.process)] if row.process is not None else []
     known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
     yield from section(row.label, [*known, ("keys", "enter lists the events")])
