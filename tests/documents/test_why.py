@@ -290,6 +290,8 @@ def test_several_predictions_have_a_verdict_and_say_how_many_are_left_out():
     text = render(why_document(report), "text", width=200)
     assert text.startswith("2 slowest predictions of Net, usual 12.0 ms\n")
     assert "2 of 167 predictions (--slowest N for more)\n" in text
+    # What is said of all stands apart from the section of the last one.
+    assert text.count("\n\nusual: ") == text.count("usual: ") == 1
     all_of_them = replace(report, models=(replace(model, fitting=2),))
     assert "--slowest" not in render(why_document(all_of_them), "text", width=200)
     brief = render(brief_document(report), "text", width=200)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from lxml import html
 
 import tracekit
 from support.analyses import kept_analysis
@@ -123,6 +124,8 @@ def test_a_finding_leads_to_its_page(samples):
     diagnosis = diagnose(kept_analysis(samples / "sharpen_8bit.trace").report)
     text = render(diagnosis_document(diagnosis), "text", width=100)
     assert "fix tracekit explain excess-data-copies" in " ".join(text.split())
+    page = html.fromstring(render(diagnosis_document(diagnosis), "html", width=0))
+    assert "tracekit explain excess-data-copies" in [code.text_content() for code in page.xpath("//dd/code")]
 
 
 def test_each_page_has_a_command_of_its_own(capsys):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracekit.documents import columns
+from tracekit.render import blocks
 from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
 from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
@@ -57,7 +58,7 @@ def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
     given.update(leaf.evidence)
     more = [f"{len(new) - shown} more (-v)"] if shown is not None and len(new) > shown else []
     why = [("why" if not number else "", line) for number, line in enumerate([*new[:shown], *more])]
-    pages = ", ".join(f"tracekit explain {check}" for check in leaf.checks)
+    pages = blocks.join((Span(f"tracekit explain {check}", Role.CODE) for check in leaf.checks), ", ")
     next_step = ("fix", pages) if leaf.answer == Answer.SEEN else ("check", lower_first(leaf.ask))
     head: Line = (MARKS[leaf.answer], " ", Span(leaf.pattern, Role.STRONG), f": {leaf.answer}")
     return Entry(head, (*why, next_step))

@@ -61,19 +61,16 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
     main = tag("main", *map(_outer, document.blocks))
-    # Code is copied, and rows are sorted or filtered, with the script.
-    script = _asset("report.js") if data or "<pre" in main or "<table" in main else ""
-    end = tag("script", Html(script)) if script else None
+    script = _asset("report.js")
     title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
     head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
-    content = tag("body", *body, main, *data, foot, end)
+    content = tag("body", *body, main, *data, foot, tag("script", Html(script)))
     return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
 
 
 def _head(title: str, script: str, style: str) -> Html:
     """What a browser knows of the page before it reads on; its policy allows this script and this style."""
-    allowed = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
-    policy = f"default-src 'none'; {allowed}; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     names = {
         "viewport": "width=device-width, initial-scale=1",
         "color-scheme": "light dark",
@@ -84,7 +81,7 @@ def _head(title: str, script: str, style: str) -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'; form-action 'none'"),
         *(tag("meta", name=name, content=content) for name, content in names.items()),
         tag("title", title),
         tag("style", Html(style)),
@@ -138,6 +135,9 @@ def _span(span: blocks.Span) -> Html:
             outside = {"target": "_blank", "rel": "noopener noreferrer"} if is_web else {}
             return tag("a", text, href=span.link, **outside)
         return join([f"{text}: {visible(span.link)}"])
+    if text.startswith("tracekit ") and span.role is Role.CODE:
+        # A line ends between its words, not within an option.
+        return tag("code", join((tag("span", word) for word in text.split(" ")), " "), class_="command")
     if span.role is Role.CODE:
         # A long name is broken at its dots, a path is not.
         return tag("code", join(re.split(r"(?<=\w)\.(?=\w)", text), Html(".<wbr>")), data_quantity=quantity)

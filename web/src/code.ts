@@ -1,4 +1,4 @@
-// Colors code and lets it be copied.
+// Colors code; lets it and commands be copied.
 
 import { button, el } from "./dom";
 
@@ -19,20 +19,19 @@ export function prepareCode(block: HTMLPreElement): void {
     last = found.index + found[0].length;
   }
   code.replaceChildren(...pieces, source.slice(last));
+  block.replaceWith(el("div", { class: "code" }, block.cloneNode(true), copyButton(source)));
+}
+
+export function copyButton(text: string): HTMLButtonElement {
   const copy = button("Copy", async () => {
     try {
-      await navigator.clipboard.writeText(source);
-      said("Copied");
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
     } catch {
-      said("Select it to copy");
+      copy.textContent = "Select it to copy";
     }
-  });
-  const said = (words: string): void => {
-    copy.textContent = words;
     setTimeout(() => (copy.textContent = "Copy"), 2_000);
-  };
+  });
   copy.className = "copy";
-  const box = el("div", { class: "code" });
-  block.before(box);
-  box.append(block, copy);
+  return copy;
 }

@@ -2,7 +2,7 @@
 
 import { decoded, inflated, type Meta, type Rows } from "./columns";
 import { answer } from "./charts";
-import { prepareCode } from "./code";
+import { copyButton, prepareCode } from "./code";
 import { button, el } from "./dom";
 import { written } from "./fragment";
 import { prepare } from "./tables";
@@ -133,6 +133,7 @@ async function timelines(): Promise<void> {
 
 for (const table of document.querySelectorAll("table")) prepare(table);
 for (const block of document.querySelectorAll("pre")) prepareCode(block);
+for (const command of document.querySelectorAll(".command")) command.after(" ", copyButton(command.textContent ?? ""));
 links();
 schemes();
 printing();
