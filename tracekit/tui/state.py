@@ -336,6 +336,11 @@ class State:
         return self.selection
 
     @property
+    def inspects_nothing(self) -> bool:
+        """Whether a text, which has no first row, leaves the inspector without anything to show."""
+        return self.pane in ("facts", "code") and self.inspector_selection == NOTHING and self.range is None
+
+    @property
     def bounds(self) -> Bounds:
         """What there is to see of all recordings together."""
         low = min(session.bounds.start_ns - self.shift(at) for at, session in enumerate(self.sessions))

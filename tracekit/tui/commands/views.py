@@ -195,6 +195,8 @@ def invert_tree(app: StateApp) -> None:
 def toggle_inspector(app: StateApp) -> None:
     """Show or hide the inspector."""
     on_timeline = app.focused_area is Area.TIMELINE
+    if app.browse.wide and app.state.inspects_nothing:
+        raise ActionError("Nothing is selected; n selects an event.")
     app.change(inspector=not app.state.inspector)
     if not on_timeline:
         # What had the keys may be out of sight now.

@@ -186,7 +186,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         self.query_one("#timelines").display = alone in (None, Area.TIMELINE)
         self.query_one("#timelines").set_class(alone is Area.TIMELINE, "alone")
         self.query_one("#lower").display = alone is not Area.TIMELINE
-        inspector.display = alone is Area.INSPECTOR or (state.inspector and alone is not Area.PANE)
+        wanted = state.inspector and alone is not Area.PANE and not (wide and state.inspects_nothing)
+        inspector.display = alone is Area.INSPECTOR or wanted
         inspector.set_class(not wide or alone is Area.INSPECTOR, "alone")
         beside = wide or not state.inspector or alone is Area.PANE
         detail = self.query_one("#detail")
