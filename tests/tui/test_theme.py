@@ -44,6 +44,8 @@ TOGETHER = {
     "levels and states": (Category.HIGH, Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
     "recorded and inferred": (Category.PREDICTION, Category.INFERRED),
     "main thread": (Category.APP, Category.INFERRED),
+    "blues of one screen": (Category.PREDICTION, Category.CPU, Category.MEDIUM),
+    "greens of one screen": (Category.OUTPUT, Category.GPU, Category.GOOD),
     "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
     # Unaccounted and not recorded, which share a color, are never in one bar.
     "bars": tuple(dict.fromkeys(GROUP_CATEGORIES.values())),
@@ -144,11 +146,8 @@ def is_warm(color: str) -> bool:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_red_orange_and_yellow_are_for_states_that_are_bad(dark) -> None:
-    colors = PALETTES[dark].categories
-    # Of the app's own operations, a brown of the light theme.
-    severe = {Category.FAIR, Category.SERIOUS, Category.CRITICAL, Category.OPERATION}
-    assert [category.name for category in Category if is_warm(colors[category]) and category not in severe] == []
+def test_nothing_on_the_lanes_is_red_orange_or_yellow(dark) -> None:
+    assert [category.name for category, color in PALETTES[dark].categories.items() if is_warm(color)] == []
 
 
 def is_orange(color: str) -> bool:
@@ -161,8 +160,11 @@ def is_orange(color: str) -> bool:
 def test_orange_means_severity_and_nothing_else(dark) -> None:
     palette = PALETTES[dark]
     assert is_orange(palette.severity)
-    severe = {Category.SERIOUS, Category.CRITICAL, Category.FAIR}
-    orange = {category.name for category in set(Category) - severe if is_orange(palette.categories[category])}
+    orange = {
+        category.name
+        for category, color in palette.categories.items()
+        if is_orange(color) or distance(color, palette.severity, "usual") < LEAST_DISTANCE
+    }
     others = (palette.accent, palette.better, palette.worse, palette.code, palette.text, palette.dim)
     assert orange == set()
     assert not any(map(is_orange, others))

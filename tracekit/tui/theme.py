@@ -1,9 +1,8 @@
 """Colors, dark and light, and which is kept for the next run; those of terminals with 16 are in `sixteen.py`.
 
-Categories begin from the palette of Okabe and Ito, made for people with any color vision.
+Categories have the colors of pages; widgets have those of Okabe and Ito, made for people with any color vision.
 
-Source: M. Okabe, K. Ito, "Color Universal Design", https://jfly.uni-koeln.de/color/. What lies side by side here was
-moved apart as far as simulated color vision asks for; the tests say how far that is.
+Source: M. Okabe, K. Ito, "Color Universal Design", https://jfly.uni-koeln.de/color/.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from textual.theme import Theme
 
 from tracekit.lanes.categories import Category
 from tracekit.render.blocks import Role
+from tracekit.render.html import page_colors
 from tracekit.tui import sixteen
 
 ORANGE = "#e69f00"
@@ -81,38 +81,37 @@ class Palette:
         return self.text if color is None or (color, ground) in sixteen.TOO_ALIKE else color
 
 
-_COLORS: dict[Category, tuple[str, str, str, str]] = {
-    Category.OTHER: ("#939395", "#42413e", sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
-    Category.LOAD: ("#c5f796", "#480059", sixteen.BRIGHT_RED, sixteen.RED),
-    Category.LOAD_CACHED: ("#7fc102", "#8a1af1", sixteen.YELLOW, sixteen.YELLOW),
-    Category.COMPILE: ("#7c7acb", "#a43463", sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.PREDICTION: ("#5db6ea", "#2178b4", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.VALIDATION: ("#9d9fa1", "#53494e", sixteen.BRIGHT_BLUE, sixteen.BLUE),
-    Category.INPUT_COPY: ("#8ac678", "#4f6722", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.CAST: ("#8af5d8", "#4706d0", sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
-    Category.OUTPUT: ("#009b6f", "#1c8367", sixteen.CYAN, sixteen.GREEN),
-    Category.ANE_COPY: ("#c57cb8", "#aa3db1", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.CPU: ("#57b3e8", "#107ab9", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.GPU: ("#159c6a", "#537f23", sixteen.GREEN, sixteen.GREEN),
-    Category.ANE: ("#bf75b1", "#a54689", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.MPS: ("#b5f0ff", "#4d052d", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.APP: ("#5c82cd", "#003f7f", sixteen.BRIGHT_BLUE, sixteen.BLUE),
-    Category.FOREIGN: ("#abb0ad", "#706f6d", sixteen.CYAN, sixteen.CYAN),
-    Category.GOOD: (GREEN, "#00795b", sixteen.GREEN, sixteen.GREEN),
-    Category.FAIR: (YELLOW, "#7c7600", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.SERIOUS: ("#e08fd0", "#986837", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.CRITICAL: (VERMILLION, "#912000", sixteen.BRIGHT_RED, sixteen.RED),
-    Category.LOW: ("#838382", "#616a6b", sixteen.BRIGHT_BLUE, sixteen.CYAN),
-    Category.MEDIUM: (SKY, "#2179b6", sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.HIGH: ("#c8f2d4", "#14074d", sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.FADED: ("#3a3a3a", "#d0d0d0", sixteen.GRAY, sixteen.GRAY),
-    Category.INFERRED: ("#c4dcec", "#61788b", sixteen.CYAN, sixteen.CYAN),
-    Category.PHASE: ("#8fc9a5", "#2f7d6b", sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.OPERATION: ("#c99a90", "#7a4a3f", sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+_SIXTEEN: dict[Category, tuple[str, str]] = {
+    Category.OTHER: (sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
+    Category.LOAD: (sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOAD_CACHED: (sixteen.YELLOW, sixteen.YELLOW),
+    Category.COMPILE: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.PREDICTION: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.VALIDATION: (sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.INPUT_COPY: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.CAST: (sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
+    Category.OUTPUT: (sixteen.CYAN, sixteen.GREEN),
+    Category.ANE_COPY: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CPU: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.GPU: (sixteen.GREEN, sixteen.GREEN),
+    Category.ANE: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.MPS: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.APP: (sixteen.BRIGHT_BLUE, sixteen.BLUE),
+    Category.FOREIGN: (sixteen.CYAN, sixteen.CYAN),
+    Category.GOOD: (sixteen.GREEN, sixteen.GREEN),
+    Category.FAIR: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.SERIOUS: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
+    Category.CRITICAL: (sixteen.BRIGHT_RED, sixteen.RED),
+    Category.LOW: (sixteen.BRIGHT_BLUE, sixteen.CYAN),
+    Category.MEDIUM: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
+    Category.HIGH: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.FADED: (sixteen.GRAY, sixteen.GRAY),
+    Category.INFERRED: (sixteen.CYAN, sixteen.CYAN),
+    Category.PHASE: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
+    Category.OPERATION: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
 }
-"""Of each category: with black text on it where the theme is dark, and with white text where it is light, since on a
-white ground colors for black text would all be of nearly one lightness; the same on terminals with 16 colors, where the
-last are dark but for `BRIGHT_ENOUGH_FOR_BLACK`."""
+"""Of each category, on terminals with 16 colors, with black text on it where the theme is dark, and with white
+text where it is light, but for `BRIGHT_ENOUGH_FOR_BLACK`. Others have the colors of pages (`web/src/report.css`)."""
 
 _ROLES: dict[str, tuple[str, str, str, str]] = {
     "text": ("#e4e4e4", "#1c1c1c", sixteen.WHITE, sixteen.BLACK),
@@ -132,7 +131,7 @@ _ROLES: dict[str, tuple[str, str, str, str]] = {
     "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),
     "selected_ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
 }
-"""The other fields of each palette, in the same order."""
+"""The other fields of each palette: dark, light, and the same with 16 colors."""
 
 
 _ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = range(4)
@@ -140,7 +139,10 @@ _ON_DARK, _ON_LIGHT, _ON_BLACK, _ON_WHITE = range(4)
 
 
 def _palette(ground: int) -> Palette:
-    categories = {category: colors[ground] for category, colors in _COLORS.items()}
+    of_pages, is_light = page_colors(), ground in (_ON_LIGHT, _ON_WHITE)
+    categories = {category: colors[is_light] for category, colors in _SIXTEEN.items()}
+    if ground in (_ON_DARK, _ON_LIGHT):
+        categories = {each: of_pages[f"c-{each.name.lower().replace('_', '-')}"][not is_light] for each in Category}
     bright = [category for category, color in categories.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK]
     inks = dict.fromkeys(bright, sixteen.BLACK) if ground == _ON_WHITE else {}
     return Palette(categories=categories, other_inks=inks, **{name: colors[ground] for name, colors in _ROLES.items()})
