@@ -87,16 +87,15 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     )
 
 
-_CORE_ML = tuple((name, lane_title(name)) for name in CORE_ML_FRAMES)
-"""Frames of the Core ML instrument, each of which is a lane, and their titles."""
 _OTHER = "other"
 """The one that is not drawn where it has no rows."""
 
 
 def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
-    for name, title in _CORE_ML:
+    for name in CORE_ML_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
-        intervals, section = frame_events(name, frame), title if by_event else CORE_ML
+        title, intervals = lane_title(name), frame_events(name, frame)
+        section = title if by_event else CORE_ML
         if by_event and len(frame):
             for label, positions in rows_by(frame, "label"):
                 text = label or "unnamed event"
@@ -107,12 +106,12 @@ def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
 
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
     lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
-    for name, title in _CORE_ML:
+    for name in CORE_ML_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
         intervals = frame_events(name, frame)
         for model, positions in rows_by(frame, "model"):
             section = model or NO_MODEL
-            lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
+            lane = _lane(f"{section}/{name}", lane_title(name), section, intervals, "", positions)
             lanes_of_model.setdefault(section, []).append(lane)
     yield from [lane for of_model in lanes_of_model.values() for lane in of_model] or _frame_lanes(trace)
 

@@ -71,12 +71,10 @@ class _Writer:
             used = sum(len(piece) + 1 for piece in pieces if piece)
             room = document.room[1] - used - len(head) - len(tail) - 1
         lines, complete = head, True
-        above: blocks.Block | None = None
-        for block, piece in zip(ordered, pieces, strict=True):
+        for above, block, piece in zip((None, *ordered), ordered, pieces, strict=False):
             inner, complete = self._cards(block, room) if _is_cards(block) else (piece, complete)
             apart = not isinstance(block, blocks.Paragraph) or isinstance(above, blocks.Section)
             lines += [*([Text()] if lines and inner and apart else []), *inner]
-            above = block if inner else above
         lines += [*([Text()] if lines and tail else []), *tail]
         return lines, room is None or document.room is None or (complete and len(lines) <= document.room[0])
 

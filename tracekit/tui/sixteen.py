@@ -11,24 +11,8 @@ from rich._palettes import STANDARD_PALETTE
 COLORS: tuple[str, ...] = tuple(STANDARD_PALETTE[number].hex for number in range(16))
 """By number, as in the sequences of ECMA-48: the dark ones from 0, the bright ones from 8."""
 
-(
-    BLACK,
-    RED,
-    GREEN,
-    YELLOW,
-    BLUE,
-    MAGENTA,
-    CYAN,
-    LIGHT_GRAY,
-    GRAY,
-    BRIGHT_RED,
-    BRIGHT_GREEN,
-    BRIGHT_YELLOW,
-    BRIGHT_BLUE,
-    BRIGHT_MAGENTA,
-    BRIGHT_CYAN,
-    WHITE,
-) = COLORS
+BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, LIGHT_GRAY = COLORS[:8]
+GRAY, BRIGHT_RED, BRIGHT_GREEN, BRIGHT_YELLOW, BRIGHT_BLUE, BRIGHT_MAGENTA, BRIGHT_CYAN, WHITE = COLORS[8:]
 
 BRIGHT_ENOUGH_FOR_BLACK = (GREEN, YELLOW, CYAN, BRIGHT_RED, BRIGHT_MAGENTA)
 

@@ -201,11 +201,7 @@ def style(
 ) -> Style:
     """A style of Rich; each combination is made once."""
     return Style(
-        color=color,
-        bgcolor=background,
-        bold=bold or None,
-        underline=underline or None,
-        reverse=reverse or None,
+        color=color, bgcolor=background, bold=bold or None, underline=underline or None, reverse=reverse or None
     )
 
 

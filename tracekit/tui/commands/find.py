@@ -52,13 +52,9 @@ def ask_filter(app: StateApp) -> None:
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))
     complete = partial(query.complete_last_word, known=known, model=model)
-    check = _problem(lambda text: query.parse_filter(text, known))
-    app.push_screen(
-        AskScreen(
-            "Search and filter", query.filter_hint(known), check, query.filter_text(before), apply_text, complete
-        ),
-        take,
-    )
+    check, hint = _problem(lambda text: query.parse_filter(text, known)), query.filter_hint(known)
+    ask = AskScreen("Search and filter", hint, check, query.filter_text(before), apply_text, complete)
+    app.push_screen(ask, take)
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:

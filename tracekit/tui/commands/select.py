@@ -207,12 +207,8 @@ def to_related(app: StateApp) -> None:
     check = app.state.session.check(ref)
     if ref is None or report is None or check is None or not check.related:
         raise ActionError("The selected finding has no related findings.")
-    wanted = [(other.id, other.model) for other in check.related]
-    indices = [
-        at
-        for at, other in enumerate(report.results)
-        if other.outcome == "finding" and (other.id, other.model) in wanted
-    ]
+    wanted = [("finding", other.id, other.model) for other in check.related]
+    indices = [at for at, each in enumerate(report.results) if (each.outcome, each.id, each.model) in wanted]
     # The next one further down, so that several are gone through in turn.
     _show(app, FindingRef(next((at for at in indices if at > ref.check), indices[0])))
 
@@ -246,9 +242,9 @@ def explain(app: StateApp) -> None:
         raise ActionError("No prediction here; press 4 and choose one." if len(session.calls) else NO_PREDICTIONS)
     waits = selection.waits_of(session, index)
     app.change(maximized=None)
+    app.select(Selection(event=EventRef("activity", index), prediction=index, waits=waits))
     if not app.state.inspector:
         toggle_inspector.run(app)
-    app.select(Selection(event=EventRef("activity", index), prediction=index, waits=waits))
     fit_selection.run(app)
     if waits.rows:
         app.say(f"It waited for {format_count(len(waits.rows), 'interval')}; . and , step through them.")

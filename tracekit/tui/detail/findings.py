@@ -46,6 +46,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     found = [check for check in report.results if check.outcome == "finding"]
     longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in found)])
     saved = any(savings_words(check) != ABSENT for check in found)
+    shared = any(check.cost and check.own_savings_ns for check in found)
     models = (each.name for each in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
@@ -55,11 +56,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
         *([_column("est. savings", 12)] if saved else ()),
-        *(
-            [_column("share", 6, drop=WEIGHTY + 1)]
-            if any(check.cost and check.own_savings_ns for check in found)
-            else ()
-        ),
+        *([_column("share", 6, drop=WEIGHTY + 1)] if shared else ()),
         _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 2, min_width=40, ordered=False),
     )
 

@@ -142,9 +142,8 @@ def _ends(
     opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
     closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
     for bracket, candidates in (("[", opens), ("]", closes)):
-        free = [
-            column for column in candidates if 0 <= column < columns and column not in signs and column not in brackets
-        ]
+        taken = {**signs, **brackets}
+        free = [column for column in candidates if 0 <= column < columns and column not in taken]
         brackets |= dict.fromkeys(free[:1], bracket)
     return brackets
 

@@ -118,11 +118,9 @@ class Timeline(Widget, can_focus=True):
             self.renderer.scroll(-1 if up else 1)
             self.refresh()
             return
-        columns = self.renderer.columns
+        factor, columns = viewport.ZOOM_STEP if up else 1 / viewport.ZOOM_STEP, self.renderer.columns
         at = time_of(state.view, columns, spot.column)
-        self._look(
-            viewport.zoom(state.view, viewport.ZOOM_STEP if up else 1 / viewport.ZOOM_STEP, at, state.bounds, columns)
-        )
+        self._look(viewport.zoom(state.view, factor, at, state.bounds, columns))
 
     on_mouse_scroll_down = on_mouse_scroll_up
 
@@ -185,26 +183,22 @@ class Timeline(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title show all rows of the lane."""
-        spot = self.renderer.at(event.x, event.y)
-        if spot.column < 0 and spot.lane is not None:
-            if self._state is None:
-                return
-            if event.chain == 2:
-                self.post_message(messages.ChangeWanted(expanded=self._state.expanded ^ {spot.lane.id}))
-            else:
-                self.post_message(messages.CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
+        spot, state = self.renderer.at(event.x, event.y), self._state
+        if spot.column >= 0 or spot.lane is None or state is None:
+            return
+        if event.chain == 2:
+            self.post_message(messages.ChangeWanted(expanded=state.expanded ^ {spot.lane.id}))
+        else:
+            self.post_message(messages.CursorMoved(state.cursor_ns, spot.lane.id, self._session))
 
     def _look(self, view: Viewport) -> None:
         self.post_message(messages.ViewMoved(view, self._session))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
-        if self._state is not None:
-            self._look(
-                viewport.pan(
-                    self._state.view, direction * viewport.PAN_STEP / 2, self._state.bounds, self.renderer.columns
-                )
-            )
+        if (state := self._state) is not None:
+            share = direction * viewport.PAN_STEP / 2
+            self._look(viewport.pan(state.view, share, state.bounds, self.renderer.columns))
 
     def _overview(self, column: int) -> None:
         """Center the view on a column of the overview."""
