@@ -90,7 +90,7 @@ async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, k
     await screen.press("6", "1")
     assert inspector.display
     # Hidden where there was something to see, it comes back with the answer to a question.
-    await screen.press("i", key, "tab", "n", "escape", "W")
+    await screen.press("4", "down", "i", key, "escape", "W")
     assert inspector.display
 
 
