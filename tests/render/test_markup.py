@@ -33,6 +33,7 @@ def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
         ("Use `a<b`, *now*.", "Use <code>a&lt;b</code>, <em>now</em>."),
         ("2 * 3 * 4 and a ` alone", "2 * 3 * 4 and a ` alone"),
         ("<b>", "&lt;b&gt;"),
+        ("Record with --no-run Hangs, a--b.", 'Record with <span class="option">--no-run</span> Hangs, a--b.'),
     ],
 )
 def test_sentences_mark_code_and_emphasis_and_nothing_else(text: str, markup: str) -> None:

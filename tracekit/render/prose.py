@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:///?|#) ")
-_INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*")
+_INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*|(?<!\S)(--[a-z][a-z-]+)")
 
 
 @cache
@@ -38,8 +38,8 @@ def keep_together(text: str) -> str:
 
 
 def sentence(text: str) -> Html:
-    """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis."""
-    looks = (keep_together, partial(tag, "code"), partial(tag, "em"))
+    """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis; options whole."""
+    looks = (keep_together, partial(tag, "code"), partial(tag, "em"), partial(tag, "span", class_="option"))
     return join(looks[at % len(looks)](part) for at, part in enumerate(_INLINE.split(text)) if part)
 
 
