@@ -33,6 +33,7 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.documents.lanes import lanes_of_both
 from tracekit.documents.matrix import matrix_document
+from tracekit.render.blocks import Document, Paragraph, Role, Span
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
@@ -415,6 +416,17 @@ def test_a_matrix_is_sorted_by_recording_and_filtered_by_model_and_by_figure(tmp
     assert of_model[:1] == ["Encoder"]
     assert {"predictions", "Decoder"} & set(of_model) == {"predictions"}
     assert of_figure == ["Decoder", "predictions", "Encoder", "predictions"]
+
+
+def test_commands_are_copied_and_no_line_ends_within_a_word_of_them(tmp_path: Path) -> None:
+    commands = ["tracekit explain float32-compute", "tracekit fix Net.mlpackage float32-compute -o Net-fixed.mlpackage"]
+    page = tmp_path / "commands.html"
+    blocks = tuple(Paragraph(Span(command, Role.CODE), lead="or run") for command in commands)
+    page.write_text(html_of(Document("Net", "", Role.PLAIN, blocks=blocks)), "utf-8")
+    command = ["node", str(WEB / "test/commands.mjs"), str(CHROMIUM), str(page)]
+    seen = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert (seen["copied"], seen["said"]) == (commands, ["Copied", "Copied"])
+    assert (seen["complaints"], seen["broken"], seen["scheme"]) == ([], [], "dark")
 
 
 def seconds(moment: str) -> float:
