@@ -70,7 +70,7 @@ async def test_numbers_of_two_recordings_stand_side_by_side(screen) -> None:
     )
     assert after == 1
     words = line.split()
-    numbers = words[words.index("activity") + 1 :]
+    numbers = words[words.index("Activity") + 1 :]
     assert before > after
     assert numbers[:3] == [str(before), str(after), f"−{before - after}"]
     assert "≈" in line
