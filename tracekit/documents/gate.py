@@ -121,7 +121,7 @@ def _words(baseline: Baseline, name: str) -> str:
     models = of_model(baseline.recordings, name)
     medians = [value for model in models if (value := model.quantities["p50_ns"]) is not None]
     if not medians:
-        return "no prediction with a known latency"
+        return f"no {models[0].counted if models else 'predictions'} with a known latency"
     count = sum(len(model.latency_ns) for model in models)
     basis = format_count(count, models[0].counted.removesuffix("s"))
     said = f"{basis}, median {format_duration(statistics.geometric_mean(medians))}"
