@@ -37,20 +37,20 @@ def run(arguments: Namespace) -> ExitStatus:
     # The screen belongs to the UI: nothing else is printed while it runs. Mistakes in the settings are reported before.
     request = request_from(arguments, xctrace=XctraceOptions(arguments.timeout))
     ahead = _Ahead(paths, request)
+    # Python loses an interrupt that comes at the wrong moment of an import. Once there is a screen, that takes it.
+    heeds_interrupt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeds_interrupt:
+        signal.signal(signal.SIGINT, leave)
     try:
-        # Python loses an interrupt that comes at the wrong moment of an import.
-        heeds_interrupt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if heeds_interrupt:
-            signal.signal(signal.SIGINT, leave)
         # Imported while the recordings are read: numpy needs the interpreter for half of that time.
         from tracekit.tui.app import run as run_app
         from tracekit.tui.opening import Viewed
 
-        if heeds_interrupt:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         problems = run_app(Viewed(paths, request, arguments.theme, ahead.trace_of))
     finally:
         ahead.stop()
+        if heeds_interrupt:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     for problem in problems:
         narrate(f"tracekit: {problem}")
     return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
