@@ -260,6 +260,14 @@ def _check(path: str, taken: Collection[str]) -> None:
         raise UsageError(f"{Path(path).name} is {kind.format(path)}")
 
 
+def is_baseline(path: str) -> bool:
+    """Whether a file is a baseline by its look."""
+    try:
+        return path.endswith(REPORT) and _kind(Path(path)) is _BASELINE
+    except (OSError, ValueError):
+        return False
+
+
 def _kind(file: Path) -> str | None:
     """What is at a path; None where that cannot be told, or nothing is there. Raises OSError, ValueError."""
     if not file.exists():
