@@ -76,14 +76,18 @@ def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples
     setting = saved.err.splitlines()[-1]
     assert setting.startswith('tracekit: next: set baseline = "perf/iphone.json" under [check] in ')
     (perf / "air.json").write_bytes((perf / "iphone.json").read_bytes())
-    note = "is a baseline: not checked as a recording, and compared with only where --baseline or `baseline =` names it\n"
+    note = (
+        "is a baseline: not checked as a recording, and compared with only where --baseline or `baseline =` names it\n"
+    )
     for given in (sorted(perf.glob("*.json")), [perf]):
         result = tracekit("check", *given)
         assert (result.status, result.err) == (0, f"tracekit: air.json {note}tracekit: iphone.json {note}")
         result = tracekit("check", *given, "--baseline", "perf/iphone.json")
         assert (result.status, result.err) == (0, f"{LEFT_OUT}tracekit: air.json {note}")
     settings = Path("tracekit.toml")
-    settings.write_text(settings.read_text("utf-8").replace('#baseline = "perf/iphone14.json"', 'baseline = "perf/iphone.json"'))
+    settings.write_text(
+        settings.read_text("utf-8").replace('#baseline = "perf/iphone14.json"', 'baseline = "perf/iphone.json"')
+    )
     again = tracekit("check", path, "--baseline", "perf/iphone.json", "--update-baseline")
     assert "next:" not in again.err
     # Nothing but baselines is no recording.

@@ -253,5 +253,8 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     if set_before is None or realpath(set_before) != realpath(path):
         beside = Path.cwd() if config is None else config.parent
         setting = f'baseline = "{Path(relpath(path, beside)).as_posix()}"'
-        tell(arguments, f"next: set {setting} under [check] in {config or 'tracekit.toml'}, so that checks compare with it")
+        tell(
+            arguments,
+            f"next: set {setting} under [check] in {config or 'tracekit.toml'}, so that checks compare with it",
+        )
     return ExitStatus.DONE
