@@ -30,6 +30,13 @@ TONES = {
     Verdict.PASSED: Role.GOOD,
 }
 BOUNDS = "Ends of intervals of a median are one-sided 95% bounds; the lower ones hold for all models together."
+NEXT = (
+    Span("tracekit analyze RECORDING", Role.CODE),
+    " has findings with their fixes, ",
+    Span("tracekit why RECORDING", Role.CODE),
+    " the slowest prediction",
+)
+"""Where to read on about a build that failed. What was checked may be a report, whose recording lies elsewhere."""
 COLUMNS: tuple[Column[Item], ...] = (
     columns.words("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict])),
     columns.words("what", lambda item: Span(item.title, Role.STRONG)),
@@ -49,7 +56,11 @@ def gate_document(gate: Gate) -> Document:
         title="tracekit check",
         verdict=("tracekit check: ", _decided(gate) if gate.verdict in _EXPLAINED else summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
+        blocks=present(
+            table("What was checked", COLUMNS, gate.items),
+            items(notes),
+            Paragraph(NEXT, lead="next") if gate.verdict is Verdict.FAILED else None,
+        ),
     )
 
 
