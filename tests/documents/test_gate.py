@@ -21,9 +21,9 @@ def test_the_verdict_is_the_first_line():
 
 
 def test_a_build_that_failed_says_where_to_read_on():
-    said = "tracekit analyze RECORDING has findings with their fixes, tracekit why RECORDING the slowest prediction"
+    said = "tracekit analyze RECORDING  ·  tracekit why RECORDING"
     assert render(gate_document(GATE), "text", width=200).splitlines()[-1] == f"next: {said}"
-    assert "`tracekit why RECORDING`" in markdown_of(gate_document(GATE))
+    assert "tracekit why RECORDING`" in markdown_of(gate_document(GATE))
     assert "RECORDING" not in markdown_of(gate_document(replace(GATE, verdict=Verdict.PASSED)))
 
 

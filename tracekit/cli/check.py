@@ -122,8 +122,7 @@ def _without_baselines(arguments: Namespace, settings: Config) -> list[str]:
     unnamed = [path for path in given if path not in named and is_baseline(path)]
     others = [path for path in given if path not in (*named, *unnamed)]
     for path in (*named, *unnamed) if others else ():
-        which = _NAMED if path in named else _UNNAMED
-        narrate(f"tracekit: {Path(path).name} is {which}")
+        narrate(f"tracekit: {Path(path).name} is {_NAMED if path in named else _UNNAMED}")
     return others or given
 
 
@@ -253,8 +252,5 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     if set_before is None or realpath(set_before) != realpath(path):
         beside = Path.cwd() if config is None else config.parent
         setting = f'baseline = "{Path(relpath(path, beside)).as_posix()}"'
-        tell(
-            arguments,
-            f"next: set {setting} under [check] in {config or 'tracekit.toml'}, so that checks compare with it",
-        )
+        tell(arguments, f"next: set {setting} under [check] in {config or 'tracekit.toml'}, to compare with it")
     return ExitStatus.DONE
