@@ -30,7 +30,7 @@ TONES = {
     Verdict.PASSED: Role.GOOD,
 }
 BOUNDS = "Ends of intervals of a median are one-sided 95% bounds; the lower ones hold for all models together."
-NEXT = Span("tracekit analyze RECORDING  ·  tracekit why RECORDING", Role.CODE)
+NEXT = (Span("tracekit analyze RECORDING", Role.CODE), "  ·  ", Span("tracekit why RECORDING", Role.CODE))
 """Where to read on about a build that failed. What was checked may be a report, whose recording lies elsewhere."""
 COLUMNS: tuple[Column[Item], ...] = (
     columns.words("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict])),
