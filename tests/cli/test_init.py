@@ -74,7 +74,9 @@ def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples
     tracekit("analyze", path, "-q", "-o", "perf/run.json")
     saved = tracekit("check", path, "--baseline", "perf/iphone.json", "--save-baseline")
     setting = saved.err.splitlines()[-1]
-    assert setting.startswith('tracekit: next: set baseline = "perf/iphone.json" under [check] in ')
+    assert setting == (
+        'tracekit: next: set baseline = "perf/iphone.json" under [check] in tracekit.toml, to compare with it'
+    )
     (perf / "air.json").write_bytes((perf / "iphone.json").read_bytes())
     note = (
         "is a baseline: not checked as a recording, and compared with only where --baseline or `baseline =` names it\n"

@@ -250,7 +250,8 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     tell(arguments, f"wrote {path}")
     set_before = _beside(request.settings, request.settings.check.baseline)
     if set_before is None or realpath(set_before) != realpath(path):
-        beside = Path.cwd() if config is None else config.parent
-        setting = f'baseline = "{Path(relpath(path, beside)).as_posix()}"'
-        tell(arguments, f"next: set {setting} under [check] in {config or 'tracekit.toml'}, to compare with it")
+        file = config or Path("tracekit.toml")
+        setting = f'baseline = "{Path(relpath(path, file.parent)).as_posix()}"'
+        section = "tool.tracekit.check" if file.name == "pyproject.toml" else "check"
+        tell(arguments, f"next: set {setting} under [{section}] in {relpath(file)}, to compare with it")
     return ExitStatus.DONE
