@@ -30,9 +30,11 @@ def rewritten(export: Path, folder: Path) -> Path:
     """A copy of an export whose elements have no `fmt`, and their other attributes the other way round."""
     folder.mkdir()
     for path in export.iterdir():
-        text = re.sub(r' fmt="[^"]*"', "", path.read_text("utf-8"))
-        text = re.sub(r'<([\w-]+) id="(\d+)"((?: [\w-]+="[^"]*")+)', r'<\1\3 id="\2"', text)
-        (folder / path.name).write_text(text, "utf-8")
+        # Line by line: what this process holds would count as the memory of those that it starts.
+        with path.open(encoding="utf-8") as lines, (folder / path.name).open("w", encoding="utf-8") as file:
+            for line in lines:
+                text = re.sub(r' fmt="[^"]*"', "", line)
+                file.write(re.sub(r'<([\w-]+) id="(\d+)"((?: [\w-]+="[^"]*")+)', r'<\1\3 id="\2"', text))
     return folder
 
 

@@ -26,6 +26,7 @@ import contextlib, io, tracekit.api, tracekit.render.text, tracekit.trace.build
 """
 OPENED = "from tracekit.trace.build import open_trace\ntrace = open_trace(path)\n"
 READ = """
+import pandas
 from tracekit.recording import open_recording
 import tracekit.recording.bundle.recording, tracekit.recording.export.recording
 """

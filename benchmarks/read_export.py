@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SETUP = """
+import pandas
 from tracekit.recording import open_recording
 from tracekit.recording.export import loading, recording
 """

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.cli.commands import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tracekit"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -53,6 +55,12 @@ def test_every_part_of_the_package_is_in_the_table_of_places() -> None:
     folders = {f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
     modules = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("_")}
     assert folders | modules == named
+
+
+def test_the_commands_that_use_no_settings_are_named() -> None:
+    said = " ".join((ROOT / "docs" / "configuration.md").read_text(encoding="utf-8").split())
+    named = re.findall(r"`(\w+)`", said.partition("All commands but ")[2].partition(" use the file")[0])
+    assert named == [each.name for each in COMMANDS if "no-config" not in f"{each.main} {each.more}".split()]
 
 
 @pytest.mark.parametrize("page", [CONTRIBUTING, *sorted(ROOT.glob("docs/*.md"))], ids=lambda page: page.name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.why.choice import Choice, chosen
+from tracekit.analysis.why.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.why.explain import FINDINGS, tail, why
 from tracekit.analysis.why.parts import Cause, differences
 from tracekit.config import Config, load_config
@@ -230,7 +230,9 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
         counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
-    return why_report(trace, found, facts, functions=request.functions, nothing=nothing)
+    first = next((each for some in said.values() for each in some), None)
+    slower = slower_elsewhere(models, first.model, first.duration_ns) if first and not request.models else None
+    return why_report(trace, found, facts, functions=request.functions, nothing=nothing, slower=slower)
 
 
 def _results_about(

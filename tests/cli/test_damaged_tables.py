@@ -12,6 +12,7 @@ import pytest
 
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Model, Scenario, gpu, neural_engine, start_recording, write_bundle
+from tracekit.trace.calls.stacks import DataPhase
 from tracekit.trace.instruments.catalogue import SCHEMAS
 
 MS = 1_000_000
@@ -205,3 +206,16 @@ def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Pat
     assert f"checks: Core ML was recorded but is {copy}" in said
     assert "(Core ML's table cannot be read)" in said
     assert "xctrace export" not in said
+
+
+def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tmp_path: Path) -> None:
+    bad = Path(shutil.copytree(SAMPLES / "sharpen_8bit.trace", tmp_path / "bad.trace"))
+    (bad / sources(bad)[CORE_ML]).write_bytes(b"damage")
+    (model,) = json.loads(tracekit("analyze", bad, "--json").out)["models"]
+    phases = next(calls["phases"] for calls in model["phases"] if calls["kind"] == "prediction")
+    copies_ns = sum(phase["mean_ns"] for phase in phases if phase["path"][-1] in {str(data) for data in DataPhase})
+    said = tracekit("why", bad, "--json")
+    (slow,) = json.loads(said.out)["models"][0]["predictions"]
+    # Most of it is copying, not binding; a usual prediction is one of those that the mean is of.
+    assert copies_ns > 4 * MS
+    assert slow["usual"]["data"] == pytest.approx(copies_ns, abs=slow["resolution_ns"])

@@ -66,6 +66,37 @@ def test_what_the_workflow_checks_may_lie_beside_the_baseline(tracekit, samples:
     assert "is a baseline" in tracekit("check", "perf/iphone.json").out
 
 
+def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples: Path) -> None:
+    """The path from `init` over a saved baseline to what the workflow runs, before and after the setting."""
+    path, perf = samples / "sharpen_float16.trace", Path("perf")
+    tracekit("init", path)
+    perf.mkdir()
+    tracekit("analyze", path, "-q", "-o", "perf/run.json")
+    saved = tracekit("check", path, "--baseline", "perf/iphone.json", "--save-baseline")
+    setting = saved.err.splitlines()[-1]
+    assert setting == (
+        'tracekit: next: set baseline = "perf/iphone.json" under [check] in tracekit.toml, to compare with it'
+    )
+    (perf / "air.json").write_bytes((perf / "iphone.json").read_bytes())
+    note = (
+        "is a baseline: not checked as a recording, and compared with only where --baseline or `baseline =` names it\n"
+    )
+    for given in (sorted(perf.glob("*.json")), [perf]):
+        result = tracekit("check", *given)
+        assert (result.status, result.err) == (0, f"tracekit: air.json {note}tracekit: iphone.json {note}")
+        result = tracekit("check", *given, "--baseline", "perf/iphone.json")
+        assert (result.status, result.err) == (0, f"{LEFT_OUT}tracekit: air.json {note}")
+    settings = Path("tracekit.toml")
+    settings.write_text(
+        settings.read_text("utf-8").replace('#baseline = "perf/iphone14.json"', 'baseline = "perf/iphone.json"')
+    )
+    again = tracekit("check", path, "--baseline", "perf/iphone.json", "--update-baseline")
+    assert "next:" not in again.err
+    # Nothing but baselines is no recording.
+    alone = tracekit("check", "perf/iphone.json", "perf/air.json", "--baseline", "perf/gone.json")
+    assert (alone.status, "air.json is a baseline" in alone.out) == (2, True)
+
+
 def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:
     for name in ("sharpen_8bit", "style_transfer_reload", "captions_concurrent"):
         result = tracekit("init", "--force", samples / f"{name}.trace")

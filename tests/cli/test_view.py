@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import CancelledError
 from pathlib import Path
 
@@ -25,15 +26,15 @@ def test_what_was_read_ahead_is_what_is_shown(samples: Path) -> None:
     assert ahead.trace_of(path, ALL) is trace
 
 
-def test_why_a_recording_cannot_be_read_is_told_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_why_a_recording_cannot_be_read_comes_when_it_is_asked_for(tmp_path: Path) -> None:
     path = str(tmp_path / "nothing.trace")
     ahead = view._Ahead((path,), ALL)
     with pytest.raises(UnreadableRecording, match=r"nothing\.trace"):
         ahead.trace_of(path, ALL)
 
 
-def test_progress_is_told_once_somebody_asks_and_ends_the_read_where_nobody_waits(monkeypatch) -> None:
-    begun, asked, told = threading.Event(), threading.Event(), []
+def test_progress_is_reported_once_somebody_asks_and_ends_the_read_where_nobody_waits(monkeypatch) -> None:
+    begun, asked, reported = threading.Event(), threading.Event(), []
 
     def read(path: str, request: Request) -> None:
         begun.set()
@@ -47,11 +48,16 @@ def test_progress_is_told_once_somebody_asks_and_ends_the_read_where_nobody_wait
     assert begun.wait(PATIENCE_S)
 
     def progress(done: Progress) -> None:
-        told.append(done.done_bytes)
+        reported.append(done.done_bytes)
         ahead.stop()
 
-    threading.Timer(0.05, asked.set).start()
+    def answer() -> None:
+        while ahead._tell is not progress:
+            time.sleep(0.001)
+        asked.set()
+
+    threading.Thread(target=answer, daemon=True).start()
     assert ahead.trace_of("a", Request(progress=progress)) is None
-    assert told == [2]
+    assert reported == [2]
     with pytest.raises(CancelledError):
         ahead.trace_of("b", ALL)

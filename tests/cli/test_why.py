@@ -69,6 +69,24 @@ def test_bad_usage_is_a_sentence(tracekit, samples, arguments, sentence):
     assert result.err.startswith(f"tracekit: {sentence}")
 
 
+def test_a_slower_prediction_of_another_model_is_named(tracekit, samples):
+    path, said = (
+        samples / "style_transfer_reload.trace",
+        "slower in another model: Watercolor, 8.50 ms (--model Watercolor)",
+    )
+    assert said in tracekit("why", path).out.splitlines()
+    assert json.loads(tracekit("why", path, "--json").out)["slower"]["model"] == "Watercolor"
+    # Not of the slowest itself, nor of one that another question is about.
+    for choice in (("--model", "Pointillism"), ("--model", "Watercolor"), ("--percentile", "50")):
+        assert "slower in another" not in tracekit("why", path, *choice).out
+
+
+def test_what_is_piped_names_no_folder_and_what_is_typed_stays(tracekit, samples, monkeypatch):
+    monkeypatch.chdir(samples)
+    for typed, shown in ((samples / "sharpen_8bit.trace", "sharpen_8bit.trace"), ("./sharpen_8bit.trace",) * 2):
+        assert f"savings: tracekit whatif {shown} " in tracekit("why", typed).out
+
+
 def test_nothing_to_explain_is_inconclusive(tracekit, samples):
     for quiet in ((), ("-q",)):
         result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s", *quiet)

@@ -30,6 +30,8 @@ MS = 1_000_000
 PATTERNLESS = "id='mine', page=replace(DETECTOR.page, pattern='slow')"
 CHANGED = """
 from dataclasses import make_dataclass, replace
+from functools import partial
+from tracekit.detectors.pages import BESIDE
 from tracekit.detectors.rules.cold_load import DETECTOR
 DETECTOR = replace(DETECTOR, {})
 """
@@ -168,6 +170,11 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
                 ("plain", "id='mine', options=make_dataclass('O', [('x', int, 3)])", "KeyError: 'unit'"),
                 ("silent", "id='mine', detect=None", "'mine' has no function to call"),
                 (
+                    "pageless",
+                    "id='mine', page=BESIDE, detect=partial(DETECTOR.detect)",
+                    "no page of that name lies beside the rule; pass page=",
+                ),
+                (
                     "patternless",
                     "id='mine', page=replace(DETECTOR.page, pattern='slow')",
                     "the pattern of 'mine' is not a Pattern",
@@ -175,7 +182,7 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
             )
         ),
     ],
-    ids=["import", "type", "id", "dotted", "needs", "options", "plain options", "detect", "pattern"],
+    ids=["import", "type", "id", "dotted", "needs", "options", "plain options", "detect", "page", "pattern"],
 )
 def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, recording, capsys, value, code, reason):
     install("broken-package", "mine", value, code)

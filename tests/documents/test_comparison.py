@@ -51,6 +51,15 @@ def test_the_verdict_is_first_and_says_what_improved(measured):
     assert unknown in " ".join(text.split())
 
 
+def test_a_part_that_changed_much_but_little_of_the_whole_says_why_it_is_unchanged(measured):
+    text = markdown_of(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
+    assert "| queued, mean | unchanged | 620.41 µs | 463.80 µs | 0.75 |" in text
+    note = text.partition("All figures of SharpenFilter")[2].partition("| figure |")[0]
+    assert (
+        "parts (mean): unchanged where little for the whole prediction, however much it is for the part" in note.lower()
+    )
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_verdict_cause_and_certainty_take_four_lines(measured, pair):
     lines = text_of(compare([measured(pair[0])], [measured(pair[1])]), 100).splitlines()

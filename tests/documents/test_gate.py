@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from support.gates import GATE
+from tracekit.comparison.verdict import Verdict
 from tracekit.documents.gate import gate_document
 from tracekit.render.forms import render
 from tracekit.render.markdown import COMMENT_BYTES, markdown_of
@@ -17,6 +18,13 @@ VERDICT = "tracekit check: 2 failed, 1 inconclusive, 1 not counted, 1 passed"
 
 def test_the_verdict_is_the_first_line():
     assert render(gate_document(GATE), "text", width=100).splitlines()[0] == VERDICT
+
+
+def test_a_build_that_failed_says_where_to_read_on():
+    said = "tracekit analyze RECORDING  ·  tracekit why RECORDING"
+    assert render(gate_document(GATE), "text", width=200).splitlines()[-1] == f"next: {said}"
+    assert "tracekit why RECORDING`" in markdown_of(gate_document(GATE))
+    assert "RECORDING" not in markdown_of(gate_document(replace(GATE, verdict=Verdict.PASSED)))
 
 
 @pytest.mark.parametrize("width", [40, 100])

@@ -129,3 +129,15 @@ def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write: Write)
     cut = whole[: whole.index(inside) + len(inside) + 500]
     with pytest.raises(UnreadableRecording, match=r"is a damaged archive .*cut off\); copy it again"):
         open_recording(write(cut, "a.zip"))
+
+
+def test_an_archive_whose_first_file_is_in_no_list_is_read(write: Write) -> None:
+    """Whoever deletes a file from an archive may leave its bytes."""
+    both = io.BytesIO()
+    with zipfile.ZipFile(both, "w") as archive:
+        archive.writestr("deleted", b"nothing")
+        archive.writestr("run.trace/corespace/run1/x", b"\0")
+        archive.writestr("run.trace/open.creq", b"\0")
+        del archive.NameToInfo["deleted"], archive.filelist[0]
+    with pytest.raises(UnreadableRecording, match=r"'a.zip' is an unfinished recording"):
+        open_recording(write(both.getvalue(), "a.zip"))

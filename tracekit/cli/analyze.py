@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import visible
-from tracekit.cli.forms import check_folder, deliver, files_of, form_of, print_document, write_file
+from tracekit.cli.forms import check_folder, deliver, files_of, form_of, may_name, print_document, write_file
 from tracekit.cli.options import refuse
-from tracekit.cli.output import is_terminal, narrate
+from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import Input, check_recordings, inputs_of, showing_log, tell_unreadable
 from tracekit.cli.requests import PROCESS_DIED, analyze_with_progress, request_from, results_of
@@ -94,7 +94,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
 
 def _more(paths: Sequence[str]) -> str:
     """The shell command that shows more of these paths; empty where a report that is passed on would name a user."""
-    if not is_terminal() and any(Path(path).is_absolute() for path in paths):
+    if not may_name(paths):
         return ""
     return command("view" if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
 

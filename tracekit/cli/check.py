@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from os.path import realpath
+from os.path import realpath, relpath
 from pathlib import Path
 
 from tracekit.cli.commands import GITHUB
@@ -17,7 +17,7 @@ from tracekit.cli.measuring import all_measurements, measure_all
 from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate, tell
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import config_of, recordings_in
+from tracekit.cli.reading import config_of, is_baseline, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
 from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items
@@ -38,6 +38,9 @@ from tracekit.request import Request
 
 SUMMARY_BYTES = 900_000
 """GitHub drops a whole step summary above 1 MiB (actions/runner `FileCommandManager.cs`)."""
+
+_NAMED = "the baseline, so it is not checked as a recording"
+_UNNAMED = "a baseline: not checked as a recording, and compared with only where --baseline or `baseline =` names it"
 
 STATUS = {
     "passed": ExitStatus.DONE,
@@ -100,7 +103,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
     try:
-        everything = measure_all(_without_baseline(arguments, request.settings), arguments, request)
+        everything = measure_all(_without_baselines(arguments, request.settings), arguments, request)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
@@ -110,14 +113,16 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
     return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
 
 
-def _without_baseline(arguments: Namespace, settings: Config) -> list[str]:
-    """The recordings that paths mean. `perf/*.json` may also name the baseline beside them, which is none of the build;
-    alone it stays, and is refused."""
+def _without_baselines(arguments: Namespace, settings: Config) -> list[str]:
+    """The recordings that paths mean. `perf/*.json` may also bring along baselines, which are none of the build; where
+    nothing else is given they stay, and are refused."""
     given, baseline = recordings_in(*arguments.path), _baseline_path(arguments, settings)
     # `realpath` also takes links that lead back to themselves.
-    others = [path for path in given if baseline is None or realpath(path) != realpath(baseline)]
-    if baseline is not None and others and len(others) < len(given):
-        narrate(f"tracekit: {baseline.name} is the baseline, so it is not checked as a recording")
+    named = [path for path in given if baseline is not None and realpath(path) == realpath(baseline)]
+    unnamed = [path for path in given if path not in named and is_baseline(path)]
+    others = [path for path in given if path not in (*named, *unnamed)]
+    for path in (*named, *unnamed) if others else ():
+        narrate(f"tracekit: {Path(path).name} is {_NAMED if path in named else _UNNAMED}")
     return others or given
 
 
@@ -243,4 +248,10 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     write_file(path, to_text(baseline))
     print_document(baseline_document(baseline, floors))
     tell(arguments, f"wrote {path}")
+    set_before = _beside(request.settings, request.settings.check.baseline)
+    if set_before is None or realpath(set_before) != realpath(path):
+        file = config or Path("tracekit.toml")
+        setting = f'baseline = "{Path(relpath(path, file.parent)).as_posix()}"'
+        section = "tool.tracekit.check" if file.name == "pyproject.toml" else "check"
+        tell(arguments, f"next: set {setting} under [{section}] in {relpath(file)}, to compare with it")
     return ExitStatus.DONE

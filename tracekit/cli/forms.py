@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from tracekit.cli.output import emit, has_color, narrate, tell, width
+from tracekit.cli.output import emit, has_color, is_terminal, narrate, tell, width
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording, would_be_replaced
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, form_for, render
@@ -40,6 +40,12 @@ def files_of(arguments: Namespace, inputs: Sequence[str]) -> dict[Path, str]:
     if getattr(arguments, "open", False) and "html" not in files.values():
         files[Path(mkdtemp(prefix="tracekit-"), "report.html")] = "html"
     return files
+
+
+def may_name(paths: Sequence[str]) -> bool:
+    """Whether a printed command has paths as they were typed: what is no terminal may be passed on, and an absolute
+    path names a user."""
+    return is_terminal() or not any(Path(path).is_absolute() for path in paths)
 
 
 def deliver(

@@ -20,23 +20,19 @@ tenth of the time of a short run."""
 
 def run() -> NoReturn:
     """Entry point of the `tracekit` script and of `python -m tracekit`."""
-    if os.name == "nt":
-        # Signals, terminals and files that are replaced while they are open differ there.
-        os.write(2, b"tracekit: Windows is not supported; use macOS, Linux, or Linux in WSL\n")
-        sys.exit(2)
     try:
         import signal
 
         # A command in the background of a script does not hear Ctrl-C, and is to go on so.
         heeds_interrupt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if heeds_interrupt:
-            signal.signal(signal.SIGINT, _leave)
+            signal.signal(signal.SIGINT, leave)
         import atexit
         import gc
 
         ending: list[int] = []
-        if not (sys.gettrace() or sys.getprofile()):
-            # The first to be registered is called when threads have ended and everybody else is done.
+        if not (sys.gettrace() or sys.getprofile() or "coverage" in sys.modules):
+            # Called when threads have ended, after everything that is registered later.
             atexit.register(_end, ending)
         from tracekit.cli.output import prepare
         from tracekit.cli.process import Terminated, lighten, raising_terminated
@@ -52,10 +48,10 @@ def run() -> NoReturn:
             except Terminated as end:
                 status = end.status
             if heeds_interrupt:
-                signal.signal(signal.SIGINT, _leave)
+                signal.signal(signal.SIGINT, leave)
         ending.append(status)
     except KeyboardInterrupt:
-        _leave()
+        leave()
     sys.exit(status)
 
 
@@ -70,12 +66,15 @@ def _end(status: list[int]) -> None:
     """Let the system free all memory at once: Python takes a twentieth of a short command to free each object."""
     if status:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None and not stream.closed:
+            try:
                 stream.flush()
+            except (AttributeError, OSError, ValueError):
+                # Closed, or cannot be written: what tracekit prints itself was flushed before.
+                continue
         os._exit(status[0])
 
 
-def _leave(_number: int = 0, _frame: FrameType | None = None) -> NoReturn:
+def leave(_number: int = 0, _frame: FrameType | None = None) -> NoReturn:
     """End at once, where there is nothing yet, or nothing any more, that needs to be put in order."""
     try:
         os.write(2, b"tracekit: interrupted\n")

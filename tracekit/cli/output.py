@@ -174,6 +174,8 @@ def is_terminal() -> bool:
 def terminal_problem() -> str:
     """Why a full screen cannot be drawn on standard output, a terminal; empty where it can."""
     stream = standard_output()
+    if os.name == "nt":
+        return "consoles of Windows are not supported, Linux in WSL is"
     if os.environ.get("TERM") == "dumb":
         return "this one cannot move its cursor (TERM is dumb)"
     # Tests and embedders may have put another kind of object there.

@@ -251,17 +251,27 @@ _PERFORMANCE = "a performance report; use `tracekit inspect {}`"
 
 
 def _check(path: str, taken: Collection[str]) -> None:
-    try:
-        kind = _kind(Path(path))
-    except (OSError, ValueError):
-        # What is wrong with a path is reported where it is read.
-        return
+    kind = _kind(path)
     if kind is not None and kind not in taken:
         raise UsageError(f"{Path(path).name} is {kind.format(path)}")
 
 
-def _kind(file: Path) -> str | None:
-    """What is at a path; None where that cannot be told, or nothing is there. Raises OSError, ValueError."""
+def is_baseline(path: str) -> bool:
+    """Whether a file is a baseline by its look."""
+    return path.endswith(REPORT) and _kind(path) is _BASELINE
+
+
+def _kind(path: str) -> str | None:
+    """What is at a path; None where that cannot be told, or nothing is there."""
+    try:
+        return _kind_of(Path(path))
+    except (OSError, ValueError):
+        # What is wrong with a path is reported where it is read.
+        return None
+
+
+def _kind_of(file: Path) -> str | None:
+    """The same. Raises OSError, ValueError."""
     if not file.exists():
         return None
     if file.suffix in MODELS:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain, what_if_fixed
-from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.forms import deliver, files_of, may_name
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import RUNNING, check_recordings, showing_log, showing_progress, tell_unreadable
 from tracekit.cli.requests import analyze_with_progress, request_from
@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> ExitStatus:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
     forms = {"json": lambda: to_json(report), "brief": lambda: brief_why(report, why_document(report))}
-    path = arguments.path[0] if len(arguments.path) == 1 and not files else ""
+    path = arguments.path[0] if len(arguments.path) == 1 and not files and may_name(arguments.path) else ""
     deliver(arguments, files, lambda _: why_document(report, path), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE

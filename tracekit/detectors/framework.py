@@ -102,7 +102,11 @@ class Metadata(Generic[Options]):
 
     def __post_init__(self) -> None:
         if self.page is BESIDE:
-            object.__setattr__(self, "page", page_beside(str(sys.modules[self.detect.__module__].__file__)))
+            try:
+                page = page_beside(str(sys.modules[self.detect.__module__].__file__))
+            except (KeyError, AttributeError, OSError) as error:
+                raise TypeError("no page of that name lies beside the rule; pass page=tk.page_beside(...)") from error
+            object.__setattr__(self, "page", page)
         if not self.id:
             object.__setattr__(self, "id", self.page.name)
 

@@ -95,6 +95,7 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
             "verdict": plain(document.verdict) or report.nothing,
             "source": report.source,
             "models": models,
+            **({"slower": said["slower"]} if report.slower else {}),
             "next": list(following)
             or [f"tracekit whatif {report.source} {name}" for name in found]
             or [f"tracekit analyze {report.source}"],

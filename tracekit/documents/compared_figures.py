@@ -23,6 +23,7 @@ _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 _ABOUT, _CALLS = 0.1, 100
 _FELT = 0.1
 """Share of the time in Core ML (heuristic)."""
+OF_THE_WHOLE = "parts (mean): unchanged where little for the whole prediction, however much it is for the part"
 CHANGES = 3
 """Most models of one answer that the verdict names."""
 
@@ -115,7 +116,8 @@ COLUMNS: tuple[Column[Figure], ...] = (
 def figures_section(model: ModelComparison) -> Section | None:
     """Everything that is compared of one model."""
     name = f"All figures of {model.name}"
-    return section(name, table(name, COLUMNS, _figures(model), quantities=True), folded=True, has_names=True)
+    grid = table(name, COLUMNS, _figures(model), quantities=True)
+    return section(name, grid, note=OF_THE_WHOLE if model.parts else "", folded=True, has_names=True)
 
 
 def _figures(model: ModelComparison) -> Iterator[Figure]:

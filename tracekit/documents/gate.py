@@ -30,6 +30,8 @@ TONES = {
     Verdict.PASSED: Role.GOOD,
 }
 BOUNDS = "Ends of intervals of a median are one-sided 95% bounds; the lower ones hold for all models together."
+NEXT = (Span("tracekit analyze RECORDING", Role.CODE), "  ·  ", Span("tracekit why RECORDING", Role.CODE))
+"""Where to read on about a build that failed. What was checked may be a report, whose recording lies elsewhere."""
 COLUMNS: tuple[Column[Item], ...] = (
     columns.words("verdict", lambda item: Span(str(item.verdict), TONES[item.verdict])),
     columns.words("what", lambda item: Span(item.title, Role.STRONG)),
@@ -49,7 +51,11 @@ def gate_document(gate: Gate) -> Document:
         title="tracekit check",
         verdict=("tracekit check: ", _decided(gate) if gate.verdict in _EXPLAINED else summary(gate)),
         tone=TONES[gate.verdict],
-        blocks=present(table("What was checked", COLUMNS, gate.items), items(notes)),
+        blocks=present(
+            table("What was checked", COLUMNS, gate.items),
+            items(notes),
+            Paragraph(NEXT, lead="next") if gate.verdict is Verdict.FAILED else None,
+        ),
     )
 
 
@@ -121,7 +127,7 @@ def _words(baseline: Baseline, name: str) -> str:
     models = of_model(baseline.recordings, name)
     medians = [value for model in models if (value := model.quantities["p50_ns"]) is not None]
     if not medians:
-        return "no prediction with a known latency"
+        return f"no {models[0].counted if models else 'predictions'} with a known latency"
     count = sum(len(model.latency_ns) for model in models)
     basis = format_count(count, models[0].counted.removesuffix("s"))
     said = f"{basis}, median {format_duration(statistics.geometric_mean(medians))}"

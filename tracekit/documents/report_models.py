@@ -103,7 +103,7 @@ def pace(model: ModelSummary) -> str:
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
     serves, alone = time_breakdown.fast_enough(model.quantities), model.quantities.get("alone_fps")
     if serves and alone is not None and most > 1:
-        serves += f", {frames(alone)} fps if run one at a time"
+        serves += f" while they overlap, for {frames(alone)} fps one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
 

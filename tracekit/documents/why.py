@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from tracekit.analysis.why.choice import Slower
 from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
 from tracekit.analysis.why.parts import Cause
 from tracekit.detectors.fixes import FIXES
@@ -65,6 +67,7 @@ def why_document(report: WhyReport, path: str = "") -> Document:
         tone=Role.PLAIN,
         blocks=present(
             *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
+            Paragraph(slower_words(report.slower), Role.DIM) if report.slower else None,
             Paragraph(Span(replayed, Role.CODE), lead="savings") if finding in FIXES else None,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
@@ -273,6 +276,12 @@ def usual_sentence(why: Why) -> str:
     compared = format_count(why.compared, "prediction" if why.is_cold else "warm prediction")
     cold = ", none of which is warm," if why.is_cold else ""
     return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues"
+
+
+def slower_words(slower: Slower) -> str:
+    """`slower in another model: Watercolor, 8.5 ms (--model Watercolor)`."""
+    time = format_time(slower.duration_ns, slower.resolution_ns)
+    return f"slower in another model: {slower.model}, {time} (--model {shlex.quote(slower.model)})"
 
 
 def tail_words(tail: Tail, resolution_ns: int = 0) -> str:

@@ -48,9 +48,6 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
     try:
         _check_directory(stream, label)
         archive = zipfile.ZipFile(stream)
-        if min((info.header_offset for info in archive.infolist()), default=0):
-            # The list is that of an archive inside, at which the file was cut off.
-            raise zipfile.BadZipFile(_CUT_OFF)
         packed_size = stream.seek(0, 2)
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); copy it again") from error
@@ -137,5 +134,8 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
         stream.seek(min(_END64_LOCATOR.unpack_from(tail, locator)[2], size))
         end64 = _END64.unpack(stream.read(_END64.size))
         entries, directory = end64[7], end64[8]
+    elif end[6] + directory < start + record:
+        # The list is that of an archive inside, at which the file was cut off.
+        raise zipfile.BadZipFile(_CUT_OFF)
     if entries > limits.MAX_FILES or directory > limits.MAX_DIRECTORY_BYTES:
         raise UnreadableRecording(f"{label} contains more than {limits.MAX_FILES:,} files; {PACK_AGAIN}")

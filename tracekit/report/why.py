@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.why.choice import Choice, Slower
 from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
 from tracekit.analysis.why.parts import LEAST, Cause, Differences
 from tracekit.report.formatting import fix_line, moment
@@ -14,7 +15,6 @@ from tracekit.units import format_count, format_duration, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.why.choice import Choice
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
 
@@ -53,6 +53,8 @@ class WhyReport:
     redacted: bool
     sampled: bool = True
     """Whether call stacks were recorded: without them, no calling code is known."""
+    slower: Slower | None = None
+    """What is slower in another model; None where nothing is, or models were chosen."""
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
@@ -113,7 +115,13 @@ def nothing_to_explain(
 
 
 def why_report(
-    trace: Trace, models: Iterable[ModelWhy], facts: PrivateFacts | None, *, functions: bool = True, nothing: str = ""
+    trace: Trace,
+    models: Iterable[ModelWhy],
+    facts: PrivateFacts | None,
+    *,
+    functions: bool = True,
+    nothing: str = "",
+    slower: Slower | None = None,
 ) -> WhyReport:
     """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
@@ -121,5 +129,5 @@ def why_report(
         without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
         kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
     source, sampled = trace.contents.source, trace.profiled is not None
-    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled)
+    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled, slower)
     return redact_values(report, facts) if facts is not None else report

@@ -106,9 +106,21 @@ def test_a_query_of_run_issues_is_given_up(opened: Any, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_a_list_of_objects_of_zeros_is_refused_before_it_is_sorted(width: int) -> None:
+def test_a_list_of_objects_of_zeros_is_refused(width: int) -> None:
     count = 5_000_000 // width
     data = b"bplist00" + bytes(count * width) + struct.pack(">6xBBQQQ", width, 1, count, 0, 8)
+    with pytest.raises(DamageError, match="not a readable property list"):
+        read_plist(data, "it")
+
+
+@pytest.mark.parametrize(("kind", "count"), [(0x1F, 2_000), (0x14, 20_000)], ids=["of 32 kB", "of 16 bytes"])
+def test_long_integers_that_share_bytes_are_refused(kind: int, count: int) -> None:
+    integers = bytes([kind]) * count
+    array = b"\xaf\x11" + struct.pack(">H", count) + b"".join(struct.pack(">H", each) for each in range(1, count + 1))
+    objects = array + integers + bytes(40_000)
+    offsets = [8, *(8 + len(array) + each for each in range(count))]
+    table = b"".join(struct.pack(">I", each) for each in offsets)
+    data = b"bplist00" + objects + table + struct.pack(">6xBBQQQ", 4, 2, count + 1, 0, 8 + len(objects))
     with pytest.raises(DamageError, match="not a readable property list"):
         read_plist(data, "it")
 

@@ -16,7 +16,7 @@ from tracekit.request import Request
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -50,6 +50,19 @@ def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
     words = " ".join(told(why_blocks(session, slowest, None)).split())
     assert "Compared with a usual one +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
     assert "the median of 275 warm predictions without time in queues" in words
+
+
+def test_a_slower_prediction_of_another_model_is_named(samples: Path) -> None:
+    session = opening.judge_session(opening.read(str(samples / "style_transfer_reload.trace")))
+    calls, models = session.calls, session.trace.activity["model"]
+
+    def words(model: str) -> str:
+        own = calls.index[(models.iloc[calls.index] == model).to_numpy()]
+        slowest = int(session.trace.activity["duration_ns"].iloc[own].idxmax())
+        return " ".join(told(why_blocks(session, slowest, WaitsRef(0, ()))).split())
+
+    assert "slower in another model: Watercolor, 8.50 ms" in words("Pointillism")
+    assert "another model" not in words("Watercolor")
 
 
 def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:

@@ -51,6 +51,25 @@ class Choice:
         return longest[: self.slowest or 1]
 
 
+@dataclass(frozen=True, slots=True)
+class Slower:
+    """The slowest prediction of a recording, of another model than the one that is explained."""
+
+    model: str
+    duration_ns: int
+    resolution_ns: int
+    """How exactly that is known; 0: to the nanosecond."""
+
+
+def slower_elsewhere(models: Mapping[str, Differences], shown: str, duration_ns: int) -> Slower | None:
+    """What is slower than a prediction that is the slowest of its model; None for any other. O(n)."""
+    longest = {name: int(each.durations.max()) for name, each in models.items()}
+    name = max(longest, key=lambda each: longest[each])
+    if not longest[shown] <= duration_ns < longest[name]:
+        return None
+    return Slower(name, longest[name], models[name].resolution_ns)
+
+
 def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
     """Labels of the predictions by model; unless these are `named`, of the busiest model that has any;
     where none is in flight at a time, the next. O(n log n)."""

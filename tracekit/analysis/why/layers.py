@@ -11,7 +11,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
 from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.calls.stacks import DataPhase, LoadPhase
+from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
@@ -80,7 +80,7 @@ def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, infe
     left = np.where(inferred, calls["duration_ns"].to_numpy(), np.iinfo(np.int64).max // 2)
     running = sampled("samples")
     special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
-    data = sampled(DataPhase.BINDING)
+    data = sampled(HANDLING_DATA)
     for layer, time in (
         (Layer.SPECIALIZING, np.minimum(special, running)),
         (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),

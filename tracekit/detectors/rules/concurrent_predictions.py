@@ -93,7 +93,7 @@ def _finding(
         "Too few ran alone to tell how much that slows them down."
         if slowdown is None
         else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
-        f"{view.time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
+        f"{view.time(concurrency.above_median_ns or 0)} with more than {limit} in flight ({slowdown:.1f}x)."
     )
     return view.finding(
         f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "

@@ -137,7 +137,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
-    sequence = view.cache.get(burst_numbers, lambda: burst_numbers(rows))
+    sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
     return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))

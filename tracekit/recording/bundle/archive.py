@@ -25,8 +25,10 @@ _NULL: Final = "$null"
 _ITEM_BYTES: Final = np.array([0, 0, 0, 0, 1, 1, 2, 1, 0, 0, 1, 0, 1, 2, 0, 0])
 """Least bytes of each character or reference behind the marker of an object, by its kind; 0 where none are counted."""
 _LONGEST: Final = 1 << 40
-_HARMLESS_BYTES: Final = 1 << 21
-"""What all objects of a list may take if each were all of its bytes; most lists are so small."""
+_HARMLESS_BYTES: Final = 1 << 17
+"""What all objects of a list may take if each were all of its bytes; half of the lists are so small."""
+_POWERS: Final = (1, 2, 3)
+"""Kinds of which the marker gives the number of bytes as a power of two: integers, reals, dates."""
 _FAILURES = (
     plistlib.InvalidFileException,
     ExpatError,
@@ -82,7 +84,8 @@ def _shallow_lengths(data: UInt8Array, starts: IntArray) -> IntArray:
     markers = data[starts]
     item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)
     long = np.flatnonzero((counted == 0x0F) & (item_bytes > 0))
-    lengths: IntArray = 1 + counted * item_bytes
+    is_power = np.isin(markers >> 4, _POWERS)
+    lengths: IntArray = 1 + np.where(is_power, np.int64(1) << counted, counted * item_bytes)
     widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
     for byte in range(int(widths.max(initial=0))):

@@ -60,6 +60,10 @@ class DataPhase(StrEnum):
     COPYING = "copying"
 
 
+HANDLING_DATA: Final = "handling data"
+"""Any of `DataPhase`, which may lie inside one another."""
+
+
 class Unit(StrEnum):
     """The compute unit of a segment that is being executed."""
 
@@ -281,6 +285,7 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
     flags = {str(name): stacks_with(sampled, matches_function(sampled.stacks, pattern)) for name, pattern in patterns}
+    flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags
 

@@ -16,10 +16,11 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.sites import site_of
 from tracekit.analysis.operations import parts_of_one
+from tracekit.analysis.why.choice import slower_elsewhere
 from tracekit.analysis.why.explain import why
 from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import LEAST
-from tracekit.documents.why import sentence, why_facts
+from tracekit.analysis.why.parts import LEAST, differences
+from tracekit.documents.why import sentence, slower_words, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, exact_moment, moment, visible
 from tracekit.report.operations import parts_words
@@ -168,6 +169,9 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         return
     if waits is not None:
         yield Text(visible(sentence(explained)), "bold")
+        slower = slower_elsewhere(differences(session.whole_trace), explained.model, explained.duration_ns)
+        if slower is not None:
+            yield Text(visible(slower_words(slower).partition(" (")[0]), "dim")
         # The line of code is what one looks for next; more of it stands further down.
         site = site_of(session.whole_trace, session.label_in_whole_trace(index))
         unsampled = session.report is not None and session.report.code is None
