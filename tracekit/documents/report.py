@@ -142,9 +142,9 @@ def summary_line(report: Report) -> str:
             found = f"{findings_in_words(totals)} · " if totals.findings else ""
             return f"{found}What ran is not checked yet: {count} not evaluated"
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
-        beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
+        beside = f"{format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
-        return f"Inconclusive: {count} not evaluated{beside} · {status}"
+        return " · ".join(filter(None, (f"Inconclusive: {count} not evaluated", beside, *unread, status)))
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
     parts = (findings_in_words(totals), savings, checks_in_words(totals), "; ".join(unread))
     return " · ".join(filter(None, parts))

@@ -15,6 +15,10 @@ from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
 from tracekit.recording.table import TableState
+from tracekit.report.operations import UNVALIDATED_WORDS
+from tracekit.trace.coverage import stacks_coverage
+from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML
+from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
@@ -83,16 +87,25 @@ class ViewCoverage:
 def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     """Whether a view with so many rows holds what happened."""
     trace = source.trace
-    entries = [each for each in trace.coverage if each.instrument in view.instruments]
-    gaps = [each for each in entries if each.state is not TableState.ROWS and (not each.recorded or each.advice)]
-    notes = [f"{each.conclusion} {each.advice}".strip() for each in gaps]
+    stacks = {CALL_STACKS: stacks_coverage(trace)} if CALL_STACKS in view.instruments else {}
+    entries = [stacks.get(each.instrument, each) for each in trace.coverage if each.instrument in view.instruments]
+    # What was recorded has advice where a part of it is damaged.
+    told = [each for each in entries if not each.recorded or each.advice]
+    gaps = [each for each in told if each.state is not TableState.ROWS]
+    notes = [f"{each.conclusion} {each.advice}".strip() for each in told]
     recorded = len(gaps) < len(entries) or not entries
-    if rows and gaps and "Core ML" in view.instruments:
-        notes, recorded = ["Core ML's own rows are missing; these calls are inferred, see the column origin."], True
+    if rows and gaps and CORE_ML in view.instruments:
+        damage = notes if gaps[0].state is TableState.UNREADABLE else []
+        where = "" if any(column.name == "origin" for column in view.columns) else " of predictions"
+        said = f"Core ML's own rows are missing; these calls are inferred, see the column origin{where}."
+        notes, recorded = [said, *damage], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
         runtimes = format_names([*trace.requests["runtime"].unique()])
         notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
+    if view.name in ("requests", "phases"):
+        of = UNVALIDATED.intersection(getattr(trace, view.name)["runtime"])
+        notes[:0] = [f"{runtime}: {UNVALIDATED_WORDS}." for runtime in sorted(of)]
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
         recorded = summary.evaluated

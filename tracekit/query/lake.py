@@ -218,23 +218,27 @@ class LakeViews:
         return f"read_parquet({files}, hive_partitioning = {below != '*'}, hive_types_autocast = false)"
 
     def _coverage(self, connection: duckdb.DuckDBPyConnection, name: str) -> ViewCoverage:
-        """What of a view the recordings hold, with the commonest note."""
+        """What of a view the recordings hold, with the commonest note of those without it and of those with it."""
         if name == SKIPPED:
             return ViewCoverage(name, True, "")
         entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, _text(LAKE_KEY)))
         runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
-        noted = "filter (note <> '')"
         query = (
-            f"select count(*), count(*) filter (not recorded), count(*) {noted}, mode(note) {noted} "  # noqa: S608
-            f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity')"
+            "select recorded, count(*), count(*) filter (note <> ''), mode(note) filter (note <> '') "  # noqa: S608
+            f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity') "
+            "group by recorded order by recorded"
         )
-        [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
-        if not count:
+        found = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
+        if not found:
             return ViewCoverage(name, False, "no recording in the lake has this view.")
-        if name not in _OF_VIEWS or not told:
-            return ViewCoverage(name, True, "")
-        said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
-        return ViewCoverage(name, missing < count, f"{said} (view_coverage names them), as: {note}")
+        count = sum(recordings for _, recordings, *_ in found)
+        whose = ("not recorded by", "Of" if len(found) > 1 else "of")
+        said = [
+            f"{whose[recorded]} {told} of {count} recordings (view_coverage names them), as: {note}"
+            for recorded, _, told, note in found
+            if told and name in _OF_VIEWS
+        ]
+        return ViewCoverage(name, found[-1][0] or name not in _OF_VIEWS, " ".join(said))
 
 
 def _text(name: str) -> Column:

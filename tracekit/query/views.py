@@ -173,7 +173,7 @@ def _evidence(source: Source) -> pd.DataFrame:
 def _coverage(source: Source) -> pd.DataFrame:
     rows = [
         (each.instrument, str(each.state), each.rows, ", ".join(each.tables), each.conclusion, each.advice)
-        for each in source.trace.coverage
+        for each in source.report().coverage
     ]
     return typed(rows, of.COVERAGE)
 

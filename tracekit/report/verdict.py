@@ -123,7 +123,7 @@ def remedies(report: Report) -> list[groups.Remedy]:
 def _lost(cut: Sequence[Coverage]) -> str:
     """That these instruments were recorded and cut off, which the same remedy helps."""
     if len(cut) == 1:
-        return cut[0].conclusion.rstrip(".")
+        return cut[0].conclusion.rstrip(".").partition("; ")[0]
     return f"{format_names([entry.instrument for entry in cut])} were recorded but are cut off"
 
 

@@ -318,7 +318,7 @@ class _Request:
         named = next((kind for kind in kinds if kind != pairing.NONE), None)
         counted = _count(self.row.cells.get("error-count"))
         if named is None and counted:
-            return pairing.OTHER
+            return pairing.UNKNOWN
         return named or (pairing.NONE if kinds or counted == 0 else None)
 
     def _model(self) -> str | None:
