@@ -97,14 +97,12 @@ def run(arguments: Namespace) -> ExitStatus:
     for path in files.keys() - others.keys():
         rows, coverage = database.arrow(query)
         write_file(path, answer_parquet(rows, coverage))
-    if others or not files or arguments.format:
-        answer = database.answer(query)
-        coverage = answer.coverage
-        _tell(coverage, arguments.quiet)
+    answer = database.answer(query) if others or not files or arguments.format else None
+    coverage = answer.coverage if answer else coverage
+    _tell(coverage, arguments.quiet)
+    if answer:
         data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
         deliver(arguments, others, lambda form: answer_document(answer, form), data, whole=not files)
-    else:
-        _tell(coverage, arguments.quiet)
     status = ExitStatus.DONE if all(each.recorded for each in coverage) else ExitStatus.INCONCLUSIVE
     return _tell_damage(database, [each.view for each in coverage]) or status
 
@@ -163,13 +161,11 @@ def _tell(coverage: tuple[ViewCoverage, ...], quiet: bool) -> None:
 
 
 def _tell_damage(database: Database, read: Collection[str]) -> ExitStatus:
-    """Name damaged tables of a recording, as `analyze` does; those of call stacks only where a view that was read rests
-    on any, since reading them takes long."""
+    """Name damaged tables of a recording, as `analyze` does; call stacks only where a view that was read needs them."""
     if not isinstance(database.views, RecordingViews):
         return ExitStatus.DONE
     trace = database.views.source.trace
-    needed = [VIEWS[name].instruments for name in read if name in VIEWS]
-    stacked = any(not instruments or CALL_STACKS in instruments for instruments in needed)
+    stacked = any(CALL_STACKS in (VIEWS[name].instruments or (CALL_STACKS,)) for name in read if name in VIEWS)
     return tell_unreadable(trace.contents.source, tables_of(trace) if stacked else trace.run.tables)
 
 

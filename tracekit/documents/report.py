@@ -57,7 +57,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
 
         drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
-    coverage = table("Coverage", COVERAGE, report.coverage)
+    coverage, few = table("Coverage", COVERAGE, report.coverage), requests_alone and bool(summary.findings)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         *(("models", block) for block in drawn),
@@ -75,12 +75,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_app.memory_section(report, timeline)),
         ("models", report_app.sustained_section(report.sustained)),
         ("models", latency_section(report, timeline) if timeline is not None else None),
-        (
-            "findings",
-            checks.not_evaluated_section(
-                remedies(report), report.results, few=requests_alone and bool(summary.findings)
-            ),
-        ),
+        ("findings", checks.not_evaluated_section(remedies(report), report.results, few=few)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_app.code_section(report.code, flame)),
         ("events", report_events.events_section(report.aggregation)),

@@ -256,13 +256,14 @@ class RecordingViews:
 def _view_of(name: str, frame: pd.DataFrame) -> str:
     """What makes a view of a frame: categories would sort by appearance, and compare with their own texts alone."""
     texts = {column for column, dtype in frame.dtypes.items() if str(dtype) == "category"}
-    cells = (f"{_quoted(name)}{'::varchar as ' + _quoted(name) if name in texts else ''}" for name in frame.columns)
-    full = name if name in VIEWS else f"{RAW}.{_quoted(name.removeprefix(f'{RAW}.'))}"
-    return f"create view {full} as select {', '.join(cells)} from {_quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
+    cells = (f"{quoted(name)}{'::varchar as ' + quoted(name) if name in texts else ''}" for name in frame.columns)
+    full = name if name in VIEWS else f"{RAW}.{quoted(name.removeprefix(f'{RAW}.'))}"
+    return f"create view {full} as select {', '.join(cells)} from {quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def quoted(text: str, mark: str = '"') -> str:
+    """A name as SQL writes it, or a text, which has the other `mark`."""
+    return mark + text.replace(mark, mark * 2) + mark
 
 
 def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
@@ -270,14 +271,10 @@ def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
     package = import_extra("duckdb", "sql", "SQL needs the package duckdb")
     connection: duckdb.DuckDBPyConnection = package.connect(config=_LOCKED)
     if folder is not None:
-        connection.execute(f"set allowed_directories = [{texted(f'{folder}/')}]")
+        allowed = quoted(f"{folder}/", "'")
+        connection.execute(f"set allowed_directories = [{allowed}]")
     connection.execute("set enable_external_access = false; set lock_configuration = true")
     return connection
-
-
-def texted(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _sentence(error: Exception) -> str:

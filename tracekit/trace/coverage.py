@@ -69,8 +69,8 @@ def coverage(
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
-        sentence = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
-        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {sentence}")
+        said = f"{engine.conclusion.rstrip('.')}; {lower_first(shared.sentence)}"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=said)
     return tuple(entries.values())
 
 
@@ -255,23 +255,23 @@ def doubts(
 ) -> list[str]:
     """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. `run` is the
     one whose tables were read. O(rows)."""
+    lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
+    why = "Core ML's table cannot be read" if lost else "Core ML recorded none"
     notes = (
         _several_files(recording),
         _without_duration(events),
         _after_the_end(run.duration_ns, events, "Core ML"),
         _after_the_end(run.duration_ns, hardware, "hardware"),
-        "" if inferred is None else _inferred(inferred, _why_none(run)),
+        "" if inferred is None else _inferred(inferred, why),
     )
     return [note for note in notes if note]
 
 
 def _several_files(recording: Recording) -> str:
     """Without a table of contents, nothing shows whether two files are of one recording."""
-    if recording.contents.has_table_of_contents:
-        return ""
     tables = (table for table in recording.run.tables if table.schema in coreml.INSTRUMENT.schemas)
     files = {table.source for table in tables if table.state is TableState.ROWS}
-    if len(files) < 2:
+    if recording.contents.has_table_of_contents or len(files) < 2:
         return ""
     return (
         f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
@@ -290,21 +290,13 @@ def _without_duration(events: pd.DataFrame) -> str:
 
 
 def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
-    if duration_ns is None:
-        return ""
-    late = int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
-    if not late:
+    late = 0 if duration_ns is None else int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
+    if duration_ns is None or not late:
         return ""
     return (
         f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
         f"({format_duration(duration_ns)}): the table is damaged or from another recording."
     )
-
-
-def _why_none(run: Run) -> str:
-    """Why no call comes from Core ML's own table."""
-    lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
-    return "Core ML's table cannot be read" if lost else "Core ML recorded none"
 
 
 def _inferred(calls: pd.DataFrame, why: str) -> str:
