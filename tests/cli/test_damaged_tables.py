@@ -215,8 +215,7 @@ def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Pat
 
 
 def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tmp_path: Path) -> None:
-    bad = Path(shutil.copytree(SAMPLES / "sharpen_8bit.trace", tmp_path / "bad.trace"))
-    (bad / sources(bad)[CORE_ML]).write_bytes(b"damage")
+    bad = cut_sample("sharpen_8bit", CORE_ML, tmp_path)
     (model,) = json.loads(tracekit("analyze", bad, "--json").out)["models"]
     phases = next(calls["phases"] for calls in model["phases"] if calls["kind"] == "prediction")
     copies_ns = sum(phase["mean_ns"] for phase in phases if phase["path"][-1] in {str(data) for data in DataPhase})
