@@ -130,7 +130,7 @@ def context_line(report: Report) -> str:
 
 def summary_line(report: Report) -> str:
     """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary, unread = count_checks(report.results), report.summary, unreadable_tables(report.tables)
+    totals, summary, unread = count_checks(report.results), report.summary, "; ".join(unreadable_tables(report.tables))
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         if summary.ran and not unread:
@@ -139,9 +139,9 @@ def summary_line(report: Report) -> str:
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f"{format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
-        return " · ".join(filter(None, (f"Inconclusive: {count} not evaluated", beside, *unread, status)))
+        return " · ".join(filter(None, (f"Inconclusive: {count} not evaluated", beside, unread, status)))
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    parts = (findings_in_words(totals), savings, checks_in_words(totals), "; ".join(unread))
+    parts = (findings_in_words(totals), savings, checks_in_words(totals), unread)
     return " · ".join(filter(None, parts))
 
 
