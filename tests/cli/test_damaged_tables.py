@@ -45,6 +45,13 @@ COMMANDS = (
 )
 
 
+def cut_sample(name: str, schema: str, folder: Path) -> Path:
+    """A copy of a sample in which the table of a schema is damaged."""
+    bad = Path(shutil.copytree(SAMPLES / f"{name}.trace", folder / "bad.trace"))
+    (bad / sources(bad)[schema]).write_bytes(b"damage")
+    return bad
+
+
 def app(seed: int) -> Scenario:
     """An app that uses Neural Engine and GPU, with call stacks."""
     recording = start_recording(Draws(seed), code=True, noise=False, machine=0)
@@ -199,8 +206,7 @@ def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Pat
     said = " ".join(tracekit("analyze", damaged(file_of(recordings / "good.trace", "time-profile"))).out.split())
     assert f"Call Stacks were recorded but are {copy}" in said
     assert "Time Profiler" not in said
-    bad = Path(shutil.copytree(SAMPLES / "sharpen_8bit.trace", tmp_path / "bad.trace"))
-    (bad / sources(bad)[CORE_ML]).write_bytes(b"damage")
+    bad = cut_sample("sharpen_8bit", CORE_ML, tmp_path)
     said = " ".join(tracekit("analyze", bad, "-v").out.split())
     assert said.startswith("Inconclusive: Core ML was recorded but is cut off.")
     assert f"checks: Core ML was recorded but is {copy}" in said
@@ -209,8 +215,7 @@ def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Pat
 
 
 def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tmp_path: Path) -> None:
-    bad = Path(shutil.copytree(SAMPLES / "sharpen_8bit.trace", tmp_path / "bad.trace"))
-    (bad / sources(bad)[CORE_ML]).write_bytes(b"damage")
+    bad = cut_sample("sharpen_8bit", CORE_ML, tmp_path)
     (model,) = json.loads(tracekit("analyze", bad, "--json").out)["models"]
     phases = next(calls["phases"] for calls in model["phases"] if calls["kind"] == "prediction")
     copies_ns = sum(phase["mean_ns"] for phase in phases if phase["path"][-1] in {str(data) for data in DataPhase})
@@ -219,3 +224,50 @@ def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tm
     # Most of it is copying, not binding; a usual prediction is one of those that the mean is of.
     assert copies_ns > 4 * MS
     assert slow["usual"]["data"] == pytest.approx(copies_ns, abs=slow["resolution_ns"])
+
+
+def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path) -> None:
+    """An app that needs no Core ML leaves its table empty: who signs it again still has the damaged copy."""
+    bad = cut_sample("local_chat", "os-signpost", tmp_path)
+    lost = "table os-signpost cannot be read: its rows file is cut off"
+    page = tmp_path / "report.html"
+    results = [tracekit(*words, bad) for words in (["analyze"], ["analyze", "-v"], ["diagnose"])]
+    results.append(tracekit("analyze", bad, "-q", "-o", page))
+    assert {result.status for result in results} == {2}
+    for result in results[:3]:
+        assert result.out.startswith(f"Inconclusive: {lost}.\n")
+    for result in (results[0], results[3]):
+        assert f"Inconclusive: 40 checks not evaluated · {lost} · exit status 2" in spaced(result.out)
+    assert f"37 checks: {lost}: copy the bundle again from where" in spaced(results[0].out)
+    assert "get-task-allow" not in results[0].out
+    for said in map(spaced, (results[1].out, results[2].out, page.read_text("utf-8"))):
+        assert said.lower().index("copy the bundle again") < said.index("get-task-allow")
+        assert "Only if Core ML's table is empty even then: sign" in said.replace("&#x27;", "'")
+        assert "the likely cause is a target without" not in said
+
+
+@pytest.mark.parametrize(
+    ("schema", "query", "note"),
+    [
+        (CORE_ML, "select count(origin) from predictions", "column origin. Core ML was recorded but is cut off. Copy"),
+        (CORE_ML, "from breakdown", "the column origin of predictions. Core ML was recorded but is cut off. Copy the"),
+        (CORE_ML, "select count(*) from processes", ""),
+        ("time-profile", "from samples", "samples: Call Stacks were recorded but are cut off. Copy the bundle again"),
+        ("time-profile", "select count(*) from findings", ""),
+    ],
+)
+def test_sql_names_damaged_tables(tracekit, tmp_path: Path, schema: str, query: str, note: str) -> None:
+    result = tracekit("sql", cut_sample("sharpen_8bit", schema, tmp_path), query)
+    assert result.status == 2
+    assert f"tracekit: bad.trace: table {schema} cannot be read: " in result.err
+    assert note in result.err
+
+
+def test_sql_lists_views_of_a_damaged_recording(tracekit, tmp_path: Path) -> None:
+    bad = cut_sample("sharpen_8bit", "time-profile", tmp_path)
+    assert tracekit("sql", bad, "--list").status == 2
+    assert "'Call Stacks', 'unreadable'" in str(json.loads(tracekit("sql", bad, "from coverage", "--json").out)["rows"])
+
+
+def spaced(text: str) -> str:
+    return " ".join(text.split())

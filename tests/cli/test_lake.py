@@ -185,6 +185,24 @@ def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracek
     assert asked(tracekit, lake, f"with whole as ({whole}) from whole select count(*)") == [[276 + 280]]
 
 
+def test_the_reason_for_missing_rows_is_that_of_recordings_without_them(tracekit, samples, tmp_path):
+    """Two recordings with inferred calls have the commonest note, and their rows are there."""
+    paths = [samples / "not_instrumented.trace"]
+    for name in ("sharpen_8bit", "sharpen_float16"):
+        paths.append(shutil.copytree(samples / f"{name}.trace", tmp_path / f"{name}.trace"))
+        tables = open_recording(paths[-1], schemas=()).run.tables
+        sources = [entry.source for entry in tables if entry.schema == "coreml-os-signpost" and entry.rows]
+        (paths[-1] / f"corespace/run1/core/stores/{sources[0]}/bulkstore").write_bytes(b"damage")
+    assert tracekit("lake", "add", tmp_path / "lake", *paths, "--no-config").status == 2
+    result = tracekit("sql", tmp_path / "lake", "select count(*) from predictions", "--json")
+    (coverage,) = json.loads(result.out)["coverage"]
+    lost, inferred = coverage["note"].split(" Of 2 of 3 recordings (view_coverage names them), as: ")
+    where = "not recorded by 1 of 3 recordings (view_coverage names them), as: "
+    assert lost.startswith(f"{where}The Core ML instrument recorded no events, although the Neural Engine was active")
+    assert inferred.startswith("Core ML's own rows are missing; these calls are inferred, see the column origin.")
+    assert (result.status, coverage["recorded"]) == (0, True)
+
+
 def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, runs, tmp_path):
     lake = tmp_path / "lake"
     result = tracekit("lake", "add", lake, runs, "--jobs", 2, "--no-config")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from query.conftest import database
 
 from support.handover import recording_of
@@ -23,6 +24,15 @@ def test_requests_and_their_phases_are_joined_by_id() -> None:
         ("none", True),
         ("refusal", True),
     ]
+
+
+@pytest.mark.parametrize("view", ["requests", "phases"])
+def test_rows_that_no_public_recording_shows_are_said_to_be_unvalidated(samples, view: str) -> None:
+    said = "Foundation Models: unvalidated, since no public recording shows the rows of its tables."
+    (coverage,) = database(build_trace(recording_of(meal_planner()))).answer(f"from {view}").coverage
+    assert coverage.note.startswith(said)
+    (coverage,) = database(open_trace(samples / "local_chat.trace")).answer(f"from {view}").coverage
+    assert "unvalidated" not in coverage.note
 
 
 def test_another_instrument_is_advised_only_to_who_uses_another_runtime(samples) -> None:

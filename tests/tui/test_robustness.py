@@ -13,6 +13,7 @@ from textual.app import App
 from tracekit.cli import output
 from tracekit.cli.dispatch import dispatch
 from tracekit.cli.process import ExitStatus
+from tracekit.recording import open_recording
 from tracekit.tui import app as app_module, state_app
 from tracekit.tui.app import ViewApp
 from tracekit.tui.messages import CheckToggled, Selected, in_background
@@ -146,3 +147,17 @@ def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
         assert "'strings' is not a readable property list" in problem
 
     run_view(check, *([bad] if alone else [good, bad]))
+
+
+def test_a_damaged_table_of_signposts_is_named_before_the_signature(run_view, samples: Path, tmp_path: Path) -> None:
+    bad = Path(shutil.copytree(samples / "local_chat.trace", tmp_path / "bad.trace"))
+    tables = open_recording(bad, schemas=()).run.tables
+    sources = [entry.source for entry in tables if entry.schema == "os-signpost" and entry.rows]
+    (bad / f"corespace/run1/core/stores/{sources[0]}/bulkstore").write_bytes(b"damage")
+
+    async def check(screen) -> None:
+        text = " ".join(screen.text().split())
+        assert "Inconclusive: table os-signpost cannot be read: its rows file is cut off." in text
+        assert "get-task-allow" not in text.partition("opy the bundle again")[0]
+
+    run_view(check, bad)

@@ -20,21 +20,22 @@ from tracekit.cli.forms import deliver, files_of, print_document, write_file
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate, tell, typed_line
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showing_progress
+from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showing_progress, tell_unreadable
 from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
 from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
 from tracekit.query.reading import raw_frame
-from tracekit.query.views import Source
+from tracekit.query.views import VIEWS, Source
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document
 from tracekit.report.choice import plain
 from tracekit.report.lake_reports import RUNS, is_lake, runs_in
 from tracekit.request import Request, read_trace
-from tracekit.trace.coverage import unreadable_tables
+from tracekit.trace.coverage import tables_of, unreadable_tables
+from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.trace.trace import identity_of
 from tracekit.units import format_count
 
@@ -85,7 +86,7 @@ def run(arguments: Namespace) -> ExitStatus:
     database = _database(arguments)
     if arguments.list:
         print_document(_views(database), arguments.format or "text")
-        return ExitStatus.DONE
+        return _tell_damage(database, database.views.names)
     if query is None:
         if files or arguments.format:
             raise UsageError("missing QUERY; give one, or --file with it")
@@ -96,15 +97,14 @@ def run(arguments: Namespace) -> ExitStatus:
     for path in files.keys() - others.keys():
         rows, coverage = database.arrow(query)
         write_file(path, answer_parquet(rows, coverage))
-    if others or not files or arguments.format:
-        answer = database.answer(query)
-        coverage = answer.coverage
-        _tell(coverage, arguments.quiet)
+    answer = database.answer(query) if others or not files or arguments.format else None
+    coverage = answer.coverage if answer else coverage
+    _tell(coverage, arguments.quiet)
+    if answer:
         data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
         deliver(arguments, others, lambda form: answer_document(answer, form), data, whole=not files)
-    else:
-        _tell(coverage, arguments.quiet)
-    return ExitStatus.DONE if all(each.recorded for each in coverage) else ExitStatus.INCONCLUSIVE
+    status = ExitStatus.DONE if all(each.recorded for each in coverage) else ExitStatus.INCONCLUSIVE
+    return _tell_damage(database, [each.view for each in coverage]) or status
 
 
 def _query_of(arguments: Namespace) -> str | None:
@@ -158,6 +158,15 @@ def _tell(coverage: tuple[ViewCoverage, ...], quiet: bool) -> None:
     """Say on standard error what was not recorded; also where `quiet`, since no rows would say something else."""
     for note in notes_of(each for each in coverage if not (quiet and each.recorded)):
         narrate(f"tracekit: {note}")
+
+
+def _tell_damage(database: Database, read: Collection[str]) -> ExitStatus:
+    """Name damaged tables of a recording, as `analyze` does; call stacks only where a view that was read needs them."""
+    if not isinstance(database.views, RecordingViews):
+        return ExitStatus.DONE
+    trace = database.views.source.trace
+    stacked = any(CALL_STACKS in (VIEWS[name].instruments or (CALL_STACKS,)) for name in read if name in VIEWS)
+    return tell_unreadable(trace.contents.source, tables_of(trace) if stacked else trace.run.tables)
 
 
 def _views(database: Database) -> Document:

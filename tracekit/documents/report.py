@@ -57,7 +57,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
 
         drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
-    coverage = table("Coverage", COVERAGE, report.coverage)
+    coverage, few = table("Coverage", COVERAGE, report.coverage), requests_alone and bool(summary.findings)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         *(("models", block) for block in drawn),
@@ -75,12 +75,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_app.memory_section(report, timeline)),
         ("models", report_app.sustained_section(report.sustained)),
         ("models", latency_section(report, timeline) if timeline is not None else None),
-        (
-            "findings",
-            checks.not_evaluated_section(
-                remedies(report), report.results, few=requests_alone and bool(summary.findings)
-            ),
-        ),
+        ("findings", checks.not_evaluated_section(remedies(report), report.results, few=few)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_app.code_section(report.code, flame)),
         ("events", report_events.events_section(report.aggregation)),
@@ -135,18 +130,18 @@ def context_line(report: Report) -> str:
 
 def summary_line(report: Report) -> str:
     """Counts by check and the estimated savings of all fixes together, in one line."""
-    totals, summary, unread = count_checks(report.results), report.summary, unreadable_tables(report.tables)
+    totals, summary, unread = count_checks(report.results), report.summary, "; ".join(unreadable_tables(report.tables))
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         if summary.ran and not unread:
             found = f"{findings_in_words(totals)} · " if totals.findings else ""
             return f"{found}What ran is not checked yet: {count} not evaluated"
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
-        beside = f" · {format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
+        beside = f"{format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
-        return f"Inconclusive: {count} not evaluated{beside} · {status}"
+        return " · ".join(filter(None, (f"Inconclusive: {count} not evaluated", beside, unread, status)))
     savings = f"est. savings up to {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
-    parts = (findings_in_words(totals), savings, checks_in_words(totals), "; ".join(unread))
+    parts = (findings_in_words(totals), savings, checks_in_words(totals), unread)
     return " · ".join(filter(None, parts))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
+from tracekit.report.formatting import STATE_WORDS
 from tracekit.trace.events import BOUNDS, CALL_COLUMNS, EVENT_COLUMNS
 from tracekit.trace.requests import frame as requests
 
@@ -146,7 +147,8 @@ EVIDENCE = columns_of(
 
 COVERAGE = columns_of(
     "instrument VARCHAR the instrument, as Instruments calls it",
-    "state VARCHAR `rows`, `empty`, `missing` or `unreadable`",
+    "state VARCHAR a short key, as in JSON, for what reports say: "
+    + "; ".join(f"`{key}` *{said}*" for key, said in STATE_WORDS.items()),
     "rows BIGINT rows in its tables; null where they are missing or unreadable",
     "tables VARCHAR schemas of its tables",
     "conclusion VARCHAR what follows",

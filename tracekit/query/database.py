@@ -15,6 +15,10 @@ from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
 from tracekit.recording.table import TableState
+from tracekit.report.operations import UNVALIDATED_WORDS
+from tracekit.trace.coverage import stacks_coverage
+from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML
+from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
@@ -83,16 +87,25 @@ class ViewCoverage:
 def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     """Whether a view with so many rows holds what happened."""
     trace = source.trace
-    entries = [each for each in trace.coverage if each.instrument in view.instruments]
-    gaps = [each for each in entries if each.state is not TableState.ROWS and (not each.recorded or each.advice)]
-    notes = [f"{each.conclusion} {each.advice}".strip() for each in gaps]
+    stacks = {CALL_STACKS: stacks_coverage(trace)} if CALL_STACKS in view.instruments else {}
+    entries = [stacks.get(each.instrument, each) for each in trace.coverage if each.instrument in view.instruments]
+    # What was recorded has advice where a part of it is damaged.
+    told = [each for each in entries if not each.recorded or each.advice]
+    gaps = [each for each in told if each.state is not TableState.ROWS]
+    notes = [f"{each.conclusion} {each.advice}".strip() for each in told]
     recorded = len(gaps) < len(entries) or not entries
-    if rows and gaps and "Core ML" in view.instruments:
-        notes, recorded = ["Core ML's own rows are missing; these calls are inferred, see the column origin."], True
+    if rows and gaps and CORE_ML in view.instruments:
+        damage = notes if gaps[0].state is TableState.UNREADABLE else []
+        where = "" if any(column.name == "origin" for column in view.columns) else " of predictions"
+        said = f"Core ML's own rows are missing; these calls are inferred, see the column origin{where}."
+        notes, recorded = [said, *damage], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
         runtimes = format_names([*trace.requests["runtime"].unique()])
         notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
+    if view.name in ("requests", "phases"):
+        of = UNVALIDATED.intersection(getattr(trace, view.name)["runtime"])
+        notes[:0] = [f"{runtime}: {UNVALIDATED_WORDS}." for runtime in sorted(of)]
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
         recorded = summary.evaluated
@@ -243,13 +256,14 @@ class RecordingViews:
 def _view_of(name: str, frame: pd.DataFrame) -> str:
     """What makes a view of a frame: categories would sort by appearance, and compare with their own texts alone."""
     texts = {column for column, dtype in frame.dtypes.items() if str(dtype) == "category"}
-    cells = (f"{_quoted(name)}{'::varchar as ' + _quoted(name) if name in texts else ''}" for name in frame.columns)
-    full = name if name in VIEWS else f"{RAW}.{_quoted(name.removeprefix(f'{RAW}.'))}"
-    return f"create view {full} as select {', '.join(cells)} from {_quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
+    cells = (f"{quoted(name)}{'::varchar as ' + quoted(name) if name in texts else ''}" for name in frame.columns)
+    full = name if name in VIEWS else f"{RAW}.{quoted(name.removeprefix(f'{RAW}.'))}"
+    return f"create view {full} as select {', '.join(cells)} from {quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def quoted(text: str, mark: str = '"') -> str:
+    """A name as SQL writes it, or a text, which has the other `mark`."""
+    return mark + text.replace(mark, mark * 2) + mark
 
 
 def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
@@ -257,14 +271,10 @@ def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
     package = import_extra("duckdb", "sql", "SQL needs the package duckdb")
     connection: duckdb.DuckDBPyConnection = package.connect(config=_LOCKED)
     if folder is not None:
-        connection.execute(f"set allowed_directories = [{texted(f'{folder}/')}]")
+        allowed = quoted(f"{folder}/", "'")
+        connection.execute(f"set allowed_directories = [{allowed}]")
     connection.execute("set enable_external_access = false; set lock_configuration = true")
     return connection
-
-
-def texted(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _sentence(error: Exception) -> str:

@@ -27,7 +27,7 @@ from tracekit._version import __version__
 from tracekit.errors import TracekitError, UsageError, import_extra, refusals
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
-from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, texted
+from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, quoted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""
+_OF_FOLDERS: Final = tuple(column for column in of.RUNS if column.name in (LAKE_KEY, *PARTS))
 OF_RUN: Final = ("commit", "app_version", "start_date")
 """Further columns of `runs` in each view."""
 SKIPPED: Final = "skipped"
@@ -112,7 +113,9 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
     unreadable = plain("; ".join(unreadable_tables(views.source.trace.run.tables))) or None
     run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
-    place = "/".join(f"{part}={_folder(getattr(facts, part))}" for part in PARTS)
+    values = {part: getattr(facts, part) for part in PARTS}
+    # As readers of Hive's folders decode names.
+    place = "/".join(f"{part}={quote(value, safe='') if value else _UNKNOWN}" for part, value in values.items())
     # A copy of a lake may lack the hidden folder.
     (lake / _ADDING).mkdir(exist_ok=True)
     _forget_old(lake / _ADDING)
@@ -151,11 +154,6 @@ def note_skipped(lake: Path, path: str, reason: str) -> None:
         row = (plain(name), plain(reason.replace(path, name)), date, __version__)
         _write(new, typed([row], of.SKIPPED), of.SKIPPED)
         new.replace(kept)
-
-
-def _folder(value: str | None) -> str:
-    """A value in the name of a folder, as readers of Hive's folders decode it."""
-    return quote(value, safe="") if value else _UNKNOWN
 
 
 def _forget_old(adding: Path) -> None:
@@ -205,7 +203,7 @@ class LakeViews:
             return f"create view {name} as from {self._rows(name, '*', TABLES[name].columns)}"
         own = ", ".join(f't."{column.name}"' for column in TABLES[name].columns)
         run = ", ".join(f't."{part}"' for part in PARTS) + "".join(f", r.{each}" for each in OF_RUN)
-        rows = self._rows(name, "*/*/*/*", (*TABLES[name].columns, *(_text(part) for part in (LAKE_KEY, *PARTS))))
+        rows = self._rows(name, "*/*/*/*", (*TABLES[name].columns, *_OF_FOLDERS))
         # What a writer that died left has no row in runs.
         return f"create view {name} as select {own}, t.{LAKE_KEY}, {run} from {rows} t join {runs} r using ({LAKE_KEY})"  # noqa: S608
 
@@ -214,31 +212,31 @@ class LakeViews:
         if next(folder.glob(f"{below}.parquet"), None) is None:
             cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
             return f"(select {cells} where false)"
-        files = texted(f"{folder}/{below}.parquet")
+        files = quoted(f"{folder}/{below}.parquet", "'")
         return f"read_parquet({files}, hive_partitioning = {below != '*'}, hive_types_autocast = false)"
 
     def _coverage(self, connection: duckdb.DuckDBPyConnection, name: str) -> ViewCoverage:
-        """What of a view the recordings hold, with the commonest note."""
+        """What of a view the recordings hold, with the commonest note of those without it and of those with it."""
         if name == SKIPPED:
             return ViewCoverage(name, True, "")
-        entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, _text(LAKE_KEY)))
+        entries = self._rows("view_coverage", "*/*/*/*", (*of.VIEW_COVERAGE, *of.RUNS[:1]))
         runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
-        noted = "filter (note <> '')"
         query = (
-            f"select count(*), count(*) filter (not recorded), count(*) {noted}, mode(note) {noted} "  # noqa: S608
-            f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity')"
+            "select recorded, count(*), count(*) filter (note <> ''), mode(note) filter (note <> '') "  # noqa: S608
+            f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity') "
+            "group by recorded order by recorded"
         )
-        [(count, missing, told, note)] = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
-        if not count:
+        found = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
+        if not found:
             return ViewCoverage(name, False, "no recording in the lake has this view.")
-        if name not in _OF_VIEWS or not told:
-            return ViewCoverage(name, True, "")
-        said = f"not recorded by {missing} of {count} recordings" if missing else f"of {told} of {count} recordings"
-        return ViewCoverage(name, missing < count, f"{said} (view_coverage names them), as: {note}")
-
-
-def _text(name: str) -> Column:
-    return Column(name, TEXT, "")
+        count = sum(recordings for _, recordings, *_ in found)
+        whose = ("not recorded by", "Of" if len(found) > 1 else "of")
+        said = [
+            f"{whose[recorded]} {told} of {count} recordings (view_coverage names them), as: {note}"
+            for recorded, _, told, note in found
+            if told and name in _OF_VIEWS
+        ]
+        return ViewCoverage(name, found[-1][0] or name not in _OF_VIEWS, " ".join(said))
 
 
 def reports_where(lake: Path, condition: str) -> list[str]:

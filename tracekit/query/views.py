@@ -93,10 +93,7 @@ def _lane(name: str) -> Callable[[Source], pd.DataFrame]:
 
 
 def _unit(lane: Lane) -> Callable[[Source], pd.DataFrame]:
-    def on(hardware: pd.DataFrame) -> pd.DataFrame:
-        return _events(rows_where(hardware, is_any(hardware["lane"], lane)), of.EVENTS)
-
-    return lambda source: on(source.trace.hardware)
+    return lambda source: _events(rows_where(rows := source.trace.hardware, is_any(rows["lane"], lane)), of.EVENTS)
 
 
 def _breakdown(source: Source) -> pd.DataFrame:
@@ -173,7 +170,7 @@ def _evidence(source: Source) -> pd.DataFrame:
 def _coverage(source: Source) -> pd.DataFrame:
     rows = [
         (each.instrument, str(each.state), each.rows, ", ".join(each.tables), each.conclusion, each.advice)
-        for each in source.trace.coverage
+        for each in source.report().coverage
     ]
     return typed(rows, of.COVERAGE)
 

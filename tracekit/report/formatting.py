@@ -176,7 +176,8 @@ def condition(metric: Metric) -> str:
 _PLAIN_OPENERS = frozenset(
     """
     A Add All An Analyze Cannot Check Compiled Each Export For If It Keep Latency Loaded Most Nearly Needs No None
-    Not Nothing Only Output Predictions Press Record Several Sign Some Something Start The There This Up Use Whether
+    Not Nothing Only Output Predictions Press Record Several Sign Some Something Start Table Tables The There This Up
+    Use Whether
     """.split()  # noqa: SIM905 - one string is easier to read
 )
 """Words that lose their capital inside a sentence; any other first word may be a name."""

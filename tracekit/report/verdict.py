@@ -110,7 +110,9 @@ def remedies(report: Report) -> list[groups.Remedy]:
         said = " ".join(reasons)
         cut = [each for each in report.coverage if each.conclusion.rstrip(".") in said and "cut off" in each.conclusion]
         if cut and record == cut[0].advice:
-            text = f"{_lost(cut)}: {lower_first(record)}"
+            several = f"{format_names([each.instrument for each in cut])} were recorded but are cut off"
+            lost = several if len(cut) > 1 else cut[0].conclusion.rstrip(".").partition("; ")[0]
+            text = f"{lost}: {lower_first(record)}"
         short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")
         line, about = (record == core_ml.advice and _why_no_core_ml(report, core_ml)) or (clause(short), "")
         lines.append(groups.Remedy(names(checks, report.results), line, "" if text in covered else rest, about))
@@ -118,13 +120,6 @@ def remedies(report: Report) -> list[groups.Remedy]:
         flags = " ".join(_ADDABLE[entry.instrument] for entry in instruments)
         lines.append(groups.Remedy(names(recordable, report.results), f"record with {flags}"))
     return lines
-
-
-def _lost(cut: Sequence[Coverage]) -> str:
-    """That these instruments were recorded and cut off, which the same remedy helps."""
-    if len(cut) == 1:
-        return cut[0].conclusion.rstrip(".")
-    return f"{format_names([entry.instrument for entry in cut])} were recorded but are cut off"
 
 
 def _why_no_core_ml(report: Report, core_ml: Coverage) -> tuple[str, str] | None:

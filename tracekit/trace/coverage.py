@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 import pandas as pd
 
+from tracekit.characters import lower_first
 from tracekit.intervals import Intervals
 from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
@@ -45,6 +46,8 @@ _IF_CORE_ML_TOO = (
 COPY_AGAIN: Final = "copy the bundle again from where it was recorded"
 """What helps where a table of a bundle is cut off."""
 _LOST: Final = ("is cut off", "file is missing from the bundle", "ends before them")
+_LOGS: Final = ("Signposts", "Foundation Models", "Core AI")
+"""Instruments that show work of the target which needs no Core ML."""
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
@@ -56,7 +59,8 @@ def coverage(
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
-        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from, _instead(phases, run))
+        signs = _evidence(hardware), run.imported_from, _instead(phases, run), _damaged_logs(run, entries)
+        entries[CORE_ML] = _empty_core_ml(core_ml, *signs)
     whose, lane = categorical(hardware["attribution"]), hardware["lane"]
     for name, of in HARDWARE.items():
         here = is_any(lane, of.lane)
@@ -65,8 +69,8 @@ def coverage(
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
-        sentence = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
-        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {sentence}")
+        said = f"{engine.conclusion.rstrip('.')}; {lower_first(shared.sentence)}"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=said)
     return tuple(entries.values())
 
 
@@ -155,19 +159,30 @@ def _instead(phases: pd.DataFrame, run: Run) -> list[str]:
     return [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
 
 
+def _damaged_logs(run: Run, entries: Mapping[str, Coverage]) -> tuple[str, str]:
+    """Which tables are damaged that would show work without Core ML, and what helps; empty where none is."""
+    logs = [entry for name, entry in entries.items() if name in _LOGS and unreadable_tables(run.tables, entry.tables)]
+    clauses = unreadable_tables(run.tables, [schema for entry in logs for schema in entry.tables])
+    return " and ".join(clauses), logs[0].advice if logs else ""
+
+
 def _empty_core_ml(
-    entry: Coverage, evidence: Sequence[str], imported_from: str | None, instead: Sequence[str]
+    entry: Coverage, evidence: Sequence[str], imported_from: str | None, instead: Sequence[str], damage: tuple[str, str]
 ) -> Coverage:
-    start = entry.conclusion.rstrip(".")
+    said, why, advice = entry.conclusion.rstrip("."), f"; {_CAUSE}", _REMEDY
     if evidence:
-        start = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
+        said = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
+    elif instead:
+        said, advice = "The Core ML instrument recorded no events", _IF_CORE_ML_TOO
+        why = f"; {format_names(instead)} ran, which does not need Core ML"
+    lost, repair = damage
     if imported_from is not None:
-        why = f"the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
-        return replace(entry, conclusion=_sentence(f"{start}: {why}"), advice=_sentence(_RECORD_AGAIN))
-    if instead and not evidence:
-        ran = f"The Core ML instrument recorded no events; {format_names(instead)} ran, which does not need Core ML"
-        return replace(entry, conclusion=_sentence(ran), advice=_sentence(_IF_CORE_ML_TOO))
-    return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
+        why = f": the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
+        advice = _RECORD_AGAIN
+    elif lost:
+        said, why = f"{lost}; {lower_first(said)}", "" if why.endswith(_CAUSE) else why
+        advice = f"{repair} Only if Core ML's table is empty even then: {advice}"
+    return replace(entry, conclusion=_sentence(f"{said}{why}"), advice=_sentence(advice))
 
 
 def _sentence(text: str) -> str:
@@ -240,23 +255,23 @@ def doubts(
 ) -> list[str]:
     """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. `run` is the
     one whose tables were read. O(rows)."""
+    lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
+    why = "Core ML's table cannot be read" if lost else "Core ML recorded none"
     notes = (
         _several_files(recording),
         _without_duration(events),
         _after_the_end(run.duration_ns, events, "Core ML"),
         _after_the_end(run.duration_ns, hardware, "hardware"),
-        "" if inferred is None else _inferred(inferred, _why_none(run)),
+        "" if inferred is None else _inferred(inferred, why),
     )
     return [note for note in notes if note]
 
 
 def _several_files(recording: Recording) -> str:
     """Without a table of contents, nothing shows whether two files are of one recording."""
-    if recording.contents.has_table_of_contents:
-        return ""
     tables = (table for table in recording.run.tables if table.schema in coreml.INSTRUMENT.schemas)
     files = {table.source for table in tables if table.state is TableState.ROWS}
-    if len(files) < 2:
+    if recording.contents.has_table_of_contents or len(files) < 2:
         return ""
     return (
         f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
@@ -275,21 +290,13 @@ def _without_duration(events: pd.DataFrame) -> str:
 
 
 def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
-    if duration_ns is None:
-        return ""
-    late = int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
-    if not late:
+    late = 0 if duration_ns is None else int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
+    if duration_ns is None or not late:
         return ""
     return (
         f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
         f"({format_duration(duration_ns)}): the table is damaged or from another recording."
     )
-
-
-def _why_none(run: Run) -> str:
-    """Why no call comes from Core ML's own table."""
-    lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
-    return "Core ML's table cannot be read" if lost else "Core ML recorded none"
 
 
 def _inferred(calls: pd.DataFrame, why: str) -> str:

@@ -114,6 +114,15 @@ def test_loads_before_the_first_token_are_counted_and_unloads_are_none() -> None
     assert "variant" not in str(set(trace.phases["name"]))
 
 
+def test_the_kind_of_an_error_is_unknown_without_its_text() -> None:
+    session = cook()
+    session.request(0, prompt_ns=9 * MS, generation_ns=0, error="refusal", consumed=None, generated=None)
+    session.request(1_000 * MS, prompt_ns=9 * MS, generation_ns=MS)
+    assert [*cells(session)["error"]] == ["refusal", "none"]
+    session.scenario.missing = {"ModelInferenceTable"}
+    assert [*cells(session)["error"]] == ["unknown kind", "none"]
+
+
 def test_without_a_table_of_requests_each_inference_is_one() -> None:
     session = cook(events=False)
     for number in range(3):

@@ -70,10 +70,8 @@ def bind_foundation_models(
         return rows.get(schema, [])
 
     events = [pairing.event_of(row.start_ns, row.cells.get("message") or "") for row in of(EVENTS)]
-    inferences, requests = of(INFERENCES), of(REQUESTS)
     _name_phases(rows)
-    if not requests:
-        requests = _from_inferences(inferences)
+    requests = of(REQUESTS) or _from_inferences(of(INFERENCES))
     for number, row in enumerate(requests):
         row.request = number
     owners = pairing.Owners([(row.cells.get(name), row.request or 0) for row in requests for name in _TURN], events)
@@ -98,8 +96,7 @@ def bind_foundation_models(
     _compare_transcripts(made)
     broken = sum(event.broken for event in events)
     notes = (f"{EVENTS}: {broken} of {len(events)} messages are cut off; what they say is unknown.",) if broken else ()
-    drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS) for row in of(schema)]
-    drawn += of(REQUESTS)
+    drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, REQUESTS) for row in of(schema)]
     return _phase_frame(drawn, target), _frame(made, target), notes
 
 
@@ -317,9 +314,7 @@ class _Request:
         kinds = [kind for kind in map(pairing.error_kind, texts) if kind is not None]
         named = next((kind for kind in kinds if kind != pairing.NONE), None)
         counted = _count(self.row.cells.get("error-count"))
-        if named is None and counted:
-            return pairing.OTHER
-        return named or (pairing.NONE if kinds or counted == 0 else None)
+        return named or (pairing.UNKNOWN if counted else pairing.NONE if kinds or counted == 0 else None)
 
     def _model(self) -> str | None:
         names = {each.cells.get("model-information") or "" for each in self.inferences}

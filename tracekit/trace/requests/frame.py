@@ -58,7 +58,7 @@ COLUMNS: Final = (
     "tool_ns Int64 elapsed time of tool calls",
     "tools Int64 tool calls",
     "load_ns Int64 loads and warm-ups between its start and its first token",
-    "error category kind of error; `none` where it is known that there was none",
+    "error category kind of error; `none`: it is known that there was none; `unknown kind`: only a count is known",
     "instructions Int64 equal where texts of instructions are; the text is not kept",
     "instructions_form Int64 the same, of texts without digits",
     "instructions_region Int64 number of the region of the Instructions lane that it began in",

@@ -105,7 +105,7 @@ class Owners:
         return sure.pop() if len(sure) == 1 else None
 
 
-NONE, OTHER = "none", "other"
+NONE, OTHER, UNKNOWN = "none", "other", "unknown kind"
 _ERRORS: Final = {
     "context window": ("contextSizeExceeded", "exceededContextWindowSize", "contextWindow"),
     "guardrail": ("guardrailViolation",),
@@ -119,7 +119,8 @@ _ERRORS: Final = {
     "canceled": ("cancel",),
 }
 """Names of `LanguageModelError` and `GenerationError`; in tables never seen, so they count in any case and place."""
-KINDS: Final = (NONE, *_ERRORS, OTHER)
+KINDS: Final = (NONE, *_ERRORS, OTHER, UNKNOWN)
+"""`UNKNOWN` is an error of which only the count was recorded, not what it says."""
 _WITHOUT: Final = ("", "n/a")
 """What stands for no error."""
 _WINDOW: Final = re.compile(r"context\s?size\D{0,12}(\d{3,9})", re.IGNORECASE)
