@@ -95,8 +95,8 @@ def lighten() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep what arrays leave for those that come, in one place for all threads. The system clears what it
-    gives anew, which is a twelfth of the time of a large recording; the peak grows no higher."""
+    """Let glibc keep what arrays leave for those that come, in one place for all threads: the system clears what it
+    gives anew, which is a twelfth of the time of a large recording."""
     if sys.platform != "linux":
         return
     # numpy has loaded it by now.
