@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,8 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
         f"wrote tracekit.toml: limits and allowed findings from {good}.trace",
         f"wrote {WORKFLOW}: checks the reports in perf/ on each push; it only warns until you remove its line "
         "`warn-only: true`",
-        f"next: tracekit check {path}",
-        f"next: tracekit analyze {path} -o perf/run.json, then commit perf/",
+        f"next: tracekit check {shlex.quote(str(path))}",
+        f"next: tracekit analyze {shlex.quote(str(path))} -o perf/run.json, then commit perf/",
     ]
     assert tracekit("check", path).status == 0
     assert tracekit("check", samples / f"{slow}.trace").status == 1

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -55,7 +56,7 @@ def test_ctrl_c_during_start_up_shows_no_traceback(tmp_path: Path, clean: Path, 
 
 
 def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
-    command = ["sh", "-c", f"trap '' INT; exec {sys.executable} -m tracekit --version"]
+    command = ["sh", "-c", f"trap '' INT; exec {shlex.quote(sys.executable)} -m tracekit --version"]
     assert interrupted_at("tracekit.cli.dispatch", tmp_path, command).returncode == 0
 
 

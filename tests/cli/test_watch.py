@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -189,7 +190,7 @@ def test_a_recording_is_reported_on_at_once(tracekit, samples) -> None:
     assert what.endswith("no predictions")
     assert verdict.startswith("Inconclusive: the Core ML instrument recorded no events")
     assert change == "not compared: no earlier recording of embed-images on Mac Studio here"
-    assert following == f"next: tracekit analyze {samples / 'not_instrumented.trace'}"
+    assert following == f"next: tracekit analyze {shlex.quote(str(samples / 'not_instrumented.trace'))}"
 
 
 def test_an_export_without_table_of_contents_names_no_app(tracekit, samples, tmp_path: Path) -> None:
