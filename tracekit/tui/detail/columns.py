@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -39,6 +39,11 @@ class ListColumn(Column[Row]):
     """What draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
     short: Callable[[Row, int], str] | None = None
     """The text in so many cells, where it does not fit and should not just lose its middle."""
+
+
+def listed_column(column: Column[Row], **looks: Any) -> ListColumn[Row]:
+    """A column of a document as one of a list."""
+    return ListColumn(**{each.name: getattr(column, each.name) for each in fields(column)} | looks)
 
 
 WIDEST = 24
