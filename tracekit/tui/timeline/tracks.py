@@ -102,10 +102,9 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
 
 
-def passing_tracks(events: Events, rows: Sequence[Track], keep: BoolArray) -> tuple[Track, ...]:
-    """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
-    drawn = _drawn_ends(events)
-    return tuple(_track(events, drawn, row.positions[keep[events.index[row.positions]]]) for row in rows)
+def passing_track(events: Events, row: Track, keep: BoolArray) -> Track:
+    """The same row with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
+    return _track(events, _drawn_ends(events), row.positions[keep[events.index[row.positions]]])
 
 
 def _drawn_ends(events: Events) -> IntArray:
@@ -272,20 +271,28 @@ def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterMask:
-    """What a filter lets through, for some lanes."""
+    """What a filter lets through."""
 
     keep: Mapping[str, BoolArray]
     """By frame, shape (rows,) each. Strips of states are in none of the frames, and stay as they are."""
-    tracks: Mapping[str, tuple[Track, ...]]
-    """The rows of each lane with only what passes, by id; made beforehand, since they take long."""
+    tracks: dict[Track, Track]
+    """Rows with only what passes: some made beforehand, since they take long, others once they are drawn."""
+
+    def passing(self, events: Events, track: Track) -> Track | None:
+        """A row of a lane with only what passes; None where it stays as it is. O(n log n) once."""
+        if events.frame not in self.keep:
+            return None
+        if track not in self.tracks:
+            self.tracks[track] = passing_track(events, track, self.keep[events.frame])
+        return self.tracks[track]
 
 
 def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
     """What passes a filter. O(n log n)."""
     keep = {name: passing(trace, name, chosen, None) for name in EVIDENCE_FRAMES}
-    tracks = {
-        lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
-        for lane in lanes
-        if lane.events is not None and lane.events.frame in keep
-    }
-    return FilterMask(keep, tracks)
+    mask = FilterMask(keep, {})
+    for lane in lanes:
+        for track in lane.tracks:
+            if lane.events is not None:
+                mask.passing(lane.events, track)
+    return mask
