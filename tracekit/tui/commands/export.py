@@ -11,8 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import ModuleType
-
-import numpy as np
+from typing import Any
 
 from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
@@ -21,8 +20,8 @@ from tracekit.render.forms import form_for
 from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.select import NOT_YET, selected_check
 from tracekit.tui.commands.views import focused_list
-from tracekit.tui.detail.columns import Rows
-from tracekit.tui.detail.events import FIRST_SORT, EventRows
+from tracekit.tui.detail.columns import ListColumn
+from tracekit.tui.detail.events import FIRST_SORT, event_columns, event_record
 from tracekit.tui.messages import in_background
 from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EVIDENCE_FRAMES
@@ -74,17 +73,15 @@ def save_range(app: StateApp) -> None:
 
 def _row(app: StateApp) -> tuple[list[str], list[str]]:
     """Titles and texts of the row with the cursor, or of the selected event. Raises `ActionError` without one."""
-    listed = focused_list(app)
-    rows: Rows | None = listed.rows if listed is not None else None
-    row_number = listed.cursor if listed is not None else 0
-    event = app.state.selection.event
-    if listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
-        frames = np.array([EVIDENCE_FRAMES.index(event.frame)], np.int8)
-        rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
-    if rows is None or row_number >= len(rows):
+    listed, event, trace = focused_list(app), app.state.selection.event, app.state.session.trace
+    columns: Sequence[ListColumn[Any]]
+    if listed is not None and listed.cursor < len(listed.rows):
+        columns, record = listed.rows.columns, listed.rows.record(listed.cursor)
+    elif listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
+        columns, record = event_columns(trace, FIRST_SORT), event_record(trace, event)
+    else:
         raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
-    record = rows.record(row_number)
-    return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
+    return [column.title for column in columns], [plain(column.text(record)) for column in columns]
 
 
 def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rich.cells import cell_len
 
@@ -103,39 +103,32 @@ def headings(columns: Sequence[ListColumn[Any]], sort: Sort, widths: Sequence[in
     return titles
 
 
-class Rows(Protocol):
-    """What a list shows. Made again, as a value, when what it shows changes."""
-
-    @property
-    def columns(self) -> Sequence[ListColumn[Any]]:
-        """Columns from left to right."""
-
-    def __len__(self) -> int:
-        """Number of rows."""
-
-    def record(self, row: int) -> Any:
-        """What the columns make the cells of a row from."""
-
-    @property
-    def sort(self) -> Sort:
-        """What the rows are sorted by."""
-
-    @property
-    def empty(self) -> str:
-        """What to say where there are no rows."""
-
-
 Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, eq=False)
-class Records(Generic[Record]):
-    """Sorted records; see `Rows`."""
+class Rows(Generic[Record]):
+    """What a list shows. Made again, as a value, when what it shows changes."""
 
-    records: Sequence[Record]
     columns: Sequence[ListColumn[Record]]
+    """From left to right."""
     sort: Sort
     empty: str
+    """What to say where there are no rows."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def record(self, row: int) -> Record:
+        """What the columns make the cells of a row from."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Records(Rows[Record]):
+    """Sorted records."""
+
+    records: Sequence[Record]
 
     def __len__(self) -> int:
         return len(self.records)
@@ -147,7 +140,7 @@ class Records(Generic[Record]):
 
 def no_records(empty: str) -> Records[Any]:
     """Nothing to list, and why."""
-    return Records((), (), Sort("", descending=False), empty)
+    return Records((), Sort("", descending=False), empty, ())
 
 
 def records_of(
@@ -160,7 +153,7 @@ def records_of(
     column = columns[titles.index(sort.column)]
     if column.ordered:
         records = sort_records(records, partial(sort_value, column), descending=sort.descending)
-    return Records(records, [_fit_width(column, records) for column in columns], sort, empty)
+    return Records([_fit_width(column, records) for column in columns], sort, empty, records)
 
 
 def sort_value(column: ListColumn[Record], record: Record) -> Any:

@@ -97,7 +97,7 @@ class TextPane(DetailPane):
             self.focus_target().scroll_home(animate=False)
 
 
-Made = TypeVar("Made", bound=Rows)
+Made = TypeVar("Made", bound=Rows[Any])
 
 _MIN_HEADING_WIDTH = 30
 """Cells for which the line above a list is written at least: while it is not laid out, it has none."""
