@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, fade_letters, letters_of_track
@@ -80,7 +80,7 @@ def test_what_goes_on_out_of_view_has_no_end_there(drawn) -> None:
 def test_narrow_intervals_have_their_letter_or_the_sign_for_little(drawn) -> None:
     # 20, 16 and 0 of 50 ns.
     assert text(drawn((0, 20, L), (100, 16, L), (200, 0, L), (300, 25, P))) == "L : : P" + " " * 13
-    assert LITTLE not in {look.letter for look in LOOKS.values()}
+    assert LITTLE not in {category.letter for category in Category}
 
 
 def test_the_letter_is_that_of_the_narrow_category_that_covers_most(drawn) -> None:
