@@ -19,11 +19,10 @@ from tracekit.recording import Progress
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
-from tracekit.tui.action import Action, ActionError
 from tracekit.tui.commands import views
-from tracekit.tui.keys import Scope, Section, bindings
+from tracekit.tui.keys import Action, ActionError, Scope, Section, bindings
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
-from tracekit.tui.palette import ACTIONS, action_by_id
+from tracekit.tui.palette import ACTIONS, ACTIONS_BY_ID
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
@@ -75,7 +74,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def action_run(self, identity: str) -> None:
         """Run an action of the table."""
-        action = action_by_id(identity)
+        action = ACTIONS_BY_ID[identity]
         if self.is_open:
             self.browse.say("")
         if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
@@ -95,7 +94,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Before a recording is open, only what needs none can be done."""
         if action != "run" or self.is_open:
             return True
-        return action_by_id(str(parameters[0])).early
+        return ACTIONS_BY_ID[str(parameters[0])].early
 
     def on_zoom_wanted(self) -> None:
         """Zoom to the selection."""
