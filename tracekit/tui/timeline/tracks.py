@@ -202,15 +202,15 @@ def step(events: Events, position: int, forward: bool, chosen: BoolArray | None 
     return position + 1 + int(ahead[0]) if forward else int(ahead[-1])
 
 
-def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
-    """The start or end of an interval nearest to a time and at most `within_ns` away; None where there is none."""
-    if not len(events):
-        return None
+def snapped(events: Events | None, time_ns: int, within_ns: int) -> int:
+    """The start or end of an interval nearest to a time and at most `within_ns` away; the time itself without one."""
+    if events is None or not len(events):
+        return time_ns
     # Of those equally near, a start comes before an end, and the earlier one first.
     times = np.concatenate((events.starts, np.sort(events.ends)))
     away = np.abs(times - time_ns)
     nearest_of_all = int(away.argmin())
-    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else None
+    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else time_ns
 
 
 DEPTH_LIMIT = 4
