@@ -30,7 +30,6 @@ from tracekit.tui.viewport import column_of, time_of
 NARROW = 100
 """Width below which titles of lanes get less room."""
 _GUTTERS = (17, 24)
-_NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Renderer:
         self._pictured: object = None
         """The view of which pictures and values are kept."""
         self._filter_mask: FilterMask | None = None
-        self.arrangement = _NO_ARRANGEMENT
+        self.arrangement = Arrangement((), 0, 0, 0, {}, {})
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
