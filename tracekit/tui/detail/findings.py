@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.cells import cell_len
-from textual import events
 from textual.message import Message
 from textual.widgets import Static
 
@@ -331,6 +330,6 @@ class FindingsPane(ListPane[CheckRows]):
         report = state.session.report
         return str(report.summary.findings) if report is not None else "…"
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Give what was seen more room where there is."""
-        self.query_one(Static).styles.height = 2 if event.size.height >= _ROOMY else 1
+        self.query_one(Static).styles.height = 2 if self.outer_size.height >= _ROOMY else 1
