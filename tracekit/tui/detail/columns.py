@@ -63,15 +63,15 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
-    def total_width() -> int:
-        light = any(columns[at].drop > WEIGHTY for at in shown)
-        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * light) for at in shown)
+    def needed_width(*, in_full: bool) -> int:
+        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * in_full) for at in shown)
         return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
-    while total_width() > width and any(columns[at].drop for at in shown):
+    while any(columns[at].drop for at in shown):
+        if needed_width(in_full=any(columns[at].drop > WEIGHTY for at in shown)) <= width:
+            break
         shown.remove(max(shown, key=lambda at: columns[at].drop))
-    needed_width = sum(columns[at].width or columns[at].min_width for at in shown)
-    spare = max(width - 1 - needed_width - GAP * max(len(shown) - 1, 0), 0)
+    spare = max(width - needed_width(in_full=False), 0)
     widths = [0] * len(columns)
     for at in shown:
         column = columns[at]
