@@ -6,6 +6,7 @@ import gc
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from threading import Event
 
 from rich.console import RenderableType
@@ -14,7 +15,7 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.arrays import BoolArray
 from tracekit.errors import TracekitError
-from tracekit.lanes.lanes import Grouping
+from tracekit.lanes.lanes import Grouping, main_thread
 from tracekit.recording import Progress
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
@@ -29,7 +30,7 @@ from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
 from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, timeline_lanes, with_tracks
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""
@@ -144,16 +145,14 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.push_screen(BrowseScreen(len(self.viewed.paths), monochrome=self.no_color))
         self.push_screen(OpeningScreen(" and ".join(self.viewed.paths)))
         if self._signals is not None:
-            self.set_interval(_SIGNALS_S, self._leave_at_signal)
+            self.set_interval(_SIGNALS_S, partial(self._leave_at_signal, self._signals))
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
-    def _leave_at_signal(self) -> None:
-        if self._signals is None:
-            return
+    def _leave_at_signal(self, signals: StopSignals) -> None:
         if terminal_is_gone():
             # Where it controls no session, or the signal is ignored, none reports it.
-            self._signals.take(signal.SIGHUP, None)
-        if self._signals.new():
+            signals.take(signal.SIGHUP, None)
+        if signals.new():
             self.leave()
 
     def _open(self) -> None:
@@ -191,7 +190,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             judged = opening.judge_session(session)
             reports.append(judged)
             # The checks have read the call stacks by now.
-            thread = main_thread_lanes(judged.whole_trace)
+            thread = with_tracks(main_thread(judged.whole_trace))
             self.call_later(self.show_report, index, judged, evidence_masks(judged.trace, judged.evidence), thread)
         if len(reports) > 1:
             go_on()

@@ -179,19 +179,17 @@ class Renderer:
             for of_lane in all_of
         ]
 
-        def arrangement_from(first: int) -> Arrangement:
-            return arrange(
-                self.lanes.lanes,
-                rows,
-                self._height,
-                self.columns,
-                first,
-                reached=reached,
-                expanded=expanded_lanes,
-                strips=strips,
-                levels=not self._monochrome,
-            )
-
+        arrangement_from = partial(
+            arrange,
+            self.lanes.lanes,
+            rows,
+            self._height,
+            self.columns,
+            reached=reached,
+            expanded=expanded_lanes,
+            strips=strips,
+            levels=not self._monochrome,
+        )
         arrangement = arrangement_from(top)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)

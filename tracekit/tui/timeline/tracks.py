@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events, LaneRows, position_of, stack
-from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
+from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import EVIDENCE_FRAMES, EventFilter, EventRef
@@ -251,15 +251,11 @@ class Lanes:
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    return _with_tracks(lanes_of(trace, grouping))
+    return with_tracks(lanes_of(trace, grouping))
 
 
-def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
-    """The lane of the main thread, or none; see `tracekit.lanes.lanes.main_thread`."""
-    return _with_tracks(main_thread(trace))
-
-
-def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+def with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+    """The lanes, with their intervals in rows. O(n log n)."""
     return tuple(
         TimelineLane(
             **{field.name: getattr(lane, field.name) for field in fields(LaneRows)},
