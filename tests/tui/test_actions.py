@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.trace.instruments.catalogue import CONTEXT
 from tracekit.tui.app import ViewApp
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.keys import Scope, Section, bindings, key_signs
-from tracekit.tui.palette import ACTIONS, ActionCommands, action_by_id
+from tracekit.tui.palette import ACTIONS, ACTIONS_BY_ID, ActionCommands
 from tracekit.tui.screens.browse import PANES
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
@@ -50,11 +50,10 @@ def test_every_action_is_in_the_help_exactly_once() -> None:
 
 def test_every_look_on_the_lanes_is_in_the_help() -> None:
     text = rendered(help_text(PALETTES[True], ACTIONS)).partition("On the lanes")[2]
-    for look in LOOKS.values():
+    for look in Category:
         assert f" {look.letter} " in text
         assert f"{look.title}\n" in "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
-    assert set(LOOKS) == set(Category)
-    assert len({look.letter for look in LOOKS.values()}) == len(LOOKS)
+    assert len({look.letter for look in Category}) == len(Category)
 
 
 @pytest.mark.parametrize("letters", [False, True])
@@ -66,7 +65,7 @@ def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
     assert ("▁ ▄ █" in lines) == ("╌╌╌" in text) == (not letters)
     # A state that has no look of its own, as `Unknown`, is drawn as any other event.
     assert all("unknown" not in context.strip.colors for context in CONTEXT if context.strip is not None)
-    assert "unknown state" in LOOKS[Category.OTHER].title
+    assert "unknown state" in Category.OTHER.title
 
 
 def test_the_page_tells_the_signs_that_stand_for_colors() -> None:
@@ -74,7 +73,7 @@ def test_the_page_tells_the_signs_that_stand_for_colors() -> None:
     section = page.partition("With `NO_COLOR` set")[2].partition("\n## ")[0]
     signs = [sign for sign, _ in LETTER_SIGNS if not sign.isalpha()]
     assert len(signs) > 3
-    assert [sign for sign in (*signs, LOOKS[Category.FADED].letter) if f"`{sign}`" not in section] == []
+    assert [sign for sign in (*signs, Category.FADED.letter) if f"`{sign}`" not in section] == []
 
 
 def test_every_action_is_in_the_palette_exactly_once() -> None:
@@ -129,9 +128,9 @@ def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
 def test_every_pane_has_an_action() -> None:
     assert len(PANES) >= 3
     for pane in PANES:
-        assert action_by_id(f"pane_{pane.PANE}").title == pane.TITLE
+        assert ACTIONS_BY_ID[f"pane_{pane.PANE}"].title == pane.TITLE
 
 
 def test_an_unknown_action_is_no_action() -> None:
     with pytest.raises(KeyError):
-        action_by_id("fly")
+        ACTIONS_BY_ID["fly"]

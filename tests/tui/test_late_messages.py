@@ -10,7 +10,7 @@ from tracekit.tui.detail.columns import ListColumn, column_widths, model_column
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import RangeSelected, ViewMoved
-from tracekit.tui.palette import action_by_id
+from tracekit.tui.palette import ACTIONS_BY_ID
 from tracekit.tui.state import NOTHING
 from tracekit.tui.viewport import Span, Viewport
 
@@ -64,7 +64,7 @@ async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(scre
 
 
 async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
-    action_by_id("palette").run(screen.app)
+    ACTIONS_BY_ID["palette"].run(screen.app)
     await screen.pilot.pause()
     palette = screen.app.screen
     search = palette._gather_commands("zoom")

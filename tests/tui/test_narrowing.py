@@ -16,7 +16,7 @@ from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.glyphs import Ink, Picture, fade
 from tracekit.tui.timeline.monochrome import fade_letters
-from tracekit.tui.timeline.tracks import passing_tracks, tracks
+from tracekit.tui.timeline.tracks import passing_track, tracks
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of
 
@@ -99,7 +99,7 @@ def test_what_is_chosen_stays_and_the_rest_fades() -> None:
 def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
     events = make_events((0, 100), (10, 20), (50, 20), (200, 10))
     rows = tracks(events, 4)
-    kept = passing_tracks(events, rows, np.array([False, True, False, True]))
+    kept = [passing_track(events, row, np.array([False, True, False, True])) for row in rows]
     assert [row.positions.tolist() for row in rows] == [[0, 3], [1, 2]]
     assert [row.positions.tolist() for row in kept] == [[3], [1]]
     assert kept[0].total.until(np.array([150, 205])).tolist() == [0, 5]

@@ -18,10 +18,19 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.tui.app import ViewApp
 from tracekit.tui.opening import Viewed
-from tracekit.tui.sixteen import COLORS
 from tracekit.tui.terminal import has_sixteen_colors
 from tracekit.tui.text import GROUP_CATEGORIES
-from tracekit.tui.theme import DARK, LIGHT, PALETTES, SIXTEEN, palette_of, remember_theme, remembered_theme, theme_file
+from tracekit.tui.theme import (
+    DARK,
+    LIGHT,
+    PALETTES,
+    SIXTEEN,
+    SIXTEEN_COLORS,
+    palette_of,
+    remember_theme,
+    remembered_theme,
+    theme_file,
+)
 from tracekit.tui.timeline.widget import Timeline
 
 LEAST_DISTANCE = 15
@@ -230,7 +239,7 @@ def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(dar
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-@pytest.mark.parametrize("shown", [COLORS, XTERM], ids=["VGA", "xterm"])
+@pytest.mark.parametrize("shown", [SIXTEEN_COLORS, XTERM], ids=["VGA", "xterm"])
 def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(shown, dark) -> None:
     palette = SIXTEEN[dark]
 
@@ -267,7 +276,7 @@ def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, s
         assert palette_of(screen.app.current_theme) is SIXTEEN[False]
 
     run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
-    assert told <= set(COLORS)
+    assert told <= set(SIXTEEN_COLORS)
     assert len(told) > 5
 
 

@@ -161,7 +161,7 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
     await screen.press("8", "u")
     pane = screen.app.browse.query_one(ComparePane)
     rows = pane.make(replace(screen.state, measure=Measure.COUNT))
-    pane._state = screen.state
+    pane.state = screen.state
     checked = 0
     for place, row in enumerate(rows.records):
         if row.before is None or row.warm:

@@ -44,21 +44,23 @@ OPERATIONS, PHASES = 8, 14
 class EventRow:
     """A line of the aggregation: a row, or the warm part of one."""
 
-    model: str | None
+    source: AggregationRow
     event: str
-    lane: str
     statistics: Statistics
-    resolution_ns: int
-    """How exactly begin and end are known."""
+
+    @property
+    def resolution_ns(self) -> int:
+        """How exactly begin and end are known."""
+        return self.source.resolution_ns
 
 
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
     """The line of a row and, where some of its predictions were warm and some not, the line of the warm ones."""
     event = f"{row.label}{STAGE}" if row.level == Level.SUB else row.label
-    first = EventRow(row.model, event, row.lane, row.statistics, row.resolution_ns)
+    first = EventRow(row, event, row.statistics)
     if row.warm is None or row.warm.count == row.statistics.count:
         return (first,)
-    return (first, EventRow(row.model, f"{event}{WARM}", row.lane, row.warm, row.resolution_ns))
+    return (first, EventRow(row, f"{event}{WARM}", row.warm))
 
 
 def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
@@ -66,7 +68,7 @@ def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
     drops = {"mean": 1, "min": 9, "p50": 7, "p90": 10, "p95": 4, "p99": 8, "max": 5, "stdev": 11}
     covered = any(row.statistics.elapsed_ns != row.statistics.total_ns for row in rows)
     return (
-        words("lane", lambda row: lane_title(row.lane), drop=6),
+        words("lane", lambda row: lane_title(row.source.lane), drop=6),
         numbers("count", lambda row: row.statistics.count),
         durations("sum", lambda row: row.statistics.total_ns, drop=2),
         *([elapsed(ELAPSED, lambda row: row.statistics, drop=3)] if covered else ()),
@@ -79,7 +81,7 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     by_model = grouped((row.model, line) for row in aggregation for line in event_rows(row))
     rows = [row for of_model in by_model.values() for row in of_model]
     columns: tuple[Column[EventRow], ...] = (
-        names("model", lambda row: row.model, "unattributed", drop=1, heading=True),
+        names("model", lambda row: row.source.model, "unattributed", drop=1, heading=True),
         words("event", lambda row: row.event),
         *event_columns(rows),
     )

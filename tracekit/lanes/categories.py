@@ -2,82 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum, auto
+from enum import IntEnum
+from typing import Self
 
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 
 class Category(IntEnum):
-    """What is distinguished at a glance. Values are codes in arrays."""
-
-    OTHER = 0
-    LOAD = auto()
-    LOAD_CACHED = auto()
-    COMPILE = auto()
-    PREDICTION = auto()
-    VALIDATION = auto()
-    INPUT_COPY = auto()
-    CAST = auto()
-    OUTPUT = auto()
-    ANE_COPY = auto()
-    CPU = auto()
-    GPU = auto()
-    ANE = auto()
-    MPS = auto()
-    APP = auto()
-    FOREIGN = auto()
-    GOOD = auto()
-    FAIR = auto()
-    SERIOUS = auto()
-    CRITICAL = auto()
-    LOW = auto()
-    MEDIUM = auto()
-    HIGH = auto()
-    FADED = auto()
-    INFERRED = auto()
-    PHASE = auto()
-    OPERATION = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A category in words and in one letter."""
+    """What is distinguished at a glance: its code in arrays, its letter, and its words."""
 
     letter: str
     title: str
 
+    def __new__(cls, code: int, letter: str = "", title: str = "") -> Self:
+        """A member; or, with its code alone, the one that has it."""
+        member = int.__new__(cls, code)
+        member._value_, member.letter, member.title = code, letter, title
+        return member
 
-LOOKS: dict[Category, Look] = {
-    Category.OTHER: Look("o", "other event or unknown state"),
-    Category.LOAD: Look("L", "load"),
-    Category.LOAD_CACHED: Look("l", "load (cached)"),
-    Category.COMPILE: Look("K", "compilation"),
-    Category.PREDICTION: Look("P", "prediction"),
-    Category.VALIDATION: Look("v", "input validation"),
-    Category.INPUT_COPY: Look("i", "input copy"),
-    Category.CAST: Look("c", "data cast"),
-    Category.OUTPUT: Look("t", "output transformation"),
-    Category.ANE_COPY: Look("n", "Neural Engine data copy"),
-    Category.CPU: Look("C", DEVICE_NAMES[Device.CPU]),
-    Category.GPU: Look("G", DEVICE_NAMES[Device.GPU]),
-    Category.ANE: Look("N", DEVICE_NAMES[Device.ANE]),
-    Category.MPS: Look("M", "MPS graph"),
-    Category.APP: Look("a", "work not attributed to a model"),
-    Category.FOREIGN: Look("x", "other processes"),
-    Category.GOOD: Look("-", "nominal"),
-    Category.FAIR: Look("f", "fair"),
-    Category.SERIOUS: Look("S", "serious"),
-    Category.CRITICAL: Look("!", "critical"),
-    Category.LOW: Look("_", "low level"),
-    Category.MEDIUM: Look("=", "medium level"),
-    Category.HIGH: Look("^", "high level"),
-    Category.FADED: Look("·", "filtered out"),
-    Category.INFERRED: Look("~", "call inferred from call stacks or hardware rows"),
-    Category.PHASE: Look("r", "phase of a runtime"),
-    Category.OPERATION: Look("u", "operation of the app"),
-}
+    OTHER = 0, "o", "other event or unknown state"
+    LOAD = 1, "L", "load"
+    LOAD_CACHED = 2, "l", "load (cached)"
+    COMPILE = 3, "K", "compilation"
+    PREDICTION = 4, "P", "prediction"
+    VALIDATION = 5, "v", "input validation"
+    INPUT_COPY = 6, "i", "input copy"
+    CAST = 7, "c", "data cast"
+    OUTPUT = 8, "t", "output transformation"
+    ANE_COPY = 9, "n", "Neural Engine data copy"
+    CPU = 10, "C", DEVICE_NAMES[Device.CPU]
+    GPU = 11, "G", DEVICE_NAMES[Device.GPU]
+    ANE = 12, "N", DEVICE_NAMES[Device.ANE]
+    MPS = 13, "M", "MPS graph"
+    APP = 14, "a", "work not attributed to a model"
+    FOREIGN = 15, "x", "other processes"
+    GOOD = 16, "-", "nominal"
+    FAIR = 17, "f", "fair"
+    SERIOUS = 18, "S", "serious"
+    CRITICAL = 19, "!", "critical"
+    LOW = 20, "_", "low level"
+    MEDIUM = 21, "=", "medium level"
+    HIGH = 22, "^", "high level"
+    FADED = 23, "·", "filtered out"
+    INFERRED = 24, "~", "call inferred from call stacks or hardware rows"
+    PHASE = 25, "r", "phase of a runtime"
+    OPERATION = 26, "u", "operation of the app"
+
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
 """What fills a bar of what was not recorded itself, so that more than its color differs; pages outline such bars."""

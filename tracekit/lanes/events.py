@@ -78,8 +78,20 @@ def state_events(
     name: str, frame: pd.DataFrame, categories: CodeArray, labels: CodeArray, texts: tuple[str, ...]
 ) -> Events:
     """All rows of a context frame, which name no model."""
-    none = np.full(len(frame), -1, np.int32)
-    return Events(name, np.arange(len(frame)), *_times(frame), categories, labels, texts, none, ())
+    return events_without_models(name, np.arange(len(frame)), *_times(frame), categories, labels, texts)
+
+
+def events_without_models(
+    frame: str,
+    index: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+    categories: CodeArray,
+    labels: CodeArray,
+    texts: tuple[str, ...],
+) -> Events:
+    """Intervals of rows that name no model."""
+    return Events(frame, index, starts, ends, categories, labels, texts, np.full(len(starts), -1, np.int32), ())
 
 
 def category_codes(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]:

@@ -13,7 +13,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, LaneRows, category_codes, rows_by
+from tracekit.lanes.events import Events, LaneRows, category_codes, events_without_models, rows_by
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.collect import group_ids
@@ -137,17 +137,9 @@ def _levels(trace: Trace, frame: pd.DataFrame) -> Events:
     texts, labels = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
     share = sizes / peak
     colors = np.where(share >= _HIGH, Category.HIGH, np.where(share >= _MEDIUM, Category.MEDIUM, Category.LOW))
-    return Events(
-        MEMORY,
-        frame.index.to_numpy(np.int64)[begins],
-        starts,
-        np.append(starts[1:], end),
-        colors.astype(np.int8),
-        labels.astype(np.int32),
-        tuple(map(str, texts)),
-        np.full(len(starts), -1, np.int32),
-        (),
-    )
+    index, ends = frame.index.to_numpy(np.int64)[begins], np.append(starts[1:], end)
+    codes = labels.astype(np.int32)
+    return events_without_models(MEMORY, index, starts, ends, colors.astype(np.int8), codes, tuple(map(str, texts)))
 
 
 OPERATIONS: Final = "Operations"
@@ -195,15 +187,6 @@ def _events(frame: pd.DataFrame, rows: IntArray, end_ns: int) -> Events:
         label = columns[0][1][name] if name >= 0 else ""
         label += "" if words in (OPERATION, UNKNOWN) or words == label.casefold() else f" ({words})"
         texts.append(f"{label}, no end recorded" if columns[2][1][form] == OPEN else label)
-    none = np.full(len(frame), -1, np.int32)
-    return Events(
-        PHASES,
-        rows,
-        frame["start_ns"].to_numpy(),
-        ends_of(frame, end_ns),
-        np.where(is_app, Category.OPERATION, Category.PHASE).astype(np.int8),
-        labels.astype(np.int32),
-        tuple(texts),
-        none,
-        (),
-    )
+    starts, ends = frame["start_ns"].to_numpy(), ends_of(frame, end_ns)
+    colors = np.where(is_app, Category.OPERATION, Category.PHASE).astype(np.int8)
+    return events_without_models(PHASES, rows, starts, ends, colors, labels.astype(np.int32), tuple(texts))

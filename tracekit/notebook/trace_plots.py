@@ -14,7 +14,7 @@ from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
 from tracekit.errors import UsageError, import_extra, unknown
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
 from tracekit.render.html import page_colors
 from tracekit.report.build import build_report
@@ -234,7 +234,7 @@ class _Placed:
         starts, ends = lane.starts[inside], lane.ends[inside]
         short = ends - starts < pixel
         columns = ((starts - low) // pixel).astype(np.int64)
-        keys = (columns * len(LOOKS) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
+        keys = (columns * len(Category) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
         kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
         left, right = starts[kept] / 1e9, np.maximum(ends[kept], starts[kept] + pixel) / 1e9
         middle = self.top + (self.rows[inside][kept] + 0.5) * self.height / max(lane.depth, 1)
@@ -263,7 +263,7 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
-    colors = np.array([color_of(f"c-{category.name.lower().replace('_', '-')}") for category in LOOKS])
+    colors = np.array([color_of(f"c-{category.name.lower().replace('_', '-')}") for category in Category])
     used = sorted({int(code) for lane in lanes for code in np.unique(lane.lane.categories)})
     # The edges keep bars visible that are narrower than a pixel of the picture.
     bars = axes.add_collection(PolyCollection([], linewidths=0.5, edgecolors="face", gid="intervals"), autolim=False)
@@ -297,4 +297,4 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
             place = (0.005, placed.top + placed.height / 2)
             look: dict[str, Any] = {"fontsize": 8, "color": color_of("dim"), "va": "center"}
             axes.annotate(placed.lane.words, place, xycoords=("axes fraction", "data"), **look)
-    legend(axes, handles=[Patch(color=colors[code], label=LOOKS[Category(code)].title) for code in used])
+    legend(axes, handles=[Patch(color=colors[code], label=Category(code).title) for code in used])

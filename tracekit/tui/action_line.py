@@ -57,9 +57,7 @@ class FooterKey(NamedTuple):
 
 
 ALWAYS = tuple(
-    FooterKey(key_signs(shortcut).split("  ")[0], shortcut.title, shortcut.id)
-    for shortcut in SHORTCUTS.values()
-    if shortcut.footer and shortcut.early
+    FooterKey(key_signs(SHORTCUTS[name]).split("  ")[0], SHORTCUTS[name].title, name) for name in ("help", "quit")
 )
 
 

@@ -6,6 +6,7 @@ import gc
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from threading import Event
 
 from rich.console import RenderableType
@@ -14,23 +15,22 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.arrays import BoolArray
 from tracekit.errors import TracekitError
-from tracekit.lanes.lanes import Grouping
+from tracekit.lanes.lanes import Grouping, main_thread
 from tracekit.recording import Progress
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
-from tracekit.tui.action import Action, ActionError
 from tracekit.tui.commands import views
-from tracekit.tui.keys import Scope, Section, bindings
+from tracekit.tui.keys import Action, ActionError, Scope, Section, bindings
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
-from tracekit.tui.palette import ACTIONS, action_by_id
+from tracekit.tui.palette import ACTIONS, ACTIONS_BY_ID
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
 from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
-from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, timeline_lanes, with_tracks
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""
@@ -75,7 +75,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def action_run(self, identity: str) -> None:
         """Run an action of the table."""
-        action = action_by_id(identity)
+        action = ACTIONS_BY_ID[identity]
         if self.is_open:
             self.browse.say("")
         if action.section is Section.COMPARE and len(self.viewed.paths) < 2:
@@ -95,7 +95,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         """Before a recording is open, only what needs none can be done."""
         if action != "run" or self.is_open:
             return True
-        return action_by_id(str(parameters[0])).early
+        return ACTIONS_BY_ID[str(parameters[0])].early
 
     def on_zoom_wanted(self) -> None:
         """Zoom to the selection."""
@@ -145,16 +145,14 @@ class ViewApp(StateApp, inherit_bindings=False):
         self.push_screen(BrowseScreen(len(self.viewed.paths), monochrome=self.no_color))
         self.push_screen(OpeningScreen(" and ".join(self.viewed.paths)))
         if self._signals is not None:
-            self.set_interval(_SIGNALS_S, self._leave_at_signal)
+            self.set_interval(_SIGNALS_S, partial(self._leave_at_signal, self._signals))
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
-    def _leave_at_signal(self) -> None:
-        if self._signals is None:
-            return
+    def _leave_at_signal(self, signals: StopSignals) -> None:
         if terminal_is_gone():
             # Where it controls no session, or the signal is ignored, none reports it.
-            self._signals.take(signal.SIGHUP, None)
-        if self._signals.new():
+            signals.take(signal.SIGHUP, None)
+        if signals.new():
             self.leave()
 
     def _open(self) -> None:
@@ -192,7 +190,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             judged = opening.judge_session(session)
             reports.append(judged)
             # The checks have read the call stacks by now.
-            thread = main_thread_lanes(judged.whole_trace)
+            thread = with_tracks(main_thread(judged.whole_trace))
             self.call_later(self.show_report, index, judged, evidence_masks(judged.trace, judged.evidence), thread)
         if len(reports) > 1:
             go_on()

@@ -20,9 +20,6 @@ from tracekit.tui.state import State
 from tracekit.tui.text import Drawn
 from tracekit.tui.theme import Palette, palette_of
 
-_NOTHING = "Nothing selected."
-_HOW_TO_SELECT = "Click an event, or press n for the next event in the lane. ? shows all keys."
-
 
 def inspector_group(state: State, palette: Palette, *, monochrome: bool, events: bool) -> Group:
     """About the selection, and below it about the range. What was asked for last stands first. `events`: whether there
@@ -59,8 +56,9 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
     if state.range is not None:
         blocks += range_blocks(state, state.range, state.ends)
     summary = session.report.summary if session.report is not None else None
-    nothing = _NOTHING if summary is None or summary.evaluated else summary.verdict
-    return Group(*(blocks or [Text(f"{nothing}\n\n{_HOW_TO_SELECT if events else NO_EVENTS}", "dim")]))
+    nothing = "Nothing selected." if summary is None or summary.evaluated else summary.verdict
+    how = "Click an event, or press n for the next event in the lane. ? shows all keys." if events else NO_EVENTS
+    return Group(*(blocks or [Text(f"{nothing}\n\n{how}", "dim")]))
 
 
 class Inspector(VerticalScroll, can_focus=True):

@@ -1,12 +1,16 @@
-"""The keys of every action of the terminal UI, as data. Widgets read their bindings here and know no action.
+"""What an action of the terminal UI is, and the keys of every one, as data.
 
-A key is changed here. `tracekit.tui.commands` says what an action does.
+Widgets read their bindings here and know no action. A key is changed here; `tracekit.tui.commands` says what an action
+does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 from textual.binding import Binding, BindingType
 from textual.keys import format_key
@@ -41,12 +45,11 @@ class Shortcut:
 
     id: str
     keys: tuple[str, ...]
-    """Keys as Textual names them; the first is the one that the footer shows."""
+    """Keys as Textual names them; where there is room for one alone, it is the first."""
     title: str
     """Two or three words."""
     section: Section
     scope: Scope = Scope.APP
-    footer: bool = False
     early: bool = False
     """Whether it can be done before a recording is open."""
 
@@ -54,8 +57,8 @@ class Shortcut:
 SHORTCUTS: dict[str, Shortcut] = {
     shortcut.id: shortcut
     for shortcut in (
-        Shortcut("zoom_in", ("w", "plus", "equals_sign"), "Zoom in", Section.MOVE, footer=True),
-        Shortcut("zoom_out", ("s", "minus"), "Zoom out", Section.MOVE, footer=True),
+        Shortcut("zoom_in", ("w", "plus", "equals_sign"), "Zoom in", Section.MOVE),
+        Shortcut("zoom_out", ("s", "minus"), "Zoom out", Section.MOVE),
         Shortcut("pan_left", ("a", "left", "h"), "Pan left", Section.MOVE),
         Shortcut("pan_right", ("d", "right", "l"), "Pan right", Section.MOVE),
         Shortcut("lane_up", ("up", "k"), "Lane above", Section.MOVE, Scope.TIMELINE),
@@ -64,12 +67,12 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("fit_selection", ("f",), "Fit selection", Section.MOVE),
         Shortcut("back", ("left_square_bracket",), "Back", Section.MOVE),
         Shortcut("forward", ("right_square_bracket",), "Forward", Section.MOVE),
-        Shortcut("next_event", ("n",), "Next event", Section.SELECT, footer=True),
+        Shortcut("next_event", ("n",), "Next event", Section.SELECT),
         Shortcut("previous_event", ("N", "p"), "Previous event", Section.SELECT),
         Shortcut("next_slow", ("e",), "Next slow event", Section.SELECT),
         Shortcut("previous_slow", ("E",), "Previous slow event", Section.SELECT),
         Shortcut("select_here", ("enter",), "Select", Section.SELECT, Scope.TIMELINE),
-        Shortcut("mark", ("v",), "Mark range", Section.SELECT, footer=True),
+        Shortcut("mark", ("v",), "Mark range", Section.SELECT),
         Shortcut("range_of_event", ("V",), "Range from event", Section.SELECT),
         Shortcut("clear", ("escape",), "Clear", Section.SELECT),
         Shortcut("next_evidence", ("full_stop",), "Next interval", Section.SELECT),
@@ -118,24 +121,24 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("align", ("A",), "Align", Section.COMPARE),
         Shortcut("focus_next", ("tab",), "Next pane", Section.DETAIL),
         Shortcut("focus_previous", ("shift+tab",), "Previous pane", Section.DETAIL),
-        Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
+        Shortcut("grouping", ("t",), "Group by", Section.APP),
         Shortcut("maximize", ("Z",), "Maximize", Section.APP),
         Shortcut("expand", ("x",), "Expand lane", Section.APP),
         Shortcut("legend", ("L",), "Legend", Section.APP),
         Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
         Shortcut("redraw", ("ctrl+l",), "Redraw", Section.APP, early=True),
-        Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
+        Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, early=True),
         Shortcut("palette", ("ctrl+p",), "Command palette", Section.APP),
-        Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, footer=True, early=True),
+        Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, early=True),
     )
 }
-"""By id, in the order in which the footer and each section of the help screen show them."""
+"""By id, in the order in which each section of the help screen shows them."""
 
 
 def bindings(scope: Scope) -> list[BindingType]:
     """Key bindings of one scope."""
     return [
-        Binding(",".join(entry.keys), f"app.run('{entry.id}')", entry.title, show=entry.footer, id=entry.id)
+        Binding(",".join(entry.keys), f"app.run('{entry.id}')", entry.title, id=entry.id)
         for entry in SHORTCUTS.values()
         if entry.scope is scope
     ]
@@ -148,3 +151,32 @@ _KEY_WORDS = {"enter": "enter", "pageup": "page up", "pagedown": "page down"}
 def key_signs(shortcut: Shortcut) -> str:
     """Keys as they stand on a keyboard: `w + =`."""
     return "  ".join(_KEY_WORDS.get(key) or format_key(key) for key in shortcut.keys)
+
+
+class ActionError(Exception):
+    """An action cannot do anything here; the text says why, or what to do, on the status line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action(Shortcut):
+    """One thing that the user can do."""
+
+    help: str
+    """One sentence."""
+    run: Callable[[Any], None]
+    """Does it, given the app: a `StateApp`, of which screens that list actions know nothing."""
+
+
+def action_of(identity: str, sentence: str, run: Callable[[Any], None]) -> Action:
+    """What the shortcut of that id does, and the sentence that says so."""
+    return Action(**asdict(SHORTCUTS[identity]), help=sentence, run=run)
+
+
+def action(identity: str) -> Callable[[Callable[[Any], None]], Action]:
+    """Makes a function what the shortcut of that id does. The first paragraph of its docstring is the help."""
+
+    def make_action(run: Callable[[Any], None]) -> Action:
+        sentence = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        return action_of(identity, sentence, run)
+
+    return make_action

@@ -11,9 +11,8 @@ from functools import partial
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
-from tracekit.tui.action import Action, action
 from tracekit.tui.commands import export, find, select, views
-from tracekit.tui.keys import SHORTCUTS, key_signs
+from tracekit.tui.keys import SHORTCUTS, Action, action, key_signs
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.small import Modal
 from tracekit.tui.state_app import StateApp
@@ -31,19 +30,14 @@ def show_palette(app: StateApp) -> None:
     app.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
 
 
-_BY_ID = {
+ACTIONS_BY_ID = {
     value.id: value
     for names in (globals(), *map(vars, (export, find, select, views)))
     for value in (*names.values(), *views.PANES)
     if isinstance(value, Action)
 }
-ACTIONS: tuple[Action, ...] = tuple(_BY_ID[identity] for identity in SHORTCUTS)
+ACTIONS: tuple[Action, ...] = tuple(ACTIONS_BY_ID[identity] for identity in SHORTCUTS)
 """In the order in which each section of the help screen shows them."""
-
-
-def action_by_id(identity: str) -> Action:
-    """The action of that id. Raises KeyError."""
-    return _BY_ID[identity]
 
 
 class ActionCommands(Provider):

@@ -14,7 +14,7 @@ from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
-from tracekit.tui.timeline.tracks import edge
+from tracekit.tui.timeline.tracks import snapped
 from tracekit.tui.viewport import Span, span_between
 from tracekit.units import format_bytes
 
@@ -153,7 +153,5 @@ def range_end(state: State, events: Events | None, columns: int) -> Span:
     span = state.session.span(state.selection.event) if state.selection.event is not None else None
     if span is not None and span.start_ns <= state.cursor_ns < span.end_ns:
         return span
-    within = state.view.span_ns // columns
-    snapped = edge(events, state.cursor_ns, within) if events is not None else None
     # An instant has no length, so that a range from edge to edge is exact.
-    return Span(state.cursor_ns if snapped is None else snapped, 0)
+    return Span(snapped(events, state.cursor_ns, state.view.span_ns // columns), 0)

@@ -29,7 +29,7 @@ from tracekit.trace.filter import EVENT_FRAMES, Shown
 from tracekit.trace.frames import ends_of, is_any
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
-from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
+from tracekit.tui.viewport import Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
@@ -282,7 +282,7 @@ class State:
     """Index in `sessions` of the one that selection and detail are about."""
     origins: tuple[int, ...] = (0, 0)
     """For each recording the time that stands in one column with those of the others: 0 aligns their starts."""
-    history: History = NO_HISTORY
+    history: History = field(default_factory=History)
     grouping: Grouping = Grouping.LANES
     lane: str = "activity"
     """Id of the lane that has the cursor."""

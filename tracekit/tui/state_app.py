@@ -10,7 +10,7 @@ from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.screen import Screen
 
-from tracekit.lanes.lanes import Grouping
+from tracekit.lanes.lanes import Grouping, main_thread
 from tracekit.tui import messages
 from tracekit.tui.messages import in_background
 from tracekit.tui.opening import Viewed
@@ -19,7 +19,7 @@ from tracekit.tui.state import Area, EventRef, FindingRef, Selection, Session, S
 from tracekit.tui.terminal import Changes, TerminalCells
 from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
-from tracekit.tui.timeline.tracks import Lanes, TimelineLane, main_thread_lanes, timeline_lanes
+from tracekit.tui.timeline.tracks import Lanes, TimelineLane, timeline_lanes, with_tracks
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import History, Viewport, revealing, span_between
 
@@ -147,8 +147,8 @@ class StateApp(App[None], inherit_bindings=False):
 
         def work(session: Session) -> tuple[TimelineLane, ...]:
             # Call stacks are read by the checks, not for a lane.
-            thread = main_thread_lanes(session.whole_trace) if session.report is not None else ()
-            return (*timeline_lanes(session.trace, grouping), *thread)
+            thread = main_thread(session.whole_trace) if session.report is not None else ()
+            return (*timeline_lanes(session.trace, grouping), *with_tracks(thread))
 
         def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:
             self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(regrouped, self._lanes, strict=True))

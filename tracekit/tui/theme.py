@@ -1,6 +1,8 @@
-"""Colors, dark and light, and which is kept for the next run; those of terminals with 16 are in `sixteen.py`.
+"""Colors, dark and light, and which is kept for the next run.
 
 Categories have the colors of pages; widgets have those of Okabe and Ito, made for people with any color vision.
+Terminals with 16 colors choose how each of them looks: the tests use those of VGA, which Rich counts with, and those of
+xterm. Rich would send them the nearest of the 16, so that two of the other palettes' colors could become one.
 
 Source: M. Okabe, K. Ito, "Color Universal Design", https://jfly.uni-koeln.de/color/.
 """
@@ -15,20 +17,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rich._palettes import STANDARD_PALETTE
 from rich.style import Style
 from textual.theme import Theme
 
 from tracekit.lanes.categories import Category
 from tracekit.render.blocks import Role
 from tracekit.render.html import page_colors
-from tracekit.tui import sixteen
 
-ORANGE = "#e69f00"
-SKY = "#56b4e9"
-GREEN = "#009e73"
-YELLOW = "#f0e442"
-BLUE = "#0072b2"
-VERMILLION = "#d55e00"
+SIXTEEN_COLORS: tuple[str, ...] = tuple(STANDARD_PALETTE[number].hex for number in range(16))
+"""By number, as in the sequences of ECMA-48: the dark ones from 0, the bright ones from 8."""
+BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, LIGHT_GRAY = SIXTEEN_COLORS[:8]
+GRAY, BRIGHT_RED, BRIGHT_GREEN, BRIGHT_YELLOW, BRIGHT_BLUE, BRIGHT_MAGENTA, BRIGHT_CYAN, WHITE = SIXTEEN_COLORS[8:]
+_BRIGHT_ENOUGH_FOR_BLACK = (GREEN, YELLOW, CYAN, BRIGHT_RED, BRIGHT_MAGENTA)
+_TOO_ALIKE = {(LIGHT_GRAY, GRAY), (GRAY, LIGHT_GRAY), (RED, LIGHT_GRAY)}
+"""Text and its ground, with a contrast of about 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,58 +81,58 @@ class Palette:
 
     def text_on(self, ground: str, color: str | None) -> str:
         """The color of text, but that of plain text (as for None) where a terminal with 16 colors would hide it."""
-        return self.text if color is None or (color, ground) in sixteen.TOO_ALIKE else color
+        return self.text if color is None or (color, ground) in _TOO_ALIKE else color
 
 
 _SIXTEEN: dict[Category, tuple[str, str]] = {
-    Category.OTHER: (sixteen.LIGHT_GRAY, sixteen.BRIGHT_MAGENTA),
-    Category.LOAD: (sixteen.BRIGHT_RED, sixteen.RED),
-    Category.LOAD_CACHED: (sixteen.YELLOW, sixteen.YELLOW),
-    Category.COMPILE: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.PREDICTION: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.VALIDATION: (sixteen.BRIGHT_BLUE, sixteen.BLUE),
-    Category.INPUT_COPY: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.CAST: (sixteen.BRIGHT_GREEN, sixteen.BRIGHT_RED),
-    Category.OUTPUT: (sixteen.CYAN, sixteen.GREEN),
-    Category.ANE_COPY: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.CPU: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.GPU: (sixteen.GREEN, sixteen.GREEN),
-    Category.ANE: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.MPS: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.APP: (sixteen.BRIGHT_BLUE, sixteen.BLUE),
-    Category.FOREIGN: (sixteen.CYAN, sixteen.CYAN),
-    Category.GOOD: (sixteen.GREEN, sixteen.GREEN),
-    Category.FAIR: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
-    Category.SERIOUS: (sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    Category.CRITICAL: (sixteen.BRIGHT_RED, sixteen.RED),
-    Category.LOW: (sixteen.BRIGHT_BLUE, sixteen.CYAN),
-    Category.MEDIUM: (sixteen.BRIGHT_CYAN, sixteen.BRIGHT_BLUE),
-    Category.HIGH: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.FADED: (sixteen.GRAY, sixteen.GRAY),
-    Category.INFERRED: (sixteen.CYAN, sixteen.CYAN),
-    Category.PHASE: (sixteen.BRIGHT_GREEN, sixteen.GREEN),
-    Category.OPERATION: (sixteen.BRIGHT_YELLOW, sixteen.YELLOW),
+    Category.OTHER: (LIGHT_GRAY, BRIGHT_MAGENTA),
+    Category.LOAD: (BRIGHT_RED, RED),
+    Category.LOAD_CACHED: (YELLOW, YELLOW),
+    Category.COMPILE: (BRIGHT_GREEN, GREEN),
+    Category.PREDICTION: (BRIGHT_CYAN, BRIGHT_BLUE),
+    Category.VALIDATION: (BRIGHT_BLUE, BLUE),
+    Category.INPUT_COPY: (BRIGHT_YELLOW, YELLOW),
+    Category.CAST: (BRIGHT_GREEN, BRIGHT_RED),
+    Category.OUTPUT: (CYAN, GREEN),
+    Category.ANE_COPY: (BRIGHT_MAGENTA, MAGENTA),
+    Category.CPU: (BRIGHT_CYAN, BRIGHT_BLUE),
+    Category.GPU: (GREEN, GREEN),
+    Category.ANE: (BRIGHT_MAGENTA, MAGENTA),
+    Category.MPS: (BRIGHT_YELLOW, YELLOW),
+    Category.APP: (BRIGHT_BLUE, BLUE),
+    Category.FOREIGN: (CYAN, CYAN),
+    Category.GOOD: (GREEN, GREEN),
+    Category.FAIR: (BRIGHT_YELLOW, YELLOW),
+    Category.SERIOUS: (BRIGHT_MAGENTA, MAGENTA),
+    Category.CRITICAL: (BRIGHT_RED, RED),
+    Category.LOW: (BRIGHT_BLUE, CYAN),
+    Category.MEDIUM: (BRIGHT_CYAN, BRIGHT_BLUE),
+    Category.HIGH: (BRIGHT_GREEN, GREEN),
+    Category.FADED: (GRAY, GRAY),
+    Category.INFERRED: (CYAN, CYAN),
+    Category.PHASE: (BRIGHT_GREEN, GREEN),
+    Category.OPERATION: (BRIGHT_YELLOW, YELLOW),
 }
 """Of each category, on terminals with 16 colors, with black text on it where the theme is dark, and with white
-text where it is light, but for `BRIGHT_ENOUGH_FOR_BLACK`. Others have the colors of pages (`web/src/report.css`)."""
+text where it is light, but for `_BRIGHT_ENOUGH_FOR_BLACK`. Others have the colors of pages (`web/src/report.css`)."""
 
 _ROLES: dict[str, tuple[str, str, str, str]] = {
-    "text": ("#e4e4e4", "#1c1c1c", sixteen.WHITE, sixteen.BLACK),
-    "dim": ("#a6a6a6", "#555555", sixteen.LIGHT_GRAY, sixteen.GRAY),
-    "background": ("#121212", "#ffffff", sixteen.BLACK, sixteen.WHITE),
-    "gutter": ("#1c1c1c", "#f2f2f2", sixteen.BLACK, sixteen.WHITE),
-    "pinned": ("#262626", "#e4e4e4", sixteen.BLACK, sixteen.WHITE),
-    "cursor": ("#363636", "#d4d4d4", sixteen.GRAY, sixteen.LIGHT_GRAY),
-    "range": ("#1f3a56", "#cfe3f7", sixteen.BLUE, sixteen.BRIGHT_CYAN),
-    "finding": ("#5f1f00", "#ffd7bf", sixteen.GRAY, sixteen.BRIGHT_YELLOW),
-    "accent": ("#9cc7ff", "#0b4f9e", sixteen.BRIGHT_CYAN, sixteen.BLUE),
-    "severity": (ORANGE, "#8f3d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
-    "better": ("#5fd0ab", "#00573f", sixteen.BRIGHT_GREEN, sixteen.BLUE),
-    "worse": ("#d9a0ff", "#7a1fa2", sixteen.BRIGHT_MAGENTA, sixteen.MAGENTA),
-    "code": ("#58d1eb", "#00627d", sixteen.BRIGHT_CYAN, sixteen.BLUE),
-    "ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
-    "selected": ("#ffffff", "#000000", sixteen.WHITE, sixteen.BLACK),
-    "selected_ink": ("#000000", "#ffffff", sixteen.BLACK, sixteen.WHITE),
+    "text": ("#e4e4e4", "#1c1c1c", WHITE, BLACK),
+    "dim": ("#a6a6a6", "#555555", LIGHT_GRAY, GRAY),
+    "background": ("#121212", "#ffffff", BLACK, WHITE),
+    "gutter": ("#1c1c1c", "#f2f2f2", BLACK, WHITE),
+    "pinned": ("#262626", "#e4e4e4", BLACK, WHITE),
+    "cursor": ("#363636", "#d4d4d4", GRAY, LIGHT_GRAY),
+    "range": ("#1f3a56", "#cfe3f7", BLUE, BRIGHT_CYAN),
+    "finding": ("#5f1f00", "#ffd7bf", GRAY, BRIGHT_YELLOW),
+    "accent": ("#9cc7ff", "#0b4f9e", BRIGHT_CYAN, BLUE),
+    "severity": ("#e69f00", "#8f3d00", BRIGHT_YELLOW, RED),
+    "better": ("#5fd0ab", "#00573f", BRIGHT_GREEN, BLUE),
+    "worse": ("#d9a0ff", "#7a1fa2", BRIGHT_MAGENTA, MAGENTA),
+    "code": ("#58d1eb", "#00627d", BRIGHT_CYAN, BLUE),
+    "ink": ("#000000", "#ffffff", BLACK, WHITE),
+    "selected": ("#ffffff", "#000000", WHITE, BLACK),
+    "selected_ink": ("#000000", "#ffffff", BLACK, WHITE),
 }
 """The other fields of each palette: dark, light, and the same with 16 colors."""
 
@@ -143,8 +146,8 @@ def _palette(ground: int) -> Palette:
     categories = {category: colors[is_light] for category, colors in _SIXTEEN.items()}
     if ground in (_ON_DARK, _ON_LIGHT):
         categories = {each: of_pages[f"c-{each.name.lower().replace('_', '-')}"][not is_light] for each in Category}
-    bright = [category for category, color in categories.items() if color in sixteen.BRIGHT_ENOUGH_FOR_BLACK]
-    inks = dict.fromkeys(bright, sixteen.BLACK) if ground == _ON_WHITE else {}
+    bright = [category for category, color in categories.items() if color in _BRIGHT_ENOUGH_FOR_BLACK]
+    inks = dict.fromkeys(bright, BLACK) if ground == _ON_WHITE else {}
     return Palette(categories=categories, other_inks=inks, **{name: colors[ground] for name, colors in _ROLES.items()})
 
 
@@ -168,16 +171,16 @@ def palette_of(theme: Theme) -> Palette:
 
 
 _WIDGETS: dict[str, tuple[str, str, str, str]] = {
-    "primary": (SKY, BLUE, sixteen.BRIGHT_CYAN, sixteen.BLUE),
-    "secondary": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
-    "success": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
+    "primary": ("#56b4e9", "#0072b2", BRIGHT_CYAN, BLUE),
+    "secondary": ("#009e73", "#009e73", GREEN, GREEN),
+    "success": ("#009e73", "#009e73", GREEN, GREEN),
     "accent": _ROLES["accent"],
-    "warning": (YELLOW, "#8a6d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
-    "error": (VERMILLION, "#b34f00", sixteen.BRIGHT_RED, sixteen.RED),
+    "warning": ("#f0e442", "#8a6d00", BRIGHT_YELLOW, RED),
+    "error": ("#d55e00", "#b34f00", BRIGHT_RED, RED),
     "foreground": _ROLES["text"],
     "background": _ROLES["background"],
     "surface": _ROLES["gutter"],
-    "panel": ("#262626", "#e4e4e4", sixteen.BLUE, sixteen.LIGHT_GRAY),
+    "panel": ("#262626", "#e4e4e4", BLUE, LIGHT_GRAY),
 }
 """What Textual gives its own widgets, in the same order."""
 

@@ -134,6 +134,3 @@ class History:
     def moved(self, by_ns: int) -> History:
         """The same views of a recording that is shifted."""
         return History(tuple(v.moved(by_ns) for v in self.past), tuple(v.moved(by_ns) for v in self.future))
-
-
-NO_HISTORY = History()

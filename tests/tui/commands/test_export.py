@@ -10,7 +10,7 @@ import pytest
 
 import tracekit
 from tracekit.trace.trace import Trace
-from tracekit.tui.commands.export import NameCheck
+from tracekit.tui.commands.export import FileName
 from tracekit.tui.export import row_markdown
 from tracekit.tui.state import FindingRef, Selection
 from tracekit.tui.viewport import Span
@@ -148,8 +148,15 @@ def test_the_report_of_a_range_is_of_that_range(run_view, reload_sample, tmp_pat
 
 
 def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    check = NameCheck()
-    assert check(str(tmp_path / "new.txt")) == ""
+    parse = FileName()
+
+    def check(name: str) -> str:
+        with pytest.raises(ValueError, match=r"[.]$|overwrites") as problem:
+            parse(name)
+        return str(problem.value)
+
+    new = tmp_path / "new.txt"
+    assert parse(str(new)) == (new, False)
     folder = tmp_path / "folder.md"
     folder.mkdir()
     assert "is a folder" in check(str(folder))
@@ -158,7 +165,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     there.touch()
     assert "enter again overwrites" in check(str(there))
     assert "enter again overwrites" in check(str(there).replace("there", "./there"))
-    assert check(str(there).replace("there", "./there")) == ""
+    assert parse(str(there).replace("there", "./there")) == (there, True)
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")

@@ -12,7 +12,7 @@ from suite.cases.work_outside_model import slow_sampling
 from tests.tui.conftest import kept_judged
 from tracekit.testing import Draws, write_export
 from tracekit.tui import opening
-from tracekit.tui.palette import action_by_id
+from tracekit.tui.palette import ACTIONS_BY_ID
 from tracekit.tui.state import EventRef, FindingRef, Selection
 
 
@@ -90,7 +90,7 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
 
 
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
-    assert "before a series of steps" in action_by_id("back").help
+    assert "before a series of steps" in ACTIONS_BY_ID["back"].help
 
     async def test(screen) -> None:
         await screen.press("n", "f")

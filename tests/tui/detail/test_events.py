@@ -8,11 +8,12 @@ import pytest
 
 import tracekit
 from tracekit.api import judge, request_of
+from tracekit.documents.report_events import EventRow
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.render.blocks import plain
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.events import FIRST_SORT, event_rows
-from tracekit.tui.detail.statistics import Line, lines_of, short_event
+from tracekit.tui.detail.statistics import short_event
 from tracekit.tui.ranges import passing, ranks
 from tracekit.tui.state import EventFilter, Sort
 
@@ -71,8 +72,7 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
     ],
 )
 def test_the_ends_by_which_events_differ_survive(event, process, room, expected, reload_trace) -> None:
-    line = lines_of(judge(reload_trace, request_of(only=["reload-before-predict"])).aggregation[:1])[0]
-    named = Line(replace(line.source, process=process), replace(line.shown, event=event))
-    told = short_event(named, room)
+    row = judge(reload_trace, request_of(only=["reload-before-predict"])).aggregation[0]
+    told = short_event(EventRow(replace(row, process=process), event, row.statistics), room)
     assert len(told) <= room
     assert told == expected

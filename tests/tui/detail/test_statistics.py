@@ -25,9 +25,9 @@ async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
     activity = screen.state.session.trace.activity
     sums = activity.groupby(["label", "model"], observed=True)["duration_ns"].sum()
     best = sums.idxmax()
-    assert (rows.records[0].shown.event, rows.records[0].source.model) == best
+    assert (rows.records[0].event, rows.records[0].source.model) == best
     assert rows.records[0].source.statistics.total_ns == sums.max()
-    order = [line.shown.statistics.total_ns for line in rows.records]
+    order = [line.statistics.total_ns for line in rows.records]
     assert order == sorted(order, reverse=True)
     assert len(order) > 20
     assert "whole recording" in screen.text()
@@ -58,7 +58,7 @@ async def test_every_column_of_the_aggregation_sorts_both_ways(screen) -> None:
     assert sorted(sorted_by) == sorted(shown)
     screen.app.change(sorts={"aggregation": Sort("event", descending=False)})
     await screen.settle()
-    events = list(dict.fromkeys(line.shown.event for line in pane._rows.records))
+    events = list(dict.fromkeys(line.event for line in pane._rows.records))
     assert events[:3] == ["GPU execution", "GPU execution, backboardd (66)", "GPU Request"]
 
 
@@ -88,11 +88,11 @@ async def test_the_aggregation_of_a_range_counts_what_starts_in_it(screen) -> No
     inside = activity[(starts >= span.start_ns) & (starts < span.end_ns)]
     rows = listed(screen, AggregationPane).rows
     for label in ("Prediction", "Load (cached)"):
-        counts = [line.source.statistics.count for line in rows.records if line.shown.event == label]
+        counts = [line.source.statistics.count for line in rows.records if line.event == label]
         assert sum(counts) == (inside["label"] == label).sum() > 0
     assert "events starting in range" in screen.text()
     # Each prediction of this sample follows a load.
-    assert not [line for line in rows.records if "warm" in line.shown.event]
+    assert not [line for line in rows.records if "warm" in line.event]
 
 
 @pytest.mark.view("sharpen_8bit", size=(200, 50))

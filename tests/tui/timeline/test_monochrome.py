@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, fade_letters, letters_of_track
-from tracekit.tui.timeline.tracks import edges, passing_tracks, tracks
+from tracekit.tui.timeline.tracks import edges, passing_track, tracks
 from tracekit.tui.viewport import Viewport, column_of
 
 THOUSAND = Viewport(0, 1_000)
@@ -25,10 +25,10 @@ P, L = Category.PREDICTION, Category.LOAD
 def drawn(make_events):
     def draw(*rows, view=THOUSAND, columns=20, labels=None, keep=None):
         events = make_events(*rows, labels=labels)
-        (track,) = whole = tracks(events, 4)
+        (track,) = tracks(events, 4)
         if keep is None:
             return letters_of_track(track, track, events.label, view, columns)
-        (chosen,) = passing_tracks(events, whole, np.array(keep))
+        chosen = passing_track(events, track, np.array(keep))
         faded = letters_of_track(track, track, lambda _: "", view, columns)
         return fade_letters(faded, letters_of_track(chosen, track, events.label, view, columns))
 
@@ -80,7 +80,7 @@ def test_what_goes_on_out_of_view_has_no_end_there(drawn) -> None:
 def test_narrow_intervals_have_their_letter_or_the_sign_for_little(drawn) -> None:
     # 20, 16 and 0 of 50 ns.
     assert text(drawn((0, 20, L), (100, 16, L), (200, 0, L), (300, 25, P))) == "L : : P" + " " * 13
-    assert LITTLE not in {look.letter for look in LOOKS.values()}
+    assert LITTLE not in {category.letter for category in Category}
 
 
 def test_the_letter_is_that_of_the_narrow_category_that_covers_most(drawn) -> None:
@@ -180,7 +180,7 @@ def test_what_passes_a_filter_on_a_row_that_overlaps_is_no_dots(make_events) -> 
     """Three intervals share the only row; only the first passes, and nothing overlaps it any more."""
     events = make_events((100, 500), (150, 600), (200, 300))
     (row,) = tracks(events, 1)
-    (chosen,) = passing_tracks(events, (row,), np.array([True, False, False]))
+    chosen = passing_track(events, row, np.array([True, False, False]))
     view = Viewport(0, 1000)
     own = letters_of_track(chosen, row, str, view, 40)
     # 25 ns a column: 100 to 600 ns are columns 4 to 23.

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from tracekit.intervals import Intervals
 from tracekit.lanes.events import Events
-from tracekit.tui.timeline.tracks import Track, bars, edge, edges, hit, nearest, starting, step, tracks
+from tracekit.tui.timeline.tracks import Track, bars, edges, hit, nearest, snapped, starting, step, tracks
 from tracekit.tui.viewport import Viewport, column_of, time_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)
@@ -97,10 +97,10 @@ def test_steps_skip_what_is_not_chosen() -> None:
 
 def test_an_end_snaps_to_the_nearest_edge_within_reach() -> None:
     events = events_of([(100, 50, 1), (300, 10, 1)])
-    assert edge(events, 103, 5) == 100
-    assert edge(events, 148, 5) == 150
-    assert edge(events, 120, 5) is None
-    assert edge(events, 305, 5) in (300, 310)
+    assert snapped(events, 103, 5) == 100
+    assert snapped(events, 148, 5) == 150
+    assert snapped(events, 120, 5) == 120
+    assert snapped(events, 305, 5) in (300, 310)
 
 
 def test_an_instant_can_be_hit() -> None:

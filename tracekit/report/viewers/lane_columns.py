@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.tree import without_deeper
-from tracekit.lanes.categories import FILLINGS, LOOKS
+from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.call_sites import caller_words
 from tracekit.report.flame import MAX_LEVELS, Flame
 from tracekit.report.formatting import visible
@@ -88,7 +88,7 @@ def payload(
         "start": timeline.start_ns,
         "end": timeline.end_ns,
         "source": visible(report.recording.source),
-        "categories": [[category.name.lower(), look.title] for category, look in LOOKS.items()],
+        "categories": [[category.name.lower(), category.title] for category in Category],
         "outlined": sorted(FILLINGS),
         "texts": timeline.texts,
         "lanes": lanes,

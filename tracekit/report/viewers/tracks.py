@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import depth_profile
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
 from tracekit.report.formatting import duration, visible
 from tracekit.report.phases import inferred_facts
@@ -151,7 +151,7 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
     names, details = [], []
     for label, model, category in keys.T.tolist():
         label_and_model = [timeline.texts[code] for code in (label, model) if code >= 0]
-        title = LOOKS[Category(category)].title
+        title = Category(category).title
         names.append(texts.name(" · ".join(label_and_model) or title))
         named = (("model", timeline.texts[model]),) if model >= 0 else ()
         details.append(texts.detail((("kind", title), *named)))

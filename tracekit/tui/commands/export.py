@@ -11,18 +11,17 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import ModuleType
-
-import numpy as np
+from typing import Any
 
 from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
 from tracekit.render.forms import form_for
-from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.select import NOT_YET, selected_check
 from tracekit.tui.commands.views import focused_list
-from tracekit.tui.detail.columns import Rows
-from tracekit.tui.detail.events import FIRST_SORT, EventRows
+from tracekit.tui.detail.columns import ListColumn
+from tracekit.tui.detail.events import FIRST_SORT, event_columns, event_record
+from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.messages import in_background
 from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EVIDENCE_FRAMES
@@ -74,17 +73,15 @@ def save_range(app: StateApp) -> None:
 
 def _row(app: StateApp) -> tuple[list[str], list[str]]:
     """Titles and texts of the row with the cursor, or of the selected event. Raises `ActionError` without one."""
-    listed = focused_list(app)
-    rows: Rows | None = listed.rows if listed is not None else None
-    row_number = listed.cursor if listed is not None else 0
-    event = app.state.selection.event
-    if listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
-        frames = np.array([EVIDENCE_FRAMES.index(event.frame)], np.int8)
-        rows = EventRows(app.state.session.trace, frames, np.array([event.index]), FIRST_SORT)
-    if rows is None or row_number >= len(rows):
+    listed, event, trace = focused_list(app), app.state.selection.event, app.state.session.trace
+    columns: Sequence[ListColumn[Any]]
+    if listed is not None and listed.cursor < len(listed.rows):
+        columns, record = listed.rows.columns, listed.rows.record(listed.cursor)
+    elif listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
+        columns, record = event_columns(trace, FIRST_SORT), event_record(trace, event)
+    else:
         raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
-    record = rows.record(row_number)
-    return [column.title for column in rows.columns], [plain(column.text(record)) for column in rows.columns]
+    return [column.title for column in columns], [plain(column.text(record)) for column in columns]
 
 
 def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
@@ -110,14 +107,12 @@ def _save(app: StateApp, span: Span | None) -> None:
     session = app.state.session
     if session.report is None:
         raise ActionError(NOT_YET)
-    check = NameCheck(app.viewed.paths)
 
-    def take(name: str | None) -> None:
-        if name is None:
+    def take(file: tuple[Path, bool] | None) -> None:
+        if file is None:
             return
         app.say("Writing the report…")
-        path = Path(name.strip()).expanduser()
-        replace = check.confirmed == name
+        path, replace = file
 
         def report(ways: Sequence[str]) -> None:
             app.say(longest_that_fits(ways, app.size.width - 2))
@@ -127,37 +122,36 @@ def _save(app: StateApp, span: Span | None) -> None:
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
     hint = "Format follows the extension: .html, .md, .json or .txt. Private data is redacted."
-    app.push_screen(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
+    app.push_screen(AskScreen(f"Save the report of the {about}", hint, FileName(app.viewed.paths), suggested), take)
 
 
 save_report = action_of("save_report", "Save the report as Markdown, JSON or text.", partial(_save, span=None))
 
 
-class NameCheck:
-    """What is wrong with the name of a file to write. One that is there must be given twice."""
+class FileName:
+    """Takes the name of a file to write. One that is there must be given twice."""
 
     def __init__(self, recordings: Sequence[str] = ()) -> None:
         """`recordings` are the paths that are open, which no report may replace."""
         self._recordings = recordings
-        self.confirmed = ""
-        """The name of a file that may be replaced."""
+        self._confirmed = ""
 
-    def __call__(self, name: str) -> str:
-        """What is wrong with the name, in a sentence; empty where nothing is."""
+    def __call__(self, name: str) -> tuple[Path, bool]:
+        """The file, and whether it may replace one that is there. Raises `ValueError` with what is wrong."""
         path = Path(name.strip()).expanduser()
         try:
             form_for(path)
             check_usable(path)
         except UsageError as error:
-            return f"{error}."
+            raise ValueError(f"{error}.") from error
         if not path.parent.is_dir():
-            return f"No such folder: '{path.parent}'."
+            raise ValueError(f"No such folder: '{path.parent}'.")
         if path.is_dir():
-            return f"'{path}' is a folder."
+            raise ValueError(f"'{path}' is a folder.")
         with suppress(OSError):
             if is_part_of_recording(path, self._recordings):
-                return f"'{path}' is part of a recording."
-        if path.exists() and self.confirmed != name:
-            self.confirmed = name
-            return f"'{path}' exists; enter again overwrites, or change the name."
-        return ""
+                raise ValueError(f"'{path}' is part of a recording.")
+        if path.exists() and self._confirmed != name:
+            self._confirmed = name
+            raise ValueError(f"'{path}' exists; enter again overwrites, or change the name.")
+        return path, self._confirmed == name

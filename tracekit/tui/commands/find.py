@@ -12,9 +12,9 @@ import numpy as np
 from tracekit.report.formatting import moment
 from tracekit.trace.trace import Trace
 from tracekit.tui import query
-from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.views import show_pane
 from tracekit.tui.detail.events import EventRows, event_rows
+from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.messages import in_background
 from tracekit.tui.ranges import listed, passing
 from tracekit.tui.screens.small import AskScreen, ChooseScreen
@@ -35,26 +35,24 @@ def ask_filter(app: StateApp) -> None:
     trace, before = app.state.session.trace, app.state.filter
     known = filter_values(trace)
 
-    def apply_text(text: str) -> Callable[[], str]:
-        chosen = query.parse_filter(text, known)
+    def apply(chosen: EventFilter) -> Callable[[], str]:
         app.change(filter=chosen)
         return lambda: f"{format_count(_count(trace, chosen), 'event')} match" if chosen.active else ""
 
-    def take(text: str | None) -> None:
-        if text is None:
+    def take(chosen: EventFilter | None) -> None:
+        if chosen is None:
             app.change(filter=before)
             return
         pane = app.state.pane if app.state.pane in _FILTERED else "events"
-        app.change(filter=query.parse_filter(text, known))
+        app.change(filter=chosen)
         if pane != app.state.pane:
             show_pane(app, pane)
 
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))
     complete = partial(query.complete_last_word, known=known, model=model)
-    check, hint = _problem(lambda text: query.parse_filter(text, known)), query.filter_hint(known)
-    ask = AskScreen("Search and filter", hint, check, query.filter_text(before), apply_text, complete)
-    app.push_screen(ask, take)
+    parse, hint = partial(query.parse_filter, known=known), query.filter_hint(known)
+    app.push_screen(AskScreen("Search and filter", hint, parse, query.filter_text(before), apply, complete), take)
 
 
 def _count(trace: Trace, chosen: EventFilter) -> int:
@@ -69,17 +67,17 @@ def go_to_time(app: StateApp) -> None:
     """Go to a time."""
     here = app.state.cursor_ns
 
-    def take(text: str | None) -> None:
-        if text is None:
+    def take(time: int | None) -> None:
+        if time is None:
             return
-        time, state = query.parse_time(text, here), app.state
+        state = app.state
         low, high = state.bounds.start_ns, state.bounds.end_ns - 1
         reached = min(max(time, low), high)
         _go(app, reached)
         beyond = "Past the end" if time > reached else "Before the start"
         app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
-    app.push_screen(AskScreen("Go to time", query.TIME_HINT, _problem(lambda text: query.parse_time(text, here))), take)
+    app.push_screen(AskScreen("Go to time", query.TIME_HINT, partial(query.parse_time, here_ns=here)), take)
 
 
 def filter_values(trace: Trace) -> query.Known:
@@ -95,18 +93,6 @@ def filter_values(trace: Trace) -> query.Known:
         return sorted(values_present)
 
     return query.Known(*map(texts, query.Known._fields))
-
-
-def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:
-
-    def check(text: str) -> str:
-        try:
-            parse(text)
-        except query.QueryError as error:
-            return str(error)
-        return ""
-
-    return check
 
 
 _matches = lru_cache(maxsize=1)(event_rows)

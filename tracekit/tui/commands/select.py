@@ -13,9 +13,9 @@ from tracekit.lanes.events import Events
 from tracekit.report.formatting import duration
 from tracekit.report.report import Result
 from tracekit.tui import selection
-from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.commands.views import fit_selection, toggle_inspector
 from tracekit.tui.inspection.event import distances
+from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
 from tracekit.tui.state_app import StateApp

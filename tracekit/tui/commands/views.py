@@ -12,12 +12,12 @@ import numpy as np
 
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
-from tracekit.lanes.categories import LOOKS
+from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui import viewport
-from tracekit.tui.action import ActionError, action, action_of
 from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.screens.help import LegendScreen
 from tracekit.tui.screens.small import TickScreen
 from tracekit.tui.selection import evidence_of, selected_span
@@ -107,7 +107,7 @@ focus_previous = action_of(
 def show_legend(app: StateApp) -> None:
     """Show what the colors, letters and signs on the lanes mean."""
     drawn = {code for lane in app.lanes.lanes if lane.events is not None for code in np.unique(lane.events.categories)}
-    app.push_screen(LegendScreen([category for category in LOOKS if category in drawn]))
+    app.push_screen(LegendScreen([category for category in Category if category in drawn]))
 
 
 switch_theme = action_of("theme", "Switch between dark and light theme.", StateApp.switch_theme)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rich.cells import cell_len
 
@@ -41,6 +41,11 @@ class ListColumn(Column[Row]):
     """The text in so many cells, where it does not fit and should not just lose its middle."""
 
 
+def listed_column(column: Column[Row], **looks: Any) -> ListColumn[Row]:
+    """A column of a document as one of a list."""
+    return ListColumn(**{each.name: getattr(column, each.name) for each in fields(column)} | looks)
+
+
 WIDEST = 24
 """Cells that a column of names takes at most, unless it is the one that takes what is left."""
 _MODEL_WIDTH = 16
@@ -58,15 +63,15 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
-    def total_width() -> int:
-        light = any(columns[at].drop > WEIGHTY for at in shown)
-        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * light) for at in shown)
+    def needed_width(*, in_full: bool) -> int:
+        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * in_full) for at in shown)
         return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
-    while total_width() > width and any(columns[at].drop for at in shown):
+    while any(columns[at].drop for at in shown):
+        if needed_width(in_full=any(columns[at].drop > WEIGHTY for at in shown)) <= width:
+            break
         shown.remove(max(shown, key=lambda at: columns[at].drop))
-    needed_width = sum(columns[at].width or columns[at].min_width for at in shown)
-    spare = max(width - 1 - needed_width - GAP * max(len(shown) - 1, 0), 0)
+    spare = max(width - needed_width(in_full=False), 0)
     widths = [0] * len(columns)
     for at in shown:
         column = columns[at]
@@ -98,39 +103,32 @@ def headings(columns: Sequence[ListColumn[Any]], sort: Sort, widths: Sequence[in
     return titles
 
 
-class Rows(Protocol):
-    """What a list shows. Made again, as a value, when what it shows changes."""
-
-    @property
-    def columns(self) -> Sequence[ListColumn[Any]]:
-        """Columns from left to right."""
-
-    def __len__(self) -> int:
-        """Number of rows."""
-
-    def record(self, row: int) -> Any:
-        """What the columns make the cells of a row from."""
-
-    @property
-    def sort(self) -> Sort:
-        """What the rows are sorted by."""
-
-    @property
-    def empty(self) -> str:
-        """What to say where there are no rows."""
-
-
 Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, eq=False)
-class Records(Generic[Record]):
-    """Sorted records; see `Rows`."""
+class Rows(Generic[Record]):
+    """What a list shows. Made again, as a value, when what it shows changes."""
 
-    records: Sequence[Record]
     columns: Sequence[ListColumn[Record]]
+    """From left to right."""
     sort: Sort
     empty: str
+    """What to say where there are no rows."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def record(self, row: int) -> Record:
+        """What the columns make the cells of a row from."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Records(Rows[Record]):
+    """Sorted records."""
+
+    records: Sequence[Record]
 
     def __len__(self) -> int:
         return len(self.records)
@@ -142,7 +140,7 @@ class Records(Generic[Record]):
 
 def no_records(empty: str) -> Records[Any]:
     """Nothing to list, and why."""
-    return Records((), (), Sort("", descending=False), empty)
+    return Records((), Sort("", descending=False), empty, ())
 
 
 def records_of(
@@ -155,7 +153,7 @@ def records_of(
     column = columns[titles.index(sort.column)]
     if column.ordered:
         records = sort_records(records, partial(sort_value, column), descending=sort.descending)
-    return Records(records, [_fit_width(column, records) for column in columns], sort, empty)
+    return Records([_fit_width(column, records) for column in columns], sort, empty, records)
 
 
 def sort_value(column: ListColumn[Record], record: Record) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,7 +18,7 @@ from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui import viewport
-from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column
+from tracekit.tui.detail.columns import WEIGHTY, ListColumn, Rows, model_column
 from tracekit.tui.detail.pane import ListPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import REACHES, count_wordings, listed, narrowing_wordings, none_words, passing, ranks
@@ -34,8 +34,28 @@ def _text(name: str, role: Role = Role.PLAIN, shown: Callable[[str], str] = str)
     return lambda event: Span(shown(event[name]) if isinstance(event[name], str) else "", role)
 
 
+def event_columns(trace: Trace, sort: Sort) -> tuple[ListColumn[Event], ...]:
+    """From left to right, without those of which the recording has nothing, unless rows are sorted by one."""
+    columns: tuple[ListColumn[Event], ...] = (
+        ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
+        ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
+        ListColumn("lane", _text("lane", Role.DIM, lane_title), words=True, width=13, drop=2),
+        ListColumn("event", _text("label"), words=True, width=0, min_width=18),
+        model_column(trace.models["name"], _text("model")),
+        ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
+        ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
+    )
+    return tuple(column for column in columns if column.title in _known_columns(trace) | {sort.column})
+
+
+def event_record(trace: Trace, ref: EventRef) -> Event:
+    """An event, for these columns."""
+    frame = listed(trace, ref.frame)
+    return {name: frame[name].iloc[ref.index] for name in _SORTED.values()}
+
+
 @dataclass(frozen=True, eq=False)
-class EventRows:
+class EventRows(Rows[Event]):
     """Rows of all frames of events and phases, by start."""
 
     trace: Trace
@@ -43,22 +63,6 @@ class EventRows:
     """Shape (n,): indices in `EVIDENCE_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
-    sort: Sort
-    empty: str = ""
-
-    @cached_property
-    def columns(self) -> Sequence[ListColumn[Event]]:
-        """From left to right, without those of which the recording has nothing, unless rows are sorted by one."""
-        columns: tuple[ListColumn[Event], ...] = (
-            ListColumn("start", lambda event: moment(int(event["start_ns"])), width=11),
-            ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
-            ListColumn("lane", _text("lane", Role.DIM, lane_title), words=True, width=13, drop=2),
-            ListColumn("event", _text("label"), words=True, width=0, min_width=18),
-            model_column(self.trace.models["name"], _text("model")),
-            ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
-            ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
-        )
-        return tuple(column for column in columns if column.title in _known_columns(self.trace) | {self.sort.column})
 
     def __len__(self) -> int:
         return len(self.index)
@@ -81,9 +85,7 @@ class EventRows:
 
     def record(self, row: int) -> Event:
         """The event of a row."""
-        ref = self.ref(row)
-        frame = listed(self.trace, ref.frame)
-        return {name: frame[name].iloc[ref.index] for name in _SORTED.values()}
+        return event_record(self.trace, self.ref(row))
 
 
 FIRST_SORT = Sort("start", descending=False)
@@ -100,7 +102,7 @@ def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, so
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
     known = any(len(listed(trace, name)) for name in EVIDENCE_FRAMES)
     empty = none_words("event", span, chosen, trace, known=known)
-    return EventRows(trace, frames[by_start], index[by_start], sort, empty)
+    return EventRows(event_columns(trace, sort), sort, empty, trace, frames[by_start], index[by_start])
 
 
 _SORTED = {
@@ -163,39 +165,12 @@ class EventsPane(ListPane[EventRows]):
 
 
 @dataclass(frozen=True, eq=False)
-class CallRows:
+class CallRows(Rows[int]):
     """Chosen predictions in order."""
 
     calls: Calls
-    activity: pd.DataFrame
-    models: Sequence[str]
-    """Of the recording."""
     order: IntArray
     """Shape (rows,): positions in `calls`."""
-    sort: Sort
-    empty: str
-
-    @cached_property
-    def columns(self) -> Sequence[ListColumn[int]]:
-        """From left to right; a record is a position in `calls`."""
-        calls = self.calls
-        return (
-            ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
-            ListColumn("duration", self._duration, width=10),
-            model_column(self.models, self._model),
-            ListColumn("phase", self._phase, words=True, width=5),
-            ListColumn("attribution", self._attribution, words=True, drop=WEIGHTY + 1, width=11),
-            ListColumn(
-                "where time went",
-                lambda at: calls.parts(at).sentence,
-                words=True,
-                width=0,
-                prose=True,
-                ordered=False,
-                max_width=24,
-                bar=lambda at: partial(self._bar, at) if calls.parts(at).slices else None,
-            ),
-        )
 
     def __len__(self) -> int:
         return len(self.order)
@@ -214,30 +189,46 @@ class CallRows:
         """The position of a row in `calls`."""
         return int(self.order[row])
 
-    def _model(self, position: int) -> str:
-        model = self.activity["model"].iloc[int(self.calls.index[position])]
-        return model if isinstance(model, str) else ABSENT
 
-    def _duration(self, position: int) -> str:
-        resolution_ns = self.activity["resolution_ns"].iloc[int(self.calls.index[position])]
-        return duration(int(self.calls.durations[position]), int(resolution_ns))
+def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColumn[int], ...]:
+    """From left to right; a record is a position in `calls`. Bars are as long as predictions beside the longest."""
 
-    def _attribution(self, position: int) -> Span:
-        return Span(str(self.activity["attribution"].iloc[int(self.calls.index[position])]), Role.DIM)
+    def cell(name: str, at: int) -> Any:
+        return trace.activity[name].iloc[int(calls.index[at])]
 
-    def _phase(self, position: int) -> Span:
-        if self.calls.inferred[position]:
+    def model(at: int) -> str:
+        name = cell("model", at)
+        return name if isinstance(name, str) else ABSENT
+
+    def phase(at: int) -> Span:
+        if calls.inferred[at]:
             return Span(ABSENT, Role.DIM)
-        return Span("first", Role.STRONG) if self.calls.first[position] else Span("warm", Role.DIM)
+        return Span("first", Role.STRONG) if calls.first[at] else Span("warm", Role.DIM)
 
-    def _bar(self, position: int, room: int) -> str:
-        """As long beside the others as its prediction."""
-        share = int(self.calls.durations[position]) / self._longest_ns
-        return self.calls.parts(position).bar(max(round(room * share), 1)).ljust(room)
+    def bar(at: int, room: int) -> str:
+        share = int(calls.durations[at]) / longest_ns
+        return calls.parts(at).bar(max(round(room * share), 1)).ljust(room)
 
-    @cached_property
-    def _longest_ns(self) -> int:
-        return int(self.calls.durations[self.order].max(initial=1))
+    def attribution(at: int) -> Span:
+        return Span(str(cell("attribution", at)), Role.DIM)
+
+    return (
+        ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
+        ListColumn("duration", lambda at: duration(int(calls.durations[at]), int(cell("resolution_ns", at))), width=10),
+        model_column(trace.models["name"], model),
+        ListColumn("phase", phase, words=True, width=5),
+        ListColumn("attribution", attribution, words=True, drop=WEIGHTY + 1, width=11),
+        ListColumn(
+            "where time went",
+            lambda at: calls.parts(at).sentence,
+            words=True,
+            width=0,
+            prose=True,
+            ordered=False,
+            max_width=24,
+            bar=lambda at: partial(bar, at) if calls.parts(at).slices else None,
+        ),
+    )
 
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
@@ -255,7 +246,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("prediction", state.range, state.filter, trace, known=len(calls) > 0)
-    return CallRows(calls, activity, trace.models["name"].tolist(), order, sort, empty)
+    columns = _call_columns(trace, calls, int(calls.durations[order].max(initial=1)))
+    return CallRows(columns, sort, empty, calls, order)
 
 
 def signs(calls: Calls) -> str:

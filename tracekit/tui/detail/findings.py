@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.cells import cell_len
-from textual import events
 from textual.message import Message
 from textual.widgets import Static
 
@@ -20,7 +19,7 @@ from tracekit.render.layout import KEPT
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.report.groups import rank
 from tracekit.report.report import Report, Result
-from tracekit.tui.detail.columns import WEIGHTY, ListColumn, model_column, sort_records
+from tracekit.tui.detail.columns import WEIGHTY, ListColumn, Rows, model_column, sort_records
 from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, ZoomWanted
@@ -95,7 +94,7 @@ class CheckRow:
 
 
 @dataclass(frozen=True, eq=False)
-class CheckRows:
+class CheckRows(Rows[Cells]):
     """Findings one by one, then a row for each detector and outcome, or for each reason why checks were not evaluated.
 
     Below the open row stands its evidence, or the checks that share it.
@@ -105,9 +104,6 @@ class CheckRows:
     open: int | None
     """Index of the check whose evidence is listed, or of one in the row whose checks are."""
     rows: tuple[CheckRow, ...]
-    columns: Sequence[ListColumn[Cells]]
-    sort: Sort
-    empty = "No checks ran."
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -219,7 +215,7 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
                 count = len(report.results[opened].evidence)
                 rows.extend(CheckRow(FindingRef(opened, entry)) for entry in range(count))
     timed = any(row.ref.evidence is not None for row in rows)
-    return CheckRows(report, opened, tuple(rows), _columns(report, timed=timed), sort)
+    return CheckRows(_columns(report, timed=timed), sort, "No checks ran.", report, opened, tuple(rows))
 
 
 def _sort_checks(report: Report, sort: Sort) -> list[tuple[int, ...]]:
@@ -334,6 +330,6 @@ class FindingsPane(ListPane[CheckRows]):
         report = state.session.report
         return str(report.summary.findings) if report is not None else "…"
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Give what was seen more room where there is."""
-        self.query_one(Static).styles.height = 2 if event.size.height >= _ROOMY else 1
+        self.query_one(Static).styles.height = 2 if self.outer_size.height >= _ROOMY else 1

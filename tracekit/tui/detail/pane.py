@@ -5,7 +5,6 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
@@ -97,7 +96,7 @@ class TextPane(DetailPane):
             self.focus_target().scroll_home(animate=False)
 
 
-Made = TypeVar("Made", bound=Rows)
+Made = TypeVar("Made", bound=Rows[Any])
 
 _MIN_HEADING_WIDTH = 30
 """Cells for which the line above a list is written at least: while it is not laid out, it has none."""
@@ -110,6 +109,8 @@ class ListPane(DetailPane, Generic[Made]):
     """What of a state the rows depend on beside their order: names of attributes."""
     FIRST_SORT: ClassVar[Sort]
     """The order until the user chooses one."""
+    state: State
+    """What is shown. Only after something was."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,14 +118,6 @@ class ListPane(DetailPane, Generic[Made]):
         self._inputs: tuple[object, ...] = ()
         self._fresh = False
         """Whether the rows on screen are those of the state: a row of another recording means nothing in this one."""
-        self._state: State | None = None
-
-    @property
-    def state(self) -> State:
-        """What is shown. Only after something was."""
-        if self._state is None:
-            raise RuntimeError("nothing is shown yet")
-        return self._state
 
     def sort(self, state: State) -> Sort:
         """The order that is wanted."""
@@ -172,7 +165,7 @@ class ListPane(DetailPane, Generic[Made]):
 
     def show(self, state: State) -> None:
         """List what there is now, and have the rows made again where something that they show changed."""
-        self._state = state
+        self.state = state
         inputs = self._depends_on(state)
         if inputs == self._inputs:
             self._draw()
@@ -192,10 +185,11 @@ class ListPane(DetailPane, Generic[Made]):
         messages.in_background(self, lambda: self.make(state), take)
 
     def _draw(self) -> None:
-        rows, state, listed = self._rows, self._state, self.query_one(RowList)
-        if rows is None or state is None:
+        rows, listed = self._rows, self.query_one(RowList)
+        if rows is None:
             listed.show(no_records(self.WAITING), final=False)
             return
+        state = self.state
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self._row_of(rows, state), hidden, final=self._fresh)
         if self._fresh and state.selection == NOTHING:
@@ -205,9 +199,8 @@ class ListPane(DetailPane, Generic[Made]):
         line = self.query_one(Static)
         line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Say as much above the list as there is room for now."""
-        del event
         self.call_after_refresh(self._draw)
 
     @property

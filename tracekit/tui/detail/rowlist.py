@@ -38,7 +38,7 @@ class RowList(ScrollView, can_focus=True):
         clicks, and `title_clicked` a column."""
         super().__init__()
         self._selected, self._opened, self._title_clicked = selected, opened, title_clicked
-        self.rows: Rows = no_records("")
+        self.rows: Rows[Any] = no_records("")
         self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
         self._ahead: list[int] = []
@@ -55,7 +55,7 @@ class RowList(ScrollView, can_focus=True):
         self._waits = True
 
     def show(
-        self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset(), *, final: bool = True
+        self, rows: Rows[Any], cursor: int | None = None, hidden: frozenset[str] = frozenset(), *, final: bool = True
     ) -> None:
         """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Selects nothing.
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.message import Message
 
-from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, SORT_COLUMNS, AggregationRow
+from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, AggregationRow
 from tracekit.analysis.quantities import MODEL
-from tracekit.documents.report_events import EventRow, event_columns, event_rows
-from tracekit.report.formatting import ABSENT, count, duration, frames, shorten
+from tracekit.documents.columns import durations, numbers, quantity
+from tracekit.documents.report_events import ELAPSED, EventRow, event_columns, event_rows
+from tracekit.report.formatting import ABSENT, frames, shorten
 from tracekit.report.phases import headline
 from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
-from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, records_of
+from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, listed_column, records_of
 from tracekit.tui.detail.pane import ListPane, full_list_words
 from tracekit.tui.messages import ChangeWanted
 from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_words
@@ -26,7 +27,6 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
-    from tracekit.analysis.statistics import Statistics
     from tracekit.render.blocks import Column
 
 
@@ -34,31 +34,15 @@ FIRST_SORT = Sort("sum", descending=True)
 """As Instruments sorts it at first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row of the aggregation, or its warm part."""
-
-    source: AggregationRow
-    shown: EventRow
-
-    @property
-    def ref(self) -> RowRef:
-        """The row, for the inspector."""
-        return RowRef(self.source, self.shown.statistics is self.source.warm)
-
-
-def lines_of(rows: Sequence[AggregationRow]) -> list[Line]:
-    """The lines that the report shows too, in its order."""
-    return [Line(row, shown) for row in rows for shown in event_rows(row)]
-
-
-def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) -> Records[Line]:
+def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) -> Records[EventRow]:
     """The list, with the columns of the report; `empty` is said where there are no rows."""
-    lines = lines_of(rows)
-    columns: list[ListColumn[Line]] = [
+    lines = [line for row in rows for line in event_rows(row)]
+    # Sorted by it, a line has a place where the cell of the report is empty.
+    values = {ELAPSED: {"value": attrgetter("statistics.elapsed_ns")}}
+    columns: list[ListColumn[EventRow]] = [
         ListColumn(
             "event",
-            lambda line: line.shown.event,
+            lambda line: line.event,
             words=True,
             width=0,
             min_width=_MIN_EVENT,
@@ -66,14 +50,14 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
             short=short_event,
         ),
         ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
+        *(listed_column(column, **values.get(column.title, {})) for column in event_columns(lines)),
     ]
-    columns += [_column(column) for column in event_columns([line.shown for line in lines])]
     return records_of(lines, columns, sort, empty, FIRST_SORT)
 
 
-def short_event(line: Line, room: int) -> str:
+def short_event(line: EventRow, room: int) -> str:
     """The event in so many cells: of work for a process, its number and whether it is nested survive."""
-    event, process = line.shown.event, line.source.process
+    event, process = line.event, line.source.process
     for title, unit in _UNITS.items():
         if event.startswith(title):
             event = f"{unit}{event.removeprefix(title)}"
@@ -92,23 +76,7 @@ _MIN_EVENT, _MIN_PROCESS = 18, 6
 """Cells in which most names of events, and of processes, differ."""
 
 
-def _column(column: Column[EventRow]) -> ListColumn[Line]:
-    name = SORT_COLUMNS.get(column.title)
-
-    def value(line: Line) -> float | None:
-        number: float | None = getattr(line.shown.statistics, name or "")
-        return number
-
-    return ListColumn(
-        column.title,
-        lambda line: column.text(line.shown),
-        value if name is not None else None,
-        words=column.words,
-        drop=column.drop,
-    )
-
-
-class AggregationPane(ListPane[Records[Line]]):
+class AggregationPane(ListPane[Records[EventRow]]):
     """One row for each lane, event and model."""
 
     PANE = "aggregation"
@@ -119,7 +87,7 @@ class AggregationPane(ListPane[Records[Line]]):
     FIRST_SORT = FIRST_SORT
     ENTER = "List events"
 
-    def make(self, state: State) -> Records[Line] | None:
+    def make(self, state: State) -> Records[EventRow] | None:
         """The aggregation of what range and filter let through, or the report's."""
         rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
@@ -128,16 +96,17 @@ class AggregationPane(ListPane[Records[Line]]):
         empty = none_words("event", state.range, state.filter, trace, known=holds_events(trace))
         return aggregation_records(rows, self.sort(state), empty)
 
-    def heading(self, state: State, rows: Records[Line], room: int) -> str:
+    def heading(self, state: State, rows: Records[EventRow], room: int) -> str:
         """How many rows, and which events they count."""
         count = format_count(len(rows), "row")
         words = count_wordings(state.range, state.filter)
         return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
-    def _selection_of(self, rows: Records[Line], row: int) -> Selection:
-        return Selection(row=rows.records[row].ref)
+    def _selection_of(self, rows: Records[EventRow], row: int) -> Selection:
+        line = rows.records[row]
+        return Selection(row=RowRef(line.source, line.statistics is line.source.warm))
 
-    def open_message(self, rows: Records[Line], row: int) -> Message:
+    def open_message(self, rows: Records[EventRow], row: int) -> Message:
         """List the events of a row, of those that count."""
         chosen = filter_of(rows.records[row].source)
         return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))
@@ -149,31 +118,6 @@ def filter_of(row: AggregationRow) -> EventFilter:
     return EventFilter(text=text, model=row.model or "", kind=row.kind)
 
 
-def _time(
-    title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0
-) -> ListColumn[ModelSummary]:
-    """A field of statistics that a model may lack."""
-
-    def value(model: ModelSummary) -> float | None:
-        number: float | None = getattr(of(model), name, None)
-        return number
-
-    return ListColumn(title, lambda model: duration(value(model), model.resolution_ns), value, drop=drop)
-
-
-def _number_column(name: str, text: Callable[[float | None], str], drop: int = 0) -> ListColumn[ModelSummary]:
-    """A number of the model, by its id."""
-    title = "fps" if MODEL[name].unit == "fps" else MODEL[name].title
-
-    def value(model: ModelSummary) -> float | None:
-        return model.quantities.get(name)
-
-    def words(model: ModelSummary) -> str:
-        return duration(value(model), model.resolution_ns) if text is duration else text(value(model))
-
-    return ListColumn(title, words, value, drop=drop, quantity=name)
-
-
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:
     return next((row.bar for row in parts_rows([model])), None)
 
@@ -183,18 +127,19 @@ def _sentence(model: ModelSummary) -> str:
     return headline(model) if model.phases else next((row.sentence for row in parts), ABSENT)
 
 
+_NUMBERS: tuple[Column[ModelSummary], ...] = (
+    numbers("loads", lambda model: model.loads),
+    numbers("cold", lambda model: model.cold_loads, drop=6),
+    durations("load mean", lambda model: model.load.mean_ns if model.load else None, drop=3),
+    numbers("predictions", lambda model: model.predictions, quantity="predictions"),
+    durations("sum", lambda model: model.prediction.total_ns if model.prediction else None, drop=4),
+    *(quantity(MODEL[name].title, name, drop=at and at + 4) for at, name in enumerate(SHOWN)),
+    durations("max", lambda model: model.prediction.max_ns if model.prediction else None, drop=7),
+    quantity("fps", "fps", frames, drop=2),
+)
 COLUMNS: tuple[ListColumn[ModelSummary], ...] = (
     ListColumn("model", lambda model: model.name, words=True),
-    ListColumn("loads", lambda model: count(model.loads), lambda model: model.loads),
-    ListColumn("cold", lambda model: count(model.cold_loads), lambda model: model.cold_loads, drop=6),
-    _time("load mean", lambda model: model.load, "mean_ns", 3),
-    ListColumn(
-        "predictions", lambda model: count(model.predictions), lambda model: model.predictions, quantity="predictions"
-    ),
-    _time("sum", lambda model: model.prediction, "total_ns", 4),
-    *(_number_column(name, duration, at and at + 4) for at, name in enumerate(SHOWN)),
-    _time("max", lambda model: model.prediction, "max_ns", 7),
-    _number_column("fps", frames, 2),
+    *map(listed_column, _NUMBERS),
     ListColumn("where time goes", _sentence, words=True, drop=1, width=0, max_width=16, ordered=False, bar=_bar),
 )
 

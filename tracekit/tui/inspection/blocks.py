@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 
 import numpy as np
 from rich.console import RenderableType
@@ -90,24 +90,18 @@ def _lines(durations: IntArray) -> Iterator[str]:
     if low == high:
         yield f"all of {format_count(len(durations), 'value')}: {duration(float(low))}"
         return
-    counts, edges = np.histogram(durations, BINS)
+    of_bins, edges = np.histogram(durations, BINS)
+    counts, max_count = of_bins.tolist(), int(of_bins.max())
     unit, size = next((name, size) for name, size in _UNITS if high >= size)
     width = (high - low) / BINS / size
     decimals = next((digits for digits in range(4) if width >= 10.0**-digits), 3)
     texts = [f"{edge / size:,.{decimals}f}" for edge in edges]
-    room, max_count = max(map(len, texts)), int(counts.max())
+    room = max(map(len, texts))
     # Neighboring ranges without any value take one line.
-    for count, ranges in _together(counts.tolist(), list(pairwise(texts))):
-        (first, _), (_, after) = ranges[0], ranges[-1]
+    for _, run in groupby(range(BINS), key=lambda at: at if counts[at] else -1):
+        bins = list(run)
+        first, after, count = texts[bins[0]], texts[bins[-1] + 1], counts[bins[0]]
         yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / max_count)} {count:,}".rstrip()
-
-
-def _together(counts: list[int], ranges: list[tuple[str, str]]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """Each count with its range, those of 0 in a row with all of theirs."""
-    pairs = zip(counts, ranges, range(len(counts)), strict=True)
-    for _, run in groupby(pairs, key=lambda pair: -1 if pair[0] == 0 else pair[2]):
-        alike = list(run)
-        yield alike[0][0], [pair[1] for pair in alike]
 
 
 def _bar(share: float) -> str:

@@ -12,9 +12,8 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from tracekit.lanes.categories import FILLINGS, LOOKS, Category
-from tracekit.tui.action import Action
-from tracekit.tui.keys import SHORTCUTS, Scope, Section, key_signs
+from tracekit.lanes.categories import FILLINGS, Category
+from tracekit.tui.keys import SHORTCUTS, Action, Scope, Section, key_signs
 from tracekit.tui.screens.small import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import Palette, palette_of, style
@@ -64,12 +63,12 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
         blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
     blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
-    return Group(*blocks, Text("On the lanes", "bold"), legend_text(palette, LOOKS, monochrome=monochrome))
+    return Group(*blocks, Text("On the lanes", "bold"), legend_text(palette, Category, monochrome=monochrome))
 
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
     """What colors, letters and signs on the lanes mean."""
-    looks = ((_swatch(each, palette, monochrome=monochrome), Text(LOOKS[each].title)) for each in categories)
+    looks = ((_swatch(each, palette, monochrome=monochrome), Text(each.title)) for each in categories)
     signs = (
         (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )
@@ -79,7 +78,7 @@ def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome:
 def _swatch(category: Category, palette: Palette, *, monochrome: bool) -> Text:
     """The color and the letter of a category; with colors, also what fills its bars."""
     filling = " " if monochrome else FILLINGS.get(category, " ")
-    bar = f" {LOOKS[category].letter} {filling * 3}"
+    bar = f" {category.letter} {filling * 3}"
     return Text.assemble("  ", (bar, style(palette.ink_on(category), palette.categories[category])))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual._widget_navigation import Direction
@@ -43,7 +43,10 @@ class Modal(SizedScreen[ScreenResultType], ModalScreen[ScreenResultType], Generi
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
-class AskScreen(Modal[str]):
+Asked = TypeVar("Asked")
+
+
+class AskScreen(Modal[Asked], Generic[Asked]):
     """One line of text. What is wrong with it is said below, and the screen stays until it is right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel"), ("tab", "complete", "Complete")]
@@ -52,17 +55,18 @@ class AskScreen(Modal[str]):
         self,
         title: str,
         hint: str,
-        check: Callable[[str], str],
+        parse: Callable[[str], Asked],
         value: str = "",
-        typed: Callable[[str], Callable[[], str]] | None = None,
+        typed: Callable[[Asked], Callable[[], str]] | None = None,
         complete: Callable[[str], str] | None = None,
     ) -> None:
-        """`check` says what is wrong with a text, or nothing. `typed` gets each text that is right, and gives a
-        function that says what comes of it, which runs in a thread. `complete` gives more of a text."""
+        """`parse` gives what a text means, or raises `ValueError` with what is wrong. `typed` gets the meaning of each
+        text, and gives a function that says what comes of it, which runs in a thread. `complete` gives more of a
+        text."""
         super().__init__()
         self._complete = complete
         self._typed = typed
-        self._title, self._hint, self._check, self._value = title, hint, check, value
+        self._title, self._hint, self._parse, self._value = title, hint, parse, value
 
     def compose(self) -> ComposeResult:
         """The line, what may stand in it, and what is wrong."""
@@ -83,7 +87,11 @@ class AskScreen(Modal[str]):
     def on_input_changed(self, message: Input.Changed) -> None:
         """Say what comes of the text so far."""
         text = message.value
-        if self._typed is None or self._check(text):
+        if self._typed is None:
+            return
+        try:
+            meant = self._parse(text)
+        except ValueError:
             return
 
         def show(words: str) -> None:
@@ -91,15 +99,14 @@ class AskScreen(Modal[str]):
             if any(line.value == text for line in self.query(Input)):
                 self._say(words)
 
-        in_background(self, self._typed(text), show)
+        in_background(self, self._typed(meant), show)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Take the text, or say what is wrong."""
-        problem = self._check(message.value)
-        if problem:
-            self._say(problem, wrong=True)
-        else:
-            self.dismiss(message.value)
+        try:
+            self.dismiss(self._parse(message.value))
+        except ValueError as problem:
+            self._say(str(problem), wrong=True)
 
     def _say(self, words: str, *, wrong: bool = False) -> None:
         for line in self.query("#problem").results(Static):

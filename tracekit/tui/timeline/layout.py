@@ -114,15 +114,12 @@ def arrange(
         placed = _lines_for(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
     body -= count
     scrolled, pinned = placed.scrolled, placed.pinned
-    spare = body - len(scrolled) - len(pinned)
-    if levels and spare >= _tracks(scrolled):
-        spare -= _tracks(scrolled)
-        scrolled = _two_lines_each(scrolled)
-        if spare >= _tracks(pinned):
-            spare -= _tracks(pinned)
-            pinned = _two_lines_each(pinned)
+    if levels and len(doubled := _two_lines_each(scrolled)) + len(pinned) <= body:
+        scrolled = doubled
+        if len(scrolled) + len(doubled := _two_lines_each(pinned)) <= body:
+            pinned = doubled
     if placed.steady and count == MAX_STRIPS:
-        taller = min(spare, _TALLEST_LATENCY - (count - 1))
+        taller = min(body - len(scrolled) - len(pinned), _TALLEST_LATENCY - (count - 1))
         body, count = body - taller, count + taller
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
@@ -271,10 +268,6 @@ def _lines_of_reasons(
         return [ScreenLine(Line.WORDS, (index,)) for index in silent]
     lines = reasons([(lanes[index].title, lanes[index].words) for index in silent], columns, max_lines)
     return [ScreenLine(Line.WORDS, tuple(silent), 0, part, len(lines), text) for part, text in enumerate(lines)]
-
-
-def _tracks(lines: Sequence[ScreenLine]) -> int:
-    return sum(line.line is Line.TRACK for line in lines)
 
 
 def _two_lines_each(lines: Sequence[ScreenLine]) -> list[ScreenLine]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.categories import Category
 from tracekit.report.formatting import visible
 from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, fade
 from tracekit.tui.timeline.tracks import Bar, Track, bars, edges, starting
@@ -84,7 +84,7 @@ def letters_of_track(
 
 def fade_letters(unfiltered: Picture, chosen: Picture) -> Picture:
     """What is chosen as it is, and of all else dots, and the brackets of blocks. `unfiltered` has no labels."""
-    dot = LOOKS[Category.FADED].letter
+    dot = Category.FADED.letter
     dots = [
         one if code < 0 or one in (_OPEN, _CLOSE) else dot
         for one, code in zip(unfiltered.characters, unfiltered.categories, strict=True)
@@ -95,7 +95,7 @@ def fade_letters(unfiltered: Picture, chosen: Picture) -> Picture:
 def _letter(code: int, share: float) -> str:
     if code < 0:
         return " "
-    return LOOKS[Category(code)].letter if share >= _MUCH else LITTLE
+    return Category(code).letter if share >= _MUCH else LITTLE
 
 
 def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
@@ -104,7 +104,7 @@ def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
     opens = block.opens and (size >= _BRACKETED or (joined and size > 1))
     closes = block.closes and size >= _BRACKETED
     inner = size - opens - closes
-    body = cells(visible(text), inner, LOOKS[block.category].letter)
+    body = cells(visible(text), inner, block.category.letter)
     result.characters[block.first : block.after] = [*[_OPEN] * opens, *body, *[_CLOSE] * closes]
     result.categories[block.first : block.after] = [block.category.value] * size
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rich.cells import set_cell_size
@@ -23,23 +24,12 @@ from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, mi
 from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
-from tracekit.tui.timeline.tracks import (
-    EXPANDED_LIMIT,
-    FilterMask,
-    Lanes,
-    TimelineLane,
-    Track,
-    edges,
-    hit,
-    passing_tracks,
-    tracks,
-)
+from tracekit.tui.timeline.tracks import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane, Track, edges, hit, tracks
 from tracekit.tui.viewport import column_of, time_of
 
 NARROW = 100
 """Width below which titles of lanes get less room."""
 _GUTTERS = (17, 24)
-_NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +60,19 @@ class Renderer:
         """Of expanded lanes and of joined ones, by the most rows that they may have."""
         self._joined: dict[str, int] = {}
         """Lanes with fewer rows than usual, and how many they have."""
-        self._marks: dict[tuple[object, ...], CoveredTime | None] = {}
-        self._overview: tuple[CoveredTime, CoveredTime] | None = None
-        self._pictures: dict[tuple[object, ...], tuple[Picture, ...]] = {}
+        self._marks: dict[tuple[Track, int | None], CoveredTime | None] = {}
+        """By the prediction that is explained."""
+        self._overview = overview(self.lanes)
+        self._pictures: dict[tuple[Track, int, tuple[int, ...]], tuple[Picture, ...]] = {}
+        """By their number, and what a prediction waited for."""
         self._values: dict[tuple[Line, str | None], IntArray] = {}
         """What strips show, by model."""
         self.together: Sequence[Renderer] = (self,)
         """Of all recordings on screen: their strips have one scale."""
         self._pictured: object = None
         """The view of which pictures and values are kept."""
-        self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
         self._filter_mask: FilterMask | None = None
-        self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
-        """Rows of expanded and joined lanes with only what passes the filter."""
-        self.arrangement = _NO_ARRANGEMENT
+        self.arrangement = Arrangement((), 0, 0, 0, {}, {})
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
@@ -93,7 +82,7 @@ class Renderer:
         self._leads = leads
         follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
         if lanes is not self.lanes:
-            self.lanes, self._overview, self._pictured = lanes, None, None
+            self.lanes, self._overview, self._pictured = lanes, overview(lanes), None
             self._tracks.clear()
             self._marks.clear()
         self._state, self._palette = state, palette
@@ -102,7 +91,6 @@ class Renderer:
     def set_filter_mask(self, what: FilterMask | None) -> None:
         """Fade all else, or nothing any more."""
         self._filter_mask, self._pictured = what, None
-        self._passing_tracks.clear()
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -161,8 +149,6 @@ class Renderer:
         line = self.arrangement.lines[y]
         match line.line:
             case Line.MINIMAP:
-                if self._overview is None:
-                    self._overview = overview(self.lanes)
                 return minimap(self._state, self._overview, self._style)
             case Line.RULER:
                 return time_axis(self._state, self._style)
@@ -193,19 +179,17 @@ class Renderer:
             for of_lane in all_of
         ]
 
-        def arrangement_from(first: int) -> Arrangement:
-            return arrange(
-                self.lanes.lanes,
-                rows,
-                self._height,
-                self.columns,
-                first,
-                reached=reached,
-                expanded=expanded_lanes,
-                strips=strips,
-                levels=not self._monochrome,
-            )
-
+        arrangement_from = partial(
+            arrange,
+            self.lanes.lanes,
+            rows,
+            self._height,
+            self.columns,
+            reached=reached,
+            expanded=expanded_lanes,
+            strips=strips,
+            levels=not self._monochrome,
+        )
         arrangement = arrangement_from(top)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
@@ -220,9 +204,8 @@ class Renderer:
         """Those of the selected model with its name, else of all; None where there are none."""
         trace = state.session.trace
         for model in dict.fromkeys((model_of(state), None)):
-            if (key := (id(trace), model)) not in self._over_time:
-                self._over_time[key] = predictions_over_time(trace, model)
-            if (over_time := self._over_time[key]) is not None:
+            over_time = trace.cache.get((predictions_over_time, model), partial(predictions_over_time, trace, model))
+            if over_time is not None:
                 return model, over_time
         return None, None
 
@@ -273,13 +256,12 @@ class Renderer:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._style.line_title("", line, ground, hidden)
         shown = self._picture(state, lane, track, line)
-        overlay = self._overlay(state, lane, track, line.track, shown)
+        overlay = self._overlay(state, lane, track, shown)
         return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         self._keep_only_this_view(state)
-        waits = self._waits(state, lane)
-        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id), line.track, line.parts, waits)
+        key = (track, line.parts, self._waits(state, lane))
         if key not in self._pictures:
             self._pictures[key] = self._track_lines(state, lane, track, line)
         return self._pictures[key][line.part]
@@ -306,32 +288,21 @@ class Renderer:
             number = numbers.get(int(lane.events.index[position]))
             return f"{number or ''} {lane.events.label(position)}".lstrip()
 
-        chosen = self._passing(state, lane)
+        mask = self._filter_mask
+        chosen = None if mask is None or lane.events is None else mask.passing(lane.events, track)
         if chosen is None:
             return draw(track, label)
         dim = fade_letters if self._monochrome else fade
-        return tuple(map(dim, draw(track, lambda _: ""), draw(chosen[line.track], label)))
+        return tuple(map(dim, draw(track, lambda _: ""), draw(chosen, label)))
 
     def _waits(self, state: State, lane: TimelineLane) -> tuple[int, ...]:
         """What an explained prediction waited for, on lanes of the hardware."""
         waits = state.selection.waits
         return waits.rows if waits is not None and lane.events is not None and lane.events.frame == "hardware" else ()
 
-    def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
-        """The rows of a lane with only what passes the filter; None where nothing is faded."""
-        if self._filter_mask is None or lane.events is None or lane.events.frame not in self._filter_mask.keep:
-            return None
-        if lane.id not in state.expanded and lane.id not in self._joined:
-            return self._filter_mask.tracks.get(lane.id)
-        key = (lane.id, self._joined.get(lane.id, 0))
-        if key not in self._passing_tracks:
-            keep = self._filter_mask.keep[lane.events.frame]
-            self._passing_tracks[key] = passing_tracks(lane.events, self.tracks(lane), keep)
-        return self._passing_tracks[key]
-
-    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
+    def _overlay(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
-        evidence = self._evidence(state, lane, track, number)
+        evidence = self._evidence(state, lane, track)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
         span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
@@ -354,7 +325,7 @@ class Renderer:
             return (0, 0)
         return shown.blocks.get(position) or columns_seen(state.session.span(event), state.view, self.columns)
 
-    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
+    def _evidence(self, state: State, lane: TimelineLane, track: Track) -> CoveredTime | None:
         """Intervals of a track that are evidence, or of an explained prediction with its waits; None where none is."""
         waits = state.selection.waits
         frame = lane.events.frame if lane.events is not None else ""
@@ -364,7 +335,7 @@ class Renderer:
             rows = None if marked is None else np.array(marked, np.int64)
         if rows is None or lane.events is None:
             return None
-        key = (lane.id, lane.id in state.expanded, self._joined.get(lane.id, 0), number, waits and waits.prediction)
+        key = (track, None if waits is None else waits.prediction)
         if key not in self._marks:
             shown = lane.events.index[track.positions]
             chosen = rows[shown] if waits is None else np.isin(shown, rows)

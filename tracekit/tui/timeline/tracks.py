@@ -14,7 +14,7 @@ import numpy as np
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events, LaneRows, position_of, stack
-from tracekit.lanes.lanes import Grouping, lanes_of, main_thread
+from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import EVIDENCE_FRAMES, EventFilter, EventRef
@@ -102,10 +102,9 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
 
 
-def passing_tracks(events: Events, rows: Sequence[Track], keep: BoolArray) -> tuple[Track, ...]:
-    """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
-    drawn = _drawn_ends(events)
-    return tuple(_track(events, drawn, row.positions[keep[events.index[row.positions]]]) for row in rows)
+def passing_track(events: Events, row: Track, keep: BoolArray) -> Track:
+    """The same row with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
+    return _track(events, _drawn_ends(events), row.positions[keep[events.index[row.positions]]])
 
 
 def _drawn_ends(events: Events) -> IntArray:
@@ -203,15 +202,15 @@ def step(events: Events, position: int, forward: bool, chosen: BoolArray | None 
     return position + 1 + int(ahead[0]) if forward else int(ahead[-1])
 
 
-def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
-    """The start or end of an interval nearest to a time and at most `within_ns` away; None where there is none."""
-    if not len(events):
-        return None
+def snapped(events: Events | None, time_ns: int, within_ns: int) -> int:
+    """The start or end of an interval nearest to a time and at most `within_ns` away; the time itself without one."""
+    if events is None or not len(events):
+        return time_ns
     # Of those equally near, a start comes before an end, and the earlier one first.
     times = np.concatenate((events.starts, np.sort(events.ends)))
     away = np.abs(times - time_ns)
     nearest_of_all = int(away.argmin())
-    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else None
+    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else time_ns
 
 
 DEPTH_LIMIT = 4
@@ -252,15 +251,11 @@ class Lanes:
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
     """All lanes but that of the main thread, top to bottom; pinned ones last. O(n log n)."""
-    return _with_tracks(lanes_of(trace, grouping))
+    return with_tracks(lanes_of(trace, grouping))
 
 
-def main_thread_lanes(trace: Trace) -> tuple[TimelineLane, ...]:
-    """The lane of the main thread, or none; see `tracekit.lanes.lanes.main_thread`."""
-    return _with_tracks(main_thread(trace))
-
-
-def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+def with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
+    """The lanes, with their intervals in rows. O(n log n)."""
     return tuple(
         TimelineLane(
             **{field.name: getattr(lane, field.name) for field in fields(LaneRows)},
@@ -272,20 +267,28 @@ def _with_tracks(lanes: Iterable[LaneRows]) -> tuple[TimelineLane, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterMask:
-    """What a filter lets through, for some lanes."""
+    """What a filter lets through."""
 
     keep: Mapping[str, BoolArray]
     """By frame, shape (rows,) each. Strips of states are in none of the frames, and stay as they are."""
-    tracks: Mapping[str, tuple[Track, ...]]
-    """The rows of each lane with only what passes, by id; made beforehand, since they take long."""
+    tracks: dict[Track, Track]
+    """Rows with only what passes: some made beforehand, since they take long, others once they are drawn."""
+
+    def passing(self, events: Events, track: Track) -> Track | None:
+        """A row of a lane with only what passes; None where it stays as it is. O(n log n) once."""
+        if events.frame not in self.keep:
+            return None
+        if track not in self.tracks:
+            self.tracks[track] = passing_track(events, track, self.keep[events.frame])
+        return self.tracks[track]
 
 
 def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
     """What passes a filter. O(n log n)."""
     keep = {name: passing(trace, name, chosen, None) for name in EVIDENCE_FRAMES}
-    tracks = {
-        lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
-        for lane in lanes
-        if lane.events is not None and lane.events.frame in keep
-    }
-    return FilterMask(keep, tracks)
+    mask = FilterMask(keep, {})
+    for lane in lanes:
+        for track in lane.tracks:
+            if lane.events is not None:
+                mask.passing(lane.events, track)
+    return mask

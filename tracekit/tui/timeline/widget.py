@@ -15,7 +15,7 @@ from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
-from tracekit.tui.timeline.tracks import FilterMask, Lanes, edge, filter_mask
+from tracekit.tui.timeline.tracks import FilterMask, Lanes, filter_mask, snapped
 from tracekit.tui.viewport import Viewport, time_of
 
 SNAP_COLUMNS = 1
@@ -157,7 +157,8 @@ class Timeline(Widget, can_focus=True):
         if drag.line is Line.MINIMAP:
             self._overview(column)
         elif drag.ranging:
-            ends = (self._nearest_edge(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
+            events, within = self.renderer.lanes.events_of(drag.lane), SNAP_COLUMNS * state.view.span_ns // columns
+            ends = (snapped(events, time_of(drag.view, columns, at), within) for at in (drag.column, column))
             self.post_message(messages.RangeSelected(viewport.span_between(*ends), self._session))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
@@ -205,12 +206,3 @@ class Timeline(Widget, can_focus=True):
         if self._state is not None:
             bounds, columns = self._state.bounds, self.renderer.columns
             self._look(viewport.center_view(self._state.view, time_of(bounds, columns, column), bounds, columns))
-
-    def _nearest_edge(self, lane: str, time_ns: int) -> int:
-        """The edge of an event of the lane that is near a time, or the time itself."""
-        events = self.renderer.lanes.events_of(lane)
-        if events is None or self._state is None:
-            return time_ns
-        within = SNAP_COLUMNS * self._state.view.span_ns // self.renderer.columns
-        snapped = edge(events, time_ns, within)
-        return time_ns if snapped is None else snapped
