@@ -120,7 +120,7 @@ class App:
         self.add_model(model)
         plan = Plan(on_clock(self.now_ns))
         call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
-        self.queue.answer_all(plan, call)
+        self.queue.answer_all(call)
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)

@@ -206,7 +206,7 @@ def _thermal(scenario: Scenario) -> Rows:
 
 def _hangs(scenario: Scenario) -> Rows:
     for row in scenario.hangs:
-        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
+        yield row.start_ns, row.duration_ns, row.state, main_thread(scenario.target, scenario.thread), scenario.target
 
 
 def _footprints(scenario: Scenario) -> Rows:

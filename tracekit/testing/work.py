@@ -8,15 +8,14 @@ answers decides how requests queue: `Queue` here takes one after the other in th
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
-from tracekit.testing.scenario import Prediction, UnseenPrediction
+from tracekit.testing.scenario import Prediction
 
-Rows: TypeAlias = "Prediction | UnseenPrediction"
-"""What a plan fills."""
 Unit = Literal["neural engine", "gpu", "cpu"]
 
 LEAD_NS = 950_000
@@ -85,7 +84,7 @@ class Plan:
     start_ns: int
     at: int = 0
     """Time since the start in ns."""
-    rows: list[Callable[[Rows], None]] = field(default_factory=list)
+    rows: list[Callable[[Prediction], None]] = field(default_factory=list)
 
     def event(self, label: str, duration_ns: int, before: int) -> None:
         """An event `before` ns from now; moves on to its end."""
@@ -97,7 +96,7 @@ class Plan:
         """An event at a time of its own."""
         self.rows.append(lambda prediction: prediction.event(label, at, duration_ns))
 
-    def fill(self, prediction: Rows) -> None:
+    def fill(self, prediction: Prediction) -> None:
         """Add the rows to the prediction."""
         for add in self.rows:
             add(prediction)
@@ -122,14 +121,12 @@ class Queue:
         self.free_at[request.unit] = begin + request.work_ns
         return Span(begin, begin + request.work_ns)
 
-    def answer_all(self, plan: Plan, planning: Planning) -> Plan:
-        """The plan when all it asks for is done."""
-        try:
+    def answer_all(self, planning: Planning) -> None:
+        """Do all that a plan asks for."""
+        with suppress(StopIteration):
             request = next(planning)
             while True:
                 request = planning.send(self.answer(request))
-        except StopIteration:
-            return plan
 
 
 @dataclass(slots=True)
