@@ -16,8 +16,6 @@ from tracekit.units import parse_duration
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
-COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
-"""Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 READERS = ("auto", "native", "xctrace")
