@@ -1,14 +1,13 @@
 """What one prediction does: which rows it leaves, and what it asks of the compute units.
 
 A plan is a generator: it yields a `Request` for each piece of work on a unit, and is sent the `Span` that it got. Who
-answers decides how requests queue: `Queue` here takes one after the other in the order of the calls, the simulation
+answers decides how requests queue: an `App` takes one after the other in the order of the calls, the simulation
 (`tracekit.testing.simulation`) lets many threads and processes compete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -104,29 +103,6 @@ class Plan:
 
 Planning: TypeAlias = "Generator[Request, Span, None]"
 """Moves a plan on; yields what it asks of the units."""
-
-
-@dataclass(slots=True)
-class Queue:
-    """Compute units that take one request after the other as they hear of them; the CPU is always free."""
-
-    free_at: dict[Unit, int] = field(default_factory=dict)
-    """When a unit has done what was asked of it so far, in ns."""
-
-    def answer(self, request: Request) -> Span:
-        """When the unit does it."""
-        if request.unit == "cpu":
-            return Span(request.at_ns, request.at_ns + request.work_ns)
-        begin = max(request.at_ns, self.free_at.get(request.unit, 0))
-        self.free_at[request.unit] = begin + request.work_ns
-        return Span(begin, begin + request.work_ns)
-
-    def answer_all(self, planning: Planning) -> None:
-        """Do all that a plan asks for."""
-        with suppress(StopIteration):
-            request = next(planning)
-            while True:
-                request = planning.send(self.answer(request))
 
 
 @dataclass(slots=True)
