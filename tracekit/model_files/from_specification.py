@@ -25,7 +25,9 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
     None where it lies nowhere. Raises `UnreadableModel`."""
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
-    weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=_elsewhere(kind))
+    where = "the model that it names" if kind == "linkedModel" else "the specification"
+    elsewhere = f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
+    weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=elsewhere)
     classes: tuple[str, ...] = ()
     stages: tuple[facts.ModelFile, ...] = ()
     if kind == "mlProgram":
@@ -60,12 +62,6 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
         custom_layers=classes,
         updatable=bool(message.isUpdatable),
     )
-
-
-def _elsewhere(kind: str) -> str:
-    """Why the parameters of a model that is neither program, network nor pipeline are not counted."""
-    where = "the model that it names" if kind == "linkedModel" else "the specification"
-    return f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
 
 
 def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
