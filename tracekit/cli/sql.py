@@ -64,19 +64,16 @@ class _OnCluster(Database):
         from tracekit.cli.workers import on_cluster
 
         work = partial(_ask_lake, folder=str(self.views.folder), seconds=self.seconds)
-        result: Result
-        [result] = on_cluster(work, [ask], self.address, _lost_query)
-        return result
+        results: list[Result | None] = list(on_cluster(work, [ask], self.address))
+        if results[0] is None:
+            raise TracekitError("the Dask workers that were asked died, as when memory runs out; ask for less")
+        return results[0]
 
 
 def _ask_lake(ask: Callable[[Database], Result], *, folder: str, seconds: float) -> Result:
     if not is_lake(lake := Path(folder)):
         raise TracekitError(f"a Dask worker finds no lake at {lake}; let all of them see it under that path")
     return ask(Database(LakeViews(lake), seconds))
-
-
-def _lost_query(_ask: Callable[[Database], Result]) -> Result:
-    raise TracekitError("the Dask workers that were asked died, as when memory runs out; ask for less")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -250,8 +247,9 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped, damaged = runs_in(lake), set[str | None](), list[str | None](), 0, 0
     request = request_from(arguments)
-    results = results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost)
-    for path, (run_id, error, unreadable) in zip(paths, results, strict=True):
+    results = results_of(work, paths, lambda path: Path(path).name, arguments, request)
+    for path, result in zip(paths, results, strict=True):
+        run_id, error, unreadable = result or (None, f"{path}: {PROCESS_DIED}", ())
         note_skipped(lake, path, error)
         damaged += bool(unreadable)
         for clause in unreadable:
@@ -274,10 +272,6 @@ def run_lake(arguments: Namespace) -> ExitStatus:
             f"delete its file in {RUNS}, such as {file}, and add it again"
         )
     return ExitStatus.UNUSABLE if skipped or damaged else ExitStatus.DONE
-
-
-def _lost(path: str) -> Added:
-    return None, f"{path}: {PROCESS_DIED}", ()
 
 
 def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
