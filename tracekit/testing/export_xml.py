@@ -207,11 +207,10 @@ def _document(
         return NO_MATCH
     samples = [row for run in runs for row in run.samples]
     images = placed_images(samples, f"/Users/somebody/Build/{runs[0].target.name}")
-    writer = NodeWriter(runs[0].xcode.family >= 26, images)
-    nodes = []
+    nodes: list[str] = []
     previous = ""
     for run, position, table in chosen:
-        if restart_ids:
+        if restart_ids or not nodes:
             writer = NodeWriter(runs[0].xcode.family >= 26, images)
         repeated_and_empty = table.schema == previous and run > 1 and not table.rows
         nodes.append(writer.node(run, position, table, with_schema=not repeated_and_empty))
