@@ -114,10 +114,9 @@ def _fill(parser: Parser, command: Command) -> None:
     groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
     for name in command.options:
         group = next((group for names, group in groups.items() if name in names), parser)
-        OPTIONS[name].add(group, name)
-    if "format" in command.options:
-        choices = (*command.forms, "md") if "markdown" in command.forms else command.forms
-        next(each for each in parser._actions if "--format" in each.option_strings).type = one_of("format", choices)  # noqa: SLF001
+        action = OPTIONS[name].add(group, name)
+        if name == "format":
+            action.type = one_of(name, (*command.forms, "md") if "markdown" in command.forms else command.forms)
 
 
 def program_help() -> str:

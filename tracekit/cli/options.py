@@ -4,7 +4,7 @@ take it. Imports nothing that a run needs."""
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError, Namespace, _ActionsContainer
+from argparse import Action, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +76,7 @@ class Option:
         value = f"[{self.value}]" if self.nargs == "?" else f"{self.value} ..." if self.nargs == "+" else self.value
         return f"{self.short}, --{name} {value}".removeprefix(", ").rstrip()
 
-    def add(self, parser: _ActionsContainer, name: str) -> None:
+    def add(self, parser: _ActionsContainer, name: str) -> Action:
         """Add it to a parser."""
         taken: dict[str, Any] = {"dest": self.dest_of(name), "default": self.unset, "help": self.help}
         if self.value:
@@ -87,7 +87,7 @@ class Option:
                 taken["const"] = self.const
         else:
             taken |= {"action": "store_const", "const": self.const}
-        parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
+        return parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
 
 
 def refuse(arguments: Namespace, names: str, reason: str) -> None:
