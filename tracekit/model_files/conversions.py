@@ -24,10 +24,7 @@ _NOT_COMPUTING = frozenset(
 
 
 def with_operations(
-    function: facts.Function,
-    opset: str,
-    parameters: tuple[facts.Value, ...],
-    operations: tuple[facts.Operation, ...],
+    function: facts.Function, opset: str, parameters: tuple[facts.Value, ...], operations: tuple[facts.Operation, ...]
 ) -> facts.Function:
     """The function with its operations, and with what follows from them. O(operations)."""
     flow = _flow_of(operations)
