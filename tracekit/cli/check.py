@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
         words = f"internal error ({words_of(error).splitlines()[0]})"
-        _write(_gate_of_problem("tracekit", words), arguments, files, config)
+        _write(gate_of([_problem("tracekit", words)]), arguments, files, config)
         raise
     _write(gate, arguments, files, config)
     return STATUS[gate.verdict]
@@ -76,7 +76,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         request = request_from(arguments, config=config)
     except TracekitError as error:
-        return _gate_of_problem("config", str(error))
+        return gate_of([_problem("config", str(error))])
     recordings, problems = _readable_and_others(arguments, request)
     problems += _history_items(arguments, request, recordings)
     settings, baseline, missing = request.settings, None, False
@@ -101,7 +101,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
             problems=problems,
         )
     except TracekitError as error:
-        return _gate_of_problem("input", str(error))
+        return gate_of([_problem("input", str(error))])
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -148,10 +148,6 @@ def _problem(subject: str, text: str) -> Item:
     words = plain(text)
     setting = (subject,) if subject in CHECK_KEYS else ()
     return Item(Verdict.ERROR, subject, None, words, words, setting)
-
-
-def _gate_of_problem(subject: str, text: str) -> Gate:
-    return gate_of([_problem(subject, text)])
 
 
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:

@@ -50,14 +50,14 @@ def config_of(arguments: Namespace) -> Path | None:
     return Path(given["config"]) if given.get("config") else find_config(Path.cwd())
 
 
-def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
-    """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
+def xctrace_options(arguments: Namespace) -> XctraceOptions:
+    """How xctrace is asked, and what standard error hears of it; only the bare necessities with `--quiet`."""
 
     def on_message(text: str) -> None:
         narrate(f"tracekit: {text}")
 
     def on_progress(number: int, count: int, schema: str) -> None:
-        if not quiet:
+        if not getattr(arguments, "quiet", False):
             on_message(f"xctrace is exporting table {number} of {count}: {schema}")
 
     return XctraceOptions(arguments.timeout, on_message, on_progress)

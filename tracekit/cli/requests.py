@@ -36,7 +36,7 @@ def request_from(arguments: Namespace, **more: Any) -> Request:
     taken["part"] = part_of(arguments)
     if "config" not in more:
         taken["config"] = config_of(arguments)
-    taken["xctrace"] = xctrace_options(arguments, quiet=getattr(arguments, "quiet", False))
+    taken["xctrace"] = xctrace_options(arguments)
     keep_freed_memory()
     return request_of(**taken | more)
 
