@@ -224,13 +224,7 @@ class Running:
         else:
             yield from self.pause(duration_ns * (2 if label == LOAD_COLD else 1))
 
-    def use(
-        self,
-        unit: Unit,
-        work_ns: int,
-        label: str = ENGINE_PREDICTION,
-        frame: int | None = None,
-    ) -> Thread:
+    def use(self, unit: Unit, work_ns: int, label: str = ENGINE_PREDICTION, frame: int | None = None) -> Thread:
         """Work on a unit outside any prediction: drawing, or Neural Engine work under `label`. Returns the `Use`."""
         work = self.simulation.recorded.work
         request = Request(unit, self.now_ns, work.draws.around(work_ns, work.jitter))
@@ -243,12 +237,7 @@ class Running:
         return use
 
     def predict(
-        self,
-        model: Model,
-        *steps: Step | Stage,
-        inputs: int = 1,
-        copy_ns: int = 1_625,
-        host_ns: int = 0,
+        self, model: Model, *steps: Step | Stage, inputs: int = 1, copy_ns: int = 1_625, host_ns: int = 0
     ) -> Thread:
         """Ask a model for a prediction and wait for it; see `App.predict`. Returns the `Call`."""
         app = self.simulation.recorded
