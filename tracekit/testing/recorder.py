@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tracekit.testing import stacks
 from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
 from tracekit.testing.rng import Draws, on_clock
@@ -96,7 +97,7 @@ class App:
         start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.compile(model, start, length)
         if self.code is not None:
-            self.code.compile(start, length)
+            self.code.runs(start, length, stacks.COMPILE)
 
     def busy(self, duration_ns: int, *frames: Frame) -> None:
         """The thread that calls models works in these functions."""

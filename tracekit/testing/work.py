@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from tracekit.testing.rng import Draws, on_clock
@@ -121,21 +122,16 @@ class Work:
         self, plan: Plan, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, host_ns: int = 0
     ) -> Planning:
         """Plan a prediction; see `App.predict`."""
-        casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
-        self._hand_over(plan, inputs, copy_ns, casts)
+        around = partial(self.draws.around, spread_permille=2 * self.jitter)
+        plan.event("Input Validation", around(7_500), before=3_000)
+        for _ in range(inputs):
+            plan.event("Input Copy", around(copy_ns), before=1_000)
+        if any(isinstance(step, Step) and step.unit == "neural engine" for step in steps):
+            plan.event("Data Cast", around(2_000), before=1_000)
         yield from self._compute(plan, steps)
         plan.at += host_ns
-        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
+        plan.event("Output Transformation", around(2_500), before=5_000)
         plan.at = on_clock(plan.at + 2_500)
-
-    def _hand_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
-        """Checks and copies of inputs."""
-        around = self.draws.around
-        plan.event("Input Validation", around(7_500, 2 * self.jitter), before=3_000)
-        for _ in range(inputs):
-            plan.event("Input Copy", around(copy_ns, 2 * self.jitter), before=1_000)
-        if casts:
-            plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
 
     def _compute(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
         """The steps one after the other, each on its unit."""
