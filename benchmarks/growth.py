@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 COMMAND = """
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 import contextlib, io, tracekit.api, tracekit.render.text, tracekit.trace.build
 """
 OPENED = "from tracekit.trace.build import open_trace\ntrace = open_trace(path)\n"

@@ -35,7 +35,7 @@ for name in dict.fromkeys(entry.schema for entry in recording.run.tables):
     rows += sum(table.rows for table in recording.tables(name))
 """
 ANALYZE = """
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 import contextlib, io
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
     rows = main(["analyze", path]) * 0

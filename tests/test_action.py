@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tracekit
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.report.serialize import to_json
 from tracekit.testing import Draws, Model, Process, Scenario, cpu, start_recording, write_export
 

@@ -37,7 +37,7 @@ def test_one_run_measures_every_reader_and_every_step(
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     names = ("frame", "growth", "read_export", "commands", "run")
     frame, growth, read_export, commands, run = map(importlib.import_module, names)
-    from tracekit.cli.main import main
+    from tracekit.cli.dispatch import main
     from tracekit.recording.export import loading
 
     answers = []

@@ -11,7 +11,7 @@ import pytest
 
 import tracekit
 from tracekit.api import request_of
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.config import load_config
 from tracekit.errors import UsageError
 from tracekit.testing import Model, Process, Scenario, write_export

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.config import load_config
 from tracekit.config_file import find_config
 from tracekit.detectors.registry import DETECTORS

@@ -4,7 +4,7 @@ gate look closed that is open."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 from tracekit.comparison.settings import FLOOR_KEYS, CheckSettings, Floors, Key, check_keys, parse_check, parse_floor
 from tracekit.config_file import settings_in
 from tracekit.detectors.expectations import LIMIT_KEY, UNIT_NUMBERS, parse_memory_limit, with_expectations
-from tracekit.detectors.framework import AnyDetector, ListedDetector, RecordingDetector
-from tracekit.detectors.options import ChosenChecks, ModelSettings, Number, Settings, check_settings, choose, configure
+from tracekit.detectors.framework import AnyDetector, RecordingDetector
+from tracekit.detectors.options import ChosenChecks, Number, check_settings, choose, configure
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
@@ -84,37 +84,31 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
 
     check_keys(table, _TOP, "")
     by_id = {detector.id: detector for detector in detectors}
-    of_recordings = set(by_id)
-    of_files = {detector.id for detector in MODEL_DETECTORS}
-    ids = of_recordings | of_files
-    only, skip = (_of(_names(table, key, "", ids), of_recordings) for key in ("only", "skip"))
-    choose(detectors, only, skip)
-    settings: Settings = _options(table, "", without=of_files)
-    model_settings: ModelSettings = {}
-    model_skip: dict[str, tuple[str, ...]] = {}
+    of_models = {detector.id for detector in MODEL_DETECTORS}
+    checks, model_checks = (_checks(table, own, by_id.keys() | of_models) for own in (by_id.keys(), of_models))
+    choose(detectors, checks.only, checks.skip)
     budgets, expectations = _budget(table, ""), _expectation(table, "")
     floors = [("*", parse_floor(table, ""))]
-    for pattern, overrides in _tables(table, "models", "").items():
-        where = f'models."{pattern}".'
+    for pattern, where, overrides in _models(table):
         check_keys(overrides, _OF_MODEL, where)
-        model_settings = {**model_settings, pattern: _options(overrides, where, without=of_files)}
-        model_skip[pattern] = _of(_names(overrides, "skip", where, ids), of_recordings)
         floors.append((pattern, parse_floor(overrides, where)))
-        for name in model_skip[pattern]:
+        for name in checks.model_skip[pattern]:
             if isinstance(by_id[name], RecordingDetector):
                 raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
         budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
         expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
-    settings, model_settings = with_expectations(budgets, expectations, settings, model_settings)
+    settings, model_settings = with_expectations(budgets, expectations, checks.settings, checks.model_settings)
     settings = {**settings, **_memory_limit(table)}
     check_settings(detectors, settings, model_settings)
-    checked = parse_check(table.get("check", {}), frozenset(of_recordings))
+    checked = parse_check(table.get("check", {}), frozenset(by_id))
+    for each in (model_checks.settings, *model_checks.model_settings.values()):
+        configure(MODEL_DETECTORS, each)
     return Config(
-        only,
-        skip,
+        checks.only,
+        checks.skip,
         settings,
         model_settings,
-        model_skip,
+        checks.model_skip,
         path,
         _fail_on(table),
         checked,
@@ -122,42 +116,37 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         _files(table, "model-files", path),
         _files(table, "perf-reports", path),
         _units(table),
-        _model_checks(table, MODEL_DETECTORS, ids),
+        model_checks,
     )
 
 
-def _model_checks(table: dict[str, Any], detectors: Sequence[ListedDetector], ids: Collection[str]) -> ChosenChecks:
-    """What the file sets for checks of model files. `only` leaves none out where it names none of them."""
-    detector_ids = {detector.id for detector in detectors}
-    of_others = frozenset(ids) - detector_ids
-    models = {pattern: (f'models."{pattern}".', part) for pattern, part in _tables(table, "models", "").items()}
-    checks = ChosenChecks(
-        only=_of(_names(table, "only", "", ids), detector_ids),
-        skip=_of(_names(table, "skip", "", ids), detector_ids),
-        settings=_options(table, "", without=of_others),
-        model_settings={pattern: _options(part, where, without=of_others) for pattern, (where, part) in models.items()},
-        model_skip={
-            pattern: _of(_names(part, "skip", where, ids), detector_ids) for pattern, (where, part) in models.items()
-        },
+def _checks(table: dict[str, Any], own: Set[str], ids: Set[str]) -> ChosenChecks:
+    """What the file sets for its `own` of the checks with these ids. `only` leaves none out where it names none."""
+    models = list(_models(table))
+    return ChosenChecks(
+        only=_names(table, "only", "", own, ids),
+        skip=_names(table, "skip", "", own, ids),
+        settings=_options(table, "", without=ids - own),
+        model_settings={pattern: _options(part, where, without=ids - own) for pattern, where, part in models},
+        model_skip={pattern: _names(part, "skip", where, own, ids) for pattern, where, part in models},
     )
-    for settings in (checks.settings, *checks.model_settings.values()):
-        configure(detectors, settings)
-    return checks
 
 
-def _names(table: dict[str, Any], key: str, where: str, ids: Collection[str]) -> tuple[str, ...]:
-    """The ids in a list. Raises `UsageError` for others than these."""
+def _models(table: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Pattern of model names, place in the file, and what is set there."""
+    for pattern, part in _tables(table, "models", "").items():
+        yield pattern, f'models."{pattern}".', part
+
+
+def _names(table: dict[str, Any], key: str, where: str, own: Set[str], ids: Set[str]) -> tuple[str, ...]:
+    """Those of the `own` ids in a list. Raises `UsageError` for any that is none of `ids`."""
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UsageError(f"'{where}{key}': must be a list of check ids")
     for name in value:
         if name not in ids:
             raise UsageError(f"'{where}{key}': {unknown_check(name, ids)}")
-    return tuple(value)
-
-
-def _of(names: Sequence[str], ids: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name in ids)
+    return tuple(name for name in value if name in own)
 
 
 def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:

@@ -76,7 +76,17 @@ class Intervals:
 
     def union(self) -> Intervals:
         """The merged pieces, sorted, none touching another. O(n log n)."""
-        return Intervals(*union(self.starts, self.ends))
+        start, end = _with_length(*_check_bounds(self.starts, self.ends))
+        if not start.size:
+            return Intervals(start, end)
+        # Rows of one table come in order of time.
+        if not (start[1:] >= start[:-1]).all():
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
+        opens = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
+        closes = np.concatenate((opens[1:], [start.size])) - 1
+        return Intervals(start[opens], reach[closes])
 
     def intersection(self, other: Intervals) -> Intervals:
         """The pieces of time that both sets cover, sorted, none touching another. O((n + m) log (n + m))."""
@@ -142,21 +152,6 @@ class CoveredTime:
     def between(self, edges: IntArray) -> IntArray:
         """Covered ns between neighboring edges: shape (edges - 1,). O(m log n)."""
         return np.diff(self.until(edges))
-
-
-def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Starts and ends of the merged pieces, sorted, none touching another. O(n log n)."""
-    start, end = _with_length(*_check_bounds(starts, ends))
-    if not start.size:
-        return start, end
-    # Rows of one table come in order of time.
-    if not (start[1:] >= start[:-1]).all():
-        order = np.argsort(start, kind="stable")
-        start, end = start[order], end[order]
-    reach = np.maximum.accumulate(end)
-    opens = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
-    closes = np.concatenate((opens[1:], [start.size])) - 1
-    return start[opens], reach[closes]
 
 
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.analyses import keep
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from tracekit.analysis.aggregation import SORT_COLUMNS
-from tracekit.cli.options import COLUMNS
-
 
 def report_of(result: Any) -> dict[str, Any]:
     """The JSON report on standard output."""
@@ -73,10 +70,6 @@ def test_sort_orders_the_aggregation(tracekit, reload: Path, column: str, field:
     values = [row["statistics"][field] for row in rows]
     assert values == sorted(values, reverse=True)
     assert len(set(values)) > 1
-
-
-def test_help_names_every_column_to_sort_by() -> None:
-    assert {SORT_COLUMNS[column] for column in COLUMNS} == set(SORT_COLUMNS.values())
 
 
 @pytest.mark.parametrize(

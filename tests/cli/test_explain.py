@@ -23,7 +23,7 @@ def test_the_page_is_markdown_in_a_pipe(tracekit, detector) -> None:
 
 
 def test_the_page_is_laid_out_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracekit.cli.main import main
+    from tracekit.cli.dispatch import main
 
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)

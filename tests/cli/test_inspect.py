@@ -181,7 +181,7 @@ def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:
 
 SCRIPT = """
 import json, sys
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 main(["inspect", sys.argv[1], "-q"])
 print(json.dumps(sorted(sys.modules)))
 """

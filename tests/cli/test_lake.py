@@ -19,7 +19,7 @@ from types import ModuleType
 
 import pytest
 
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.errors import TracekitError
 from tracekit.recording import open_recording
 from tracekit.testing import Model, Process, Scenario, write_bundle

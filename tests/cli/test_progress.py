@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli import reading as module
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.cli.reading import showing_progress
 from tracekit.recording import Progress
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.cli.dispatch import dispatch
+from tracekit.cli.dispatch import main
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
 from tracekit.testing.stacks import app_function
 
@@ -46,7 +46,7 @@ def recording(tmp_path: Path) -> str:
 @pytest.fixture
 def lines(recording: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
     def run(*arguments: str) -> list[str]:
-        assert dispatch(["stacks", recording, "--quiet", "--format", "collapsed", *arguments]) == 0
+        assert main(["stacks", recording, "--quiet", "--format", "collapsed", *arguments]) == 0
         return sorted(capsys.readouterr().out.splitlines())
 
     return run
@@ -54,7 +54,7 @@ def lines(recording: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., l
 
 def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_path: Path) -> None:
     page = tmp_path / "a.html"
-    assert dispatch(["stacks", recording, "--thread", "worker", "-o", str(page)]) == 0
+    assert main(["stacks", recording, "--thread", "worker", "-o", str(page)]) == 0
     text = page.read_text("utf-8")
     assert all(part in text for part in ("1 samples of running threads.", 'id="flame"', 'id="flame-columns"'))
     (meta,) = re.findall(r'id="flame-meta">([^<]*)<', text)
@@ -66,7 +66,7 @@ def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_pat
 def test_a_page_folds_as_the_text_does(recording: str, tmp_path: Path) -> None:
     def functions(*options: str) -> set[str]:
         page = tmp_path / "a.html"
-        assert dispatch(["stacks", recording, *options, "-o", str(page)]) == 0
+        assert main(["stacks", recording, *options, "-o", str(page)]) == 0
         (meta,) = re.findall(r'id="flame-meta">([^<]*)<', page.read_text("utf-8"))
         return {name for name, _, _ in json.loads(meta)["flame"]["functions"]}
 
@@ -84,17 +84,17 @@ def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: p
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
     assert lines("--thread", "WORKER") == ["App.work;read 1"]
     assert lines("--thread", "10", "--frames", "app") == ["App.work 1"]
-    assert dispatch(["stacks", recording, "--thread", "mian"]) == 2
+    assert main(["stacks", recording, "--thread", "mian"]) == 2
     assert "unknown thread 'mian'; did you mean 'main'? (available: main, 9, 10)" in capsys.readouterr().err
     assert lines("--invert", "--from", "1") == ["read;App.work 1"]
 
 
 def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["stacks", recording, "--quiet"]) == 0
+    assert main(["stacks", recording, "--quiet"]) == 0
     text = capsys.readouterr().out
     assert text.splitlines()[:2] == ["3 samples of running threads", "      1  33%  App.load  [App]"]
     assert "someone" not in text
-    assert dispatch(["stacks", recording, "--quiet", "--format", "speedscope"]) == 0
+    assert main(["stacks", recording, "--quiet", "--format", "speedscope"]) == 0
     assert json.loads(capsys.readouterr().out)["profiles"][0]["weights"] == [1, 1, 1]
 
 
@@ -109,7 +109,7 @@ def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str])
 def test_what_cannot_be_chosen_is_told(
     recording: str, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
 ) -> None:
-    assert dispatch(["stacks", recording, *arguments]) == 2
+    assert main(["stacks", recording, *arguments]) == 2
     assert why in capsys.readouterr().err
 
 
@@ -118,7 +118,7 @@ def test_a_recording_without_samples_is_told(tmp_path: Path, capsys: pytest.Capt
     schema = f'<schema name="time-info"><col>{column}</col></schema>'
     node = f"<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>{schema}</node>"
     (tmp_path / "b.xml").write_text(f'<?xml version="1.0"?><trace-query-result>{node}</trace-query-result>')
-    assert dispatch(["stacks", str(tmp_path / "b.xml")]) == 2
+    assert main(["stacks", str(tmp_path / "b.xml")]) == 2
     assert "whether Call Stacks were recorded" in capsys.readouterr().err
 
 
@@ -130,26 +130,26 @@ def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixt
     app.busy(9_000_000, app_function("idle", 3))
     path = str(write_bundle(app.finish(), tmp_path / "a.trace", rows_per_block=64))
     command = ["stacks", path, "--quiet", "--format", "collapsed", "--frames", "app", "--finding"]
-    assert dispatch([*command, "reload-before-predict"]) == 0
+    assert main([*command, "reload-before-predict"]) == 0
     # Nine of the ten loads are reloads.
     assert capsys.readouterr().out == "App.run;App.apply 180\n"
-    assert dispatch([*command, "cold-load"]) == 2
+    assert main([*command, "cold-load"]) == 2
     assert "cold-load has no finding in this recording" in capsys.readouterr().err
-    assert dispatch([*command, "nothing"]) == 2
+    assert main([*command, "nothing"]) == 2
     assert "unknown check 'nothing'" in capsys.readouterr().err
 
 
 @pytest.mark.corpus
 def test_a_finding_of_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(corpus / "bundles/quick_probe.trace")
-    assert dispatch(["stacks", path, "--quiet", "--finding", "element-wise-access"]) == 0
+    assert main(["stacks", path, "--quiet", "--finding", "element-wise-access"]) == 0
     assert capsys.readouterr().out.startswith("97 samples of running threads\n")
 
 
 @pytest.mark.corpus
 def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(corpus / "bundles/fp16_w8_60s_all.trace")
-    assert dispatch(["stacks", path, "--quiet", "--frames", "app", "--model", "MambaASR_fp16_w8"]) == 0
+    assert main(["stacks", path, "--quiet", "--frames", "app", "--model", "MambaASR_fp16_w8"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    536 100%  MambaASRRunner_main (main.swift:1539 +1 line)",
         "    340  63%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",
@@ -191,16 +191,16 @@ def test_samples_by_a_counter_are_weighted_by_what_it_counted(
 ) -> None:
     path = tmp_path / "a.xml"
     path.write_text(counted(head, cell))
-    assert dispatch(["stacks", str(path)]) == 0
+    assert main(["stacks", str(path)]) == 0
     title, first, second = capsys.readouterr().out.splitlines()
     assert title.startswith(f"2 samples of running threads, 400 {unit}: numbers and shares are of these, not of time")
     assert [line.split() for line in (first, second)] == [
         ["300", "75%", "App.load", "[App]"],
         ["100", "25%", "App.draw", "[App]"],
     ]
-    assert dispatch(["stacks", str(path), "--format", "collapsed"]) == 0
+    assert main(["stacks", str(path), "--format", "collapsed"]) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == ["App.draw 100", "App.load 300"]
-    assert dispatch(["stacks", str(path), "--finding", "cold-load"]) == 2
+    assert main(["stacks", str(path), "--finding", "cold-load"]) == 2
     assert f"these were by {unit}" in capsys.readouterr().err
 
 
@@ -209,14 +209,14 @@ def test_the_report_says_what_samples_by_a_counter_stand_for(
 ) -> None:
     path = tmp_path / "a.xml"
     path.write_text(counted(CYCLES, "cycle-weight"))
-    dispatch(["analyze", str(path), "--format", "json", "--quiet"])
+    main(["analyze", str(path), "--format", "json", "--quiet"])
     report = json.loads(capsys.readouterr().out)
     code = report["code"]
     assert [code[key] for key in ("samples", "unit", "weight", "call_sites")] == [2, "CPU cycles", 400, []]
     (check,) = [each for each in report["results"] if each["id"] == "element-wise-access"]
     assert check["outcome"] == "not_evaluated"
     assert "not by time" in json.dumps(check)
-    dispatch(["analyze", str(path), "-v"])
+    main(["analyze", str(path), "-v"])
     assert "sampled by CPU cycles (400 in all), not by time" in " ".join(capsys.readouterr().out.split())
 
 
@@ -226,12 +226,12 @@ def test_call_stacks_that_were_not_exported_are_to_be_exported(
     path = tmp_path / "toc.xml"
     for schema in ("time-profile", "cpu-profile", "counters-profile"):
         path.write_text(TOC.format(tables=f'<table schema="{schema}"/>'))
-        assert dispatch(["stacks", str(path)]) == 2
+        assert main(["stacks", str(path)]) == 2
         error = capsys.readouterr().err
         assert "recorded but not exported; export them: `xcrun xctrace export --input" in error
         assert f'table[@schema="{schema}"]' in error
     path.write_text(TOC.format(tables='<table schema="tick"/>'))
-    assert dispatch(["stacks", str(path)]) == 2
+    assert main(["stacks", str(path)]) == 2
     assert "Call Stacks were not recorded; record with --instrument 'Time Profiler'" in capsys.readouterr().err
 
 
@@ -247,5 +247,5 @@ def test_samples_by_a_counter_of_a_real_recording(corpus: Path, capsys: pytest.C
         identity, number, reference = re.search(cell, row).groups()  # type: ignore[union-attr]
         weights |= {identity: int(number)} if identity else {}
         total += weights[identity or reference] if "backtrace" in row else 0
-    assert dispatch(["stacks", str(path), "--quiet"]) == 0
+    assert main(["stacks", str(path), "--quiet"]) == 0
     assert f" {total:,} " in capsys.readouterr().out.splitlines()[0]

@@ -9,7 +9,7 @@ import pytest
 
 END = """
 import atexit, os, sys, threading, time
-from tracekit.cli import main
+from tracekit.cli import dispatch, main
 
 class Held:
     def __del__(self, write=os.write):
@@ -20,7 +20,7 @@ def command(arguments):
     threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
     return 3
 
-held, main.main = Held(), command
+held, dispatch.main = Held(), command
 sys.setprofile(WATCH)
 main.run()
 """

@@ -21,16 +21,12 @@ def square(number):
     return number * number
 
 
-def lost(number):
-    return f"{number} was lost"
-
-
 def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
-    assert list(in_processes(square, [3, -1, 2], 2, lost)) == [9, "-1 was lost", 4]
+    assert list(in_processes(square, [3, -1, 2], 2)) == [9, None, 4]
 
 
 def test_an_item_that_dies_beside_others_is_done_again(tmp_path):
-    assert list(in_processes(die_once, [tmp_path / "one", tmp_path / "other"], 2, lost)) == ["alive", "alive"]
+    assert list(in_processes(die_once, [tmp_path / "one", tmp_path / "other"], 2)) == ["alive", "alive"]
 
 
 def die_once(path):
@@ -42,7 +38,7 @@ def die_once(path):
 
 def test_what_fails_in_a_process_fails_here():
     with pytest.raises(RuntimeError, match="TypeError: can't multiply"):
-        list(in_processes(square_of_text, ["x"], 2, lost))
+        list(in_processes(square_of_text, ["x"], 2))
 
 
 def square_of_text(text):
@@ -57,7 +53,7 @@ from tracekit.cli.process import Terminated, raising_terminated
 from tracekit.cli.workers import in_processes
 with raising_terminated():
     try:
-        list(in_processes(at_work_in, [Path(sys.argv[1])] * 3, 2, None))
+        list(in_processes(at_work_in, [Path(sys.argv[1])] * 3, 2))
     except Terminated:
         sys.exit(143)
 """
@@ -102,13 +98,13 @@ def cluster():
 
 
 def test_results_of_a_cluster_come_in_order(cluster):
-    assert list(on_cluster(square, list(range(20)), cluster, lost)) == [number**2 for number in range(20)]
+    assert list(on_cluster(square, list(range(20)), cluster)) == [number**2 for number in range(20)]
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence():
     pytest.importorskip("distributed", reason="Dask is not installed")
     with pytest.raises(TracekitError, match="cannot reach a Dask scheduler at nonsense:"):
-        list(on_cluster(square, [1], "nonsense://x", lost))
+        list(on_cluster(square, [1], "nonsense://x"))
 
 
 CLUSTER = """
@@ -127,7 +123,7 @@ def test_a_scheduler_that_goes_is_one_sentence(capfd):
     )
     with scheduler:
         address = scheduler.stdout.readline().strip()
-        results = on_cluster(time.sleep, [0.1] * 50, address, lost)
+        results = on_cluster(time.sleep, [0.1] * 50, address)
         next(results)
         scheduler.kill()
         with pytest.raises(TracekitError, match=f"^the Dask scheduler at {address} has gone; start it again, "):

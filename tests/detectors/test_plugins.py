@@ -17,7 +17,7 @@ import pytest
 
 import tracekit
 from tracekit.api import judge
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.detectors import plugins
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.registry import DETECTORS

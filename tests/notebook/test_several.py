@@ -11,7 +11,7 @@ import pytest
 
 import tracekit
 from support.performance_reports import wwdc22
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 
 
 def test_a_comparison_is_that_of_the_command(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:

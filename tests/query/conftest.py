@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
 from support.handover import trace_of
-from tracekit import open_recording, open_trace
+from tracekit import open_trace
 from tracekit.api import judge
 from tracekit.testing import Model, Process, Scenario
 from tracekit.testing.rows import SignpostRow
@@ -37,10 +37,8 @@ def scenario() -> Scenario:
 
 
 def database(trace, path=None, seconds=60.0, **options) -> Database:
-    def read_table(schema):
-        return raw_frame(open_recording(path, schemas=[schema]), schema)
-
-    return Database(RecordingViews(Source(trace, cache(lambda: judge(trace))), read_table, **options), seconds)
+    source = Source(trace, cache(lambda: judge(trace)))
+    return Database(RecordingViews(source, partial(raw_frame, path=path), **options), seconds)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import tracekit
 from suite.cases.unused_load import forgotten
 from tracekit.api import judge, request_of
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
 from tracekit.detectors.pages import Pattern

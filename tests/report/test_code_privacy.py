@@ -11,7 +11,7 @@ import tracekit
 from support.forms import short_text
 from support.scenarios import READ_ELEMENT
 from tracekit.api import analysis_of
-from tracekit.cli.dispatch import dispatch
+from tracekit.cli.dispatch import main
 from tracekit.documents.report import report_file
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.report import Report
@@ -42,7 +42,7 @@ def outputs(report: Report) -> list[str]:
 def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     texts = []
     for form in ("text", "collapsed", "speedscope"):
-        assert dispatch(["stacks", str(path), "--quiet", "--format", form]) == 0
+        assert main(["stacks", str(path), "--quiet", "--format", form]) == 0
         texts.append(capsys.readouterr().out)
     return texts
 
@@ -74,7 +74,7 @@ def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
 
 
 def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["analyze", str(bundle), "--no-functions"]) == 0
+    assert main(["analyze", str(bundle), "--no-functions"]) == 0
     screen = capsys.readouterr().out
     assert "function A" in screen
     assert "Style.swift" not in screen

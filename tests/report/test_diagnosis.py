@@ -10,7 +10,7 @@ from lxml import html
 import tracekit
 from support.analyses import kept_analysis
 from support.forms import too_long
-from tracekit.cli.main import main
+from tracekit.cli.dispatch import main
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.advice import diagnosis_document
 from tracekit.render.forms import render

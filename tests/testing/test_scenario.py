@@ -111,7 +111,7 @@ def test_gpu_states_tile_the_run_and_count_channels() -> None:
 def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
     scenario = Scenario(APP, duration_ns=2_000_000_000)
     scenario.hang(0, duration_ns)
-    assert scenario.hangs[0].kind == kind
+    assert scenario.hangs[0].state == kind
 
 
 def test_a_compilation_is_a_row_of_the_app_itself() -> None:

@@ -11,7 +11,7 @@ import pytest
 from textual.app import App
 
 from tracekit.cli import output
-from tracekit.cli.dispatch import dispatch
+from tracekit.cli.dispatch import main
 from tracekit.cli.process import ExitStatus
 from tracekit.recording import open_recording
 from tracekit.tui import app as app_module, state_app
@@ -95,7 +95,7 @@ def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
             app.panic("what Textual shows where its reading thread ends")
 
     run_headless(monkeypatch, press)
-    assert dispatch(["view", str(reload_sample)]) == ExitStatus.UNUSABLE
+    assert main(["view", str(reload_sample)]) == ExitStatus.UNUSABLE
     shown = capsys.readouterr()
     reason = "RuntimeError: the terminal UI ended by itself" if way == "silent" else "LookupError: no such theme"
     advice = "please run again with --debug and report it"
@@ -109,7 +109,7 @@ def test_leaving_is_no_error(monkeypatch, capsys, reload_sample, tmp_path) -> No
         pilot.app.simulate_key("q")
 
     run_headless(monkeypatch, press)
-    assert dispatch(["view", str(reload_sample)]) == ExitStatus.DONE
+    assert main(["view", str(reload_sample)]) == ExitStatus.DONE
     assert capsys.readouterr().err == ""
 
 

@@ -131,8 +131,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    results = results_of(work, inputs, NAME, arguments, request, lambda each: Analyzed(each.name, None, PROCESS_DIED))
-    for entry in results:
+    for each, result in zip(inputs, results_of(work, inputs, NAME, arguments, request), strict=True):
+        entry = result or Analyzed(each.name, None, PROCESS_DIED)
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
             # The number keeps recordings of one name apart.

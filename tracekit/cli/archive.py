@@ -79,11 +79,7 @@ def archive_of(
     report = analysis.report
     as_json = report_file(report, "json")
     files = [
-        _file(
-            "report.md",
-            "text for the issue",
-            issue_text(report, command, identity, machine),
-        ),
+        _file("report.md", "text for the issue", issue_text(report, command, identity, machine)),
         _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
         _file("report.json", "the whole report, for scripts", as_json),
         _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
@@ -177,11 +173,7 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
     if redaction["applied"]:
         hidden = {"never included": ", ".join(redaction["never_included"])}
         hidden |= {f"replaced: {words}": f"{count:,}" for words, count in redaction["replaced_in_report"].items()}
-    blocks = (
-        table("Files", columns, files),
-        _facts("It names", named),
-        _facts("Redacted", hidden),
-    )
+    blocks = (table("Files", columns, files), _facts("It names", named), _facts("Redacted", hidden))
     closing = f"Texts that stay: {docs_page('privacy.md')}" if hidden else "Nothing is redacted (--no-redact)."
     return Document(
         str(path), f"{path} would contain (nothing was written):", Role.PLAIN, blocks=present(*blocks), closing=closing

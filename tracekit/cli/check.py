@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from os.path import realpath, relpath
@@ -57,14 +57,17 @@ def run(arguments: Namespace) -> ExitStatus:
         return _run_baseline(arguments, config)
     if not arguments.path:
         raise UsageError("missing PATH, as in: tracekit check run.trace (see 'tracekit check --help')")
-    outputs = Outputs(arguments, config)
+    files = files_of(arguments, arguments.path)
+    if "sarif" in (form_of(arguments), *files.values()) and config is None:
+        raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
     try:
         gate = _gate(arguments, config)
     except Exception as error:
         # What is wrong with tracekit itself is no reason to leave a job without its files.
-        outputs.write(_gate_of_problem("tracekit", f"internal error ({words_of(error).splitlines()[0]})"))
+        words = f"internal error ({words_of(error).splitlines()[0]})"
+        _write(gate_of([_problem("tracekit", words)]), arguments, files, config)
         raise
-    outputs.write(gate)
+    _write(gate, arguments, files, config)
     return STATUS[gate.verdict]
 
 
@@ -73,7 +76,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         request = request_from(arguments, config=config)
     except TracekitError as error:
-        return _gate_of_problem("config", str(error))
+        return gate_of([_problem("config", str(error))])
     recordings, problems = _readable_and_others(arguments, request)
     problems += _history_items(arguments, request, recordings)
     settings, baseline, missing = request.settings, None, False
@@ -98,7 +101,7 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
             problems=problems,
         )
     except TracekitError as error:
-        return _gate_of_problem("input", str(error))
+        return gate_of([_problem("input", str(error))])
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
@@ -147,10 +150,6 @@ def _problem(subject: str, text: str) -> Item:
     return Item(Verdict.ERROR, subject, None, words, words, setting)
 
 
-def _gate_of_problem(subject: str, text: str) -> Gate:
-    return gate_of([_problem(subject, text)])
-
-
 def _baseline_path(arguments: Namespace, settings: Config) -> Path | None:
     name = arguments.baseline or _beside(settings, settings.check.baseline)
     return None if name is None else Path(name)
@@ -163,47 +162,38 @@ def _beside(settings: Config, name: str | None) -> str | None:
     return str(settings.path.parent / name)
 
 
-class Outputs:
-    """Where the verdict goes. Raises `UsageError` for what cannot be written, before anything is read."""
+def _write(gate: Gate, arguments: Namespace, files: Mapping[Path, str], config: Path | None) -> None:
+    """Write all outputs, also behind one that fails. Raises the first `TracekitError` at the end."""
+    cached_line = cache(line_of)
 
-    def __init__(self, arguments: Namespace, config: Path | None) -> None:
-        self._arguments = arguments
-        self._form = form_of(arguments)
-        self._files = files_of(arguments, arguments.path)
-        self._config = config
-        self._line_of = cache(line_of)
-        if "sarif" in (self._form, *self._files.values()) and config is None:
-            raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
+    def line(item: Item) -> int:
+        return 1 if config is None else cached_line(config, item.setting)
 
-    def write(self, gate: Gate) -> None:
-        """Write all outputs, also behind one that fails. Raises the first `TracekitError` at the end."""
-        for_github = self._form == GITHUB
-        failures = _write_for_runner(gate) if for_github else []
-        if for_github:
-            emit(workflow_commands(gate, self._settings_file(), self._line), commands=True)
-        data = {
-            "json": lambda: to_json(gate),
-            "brief": lambda: brief_gate(gate, gate_document(gate)),
-            "junit": lambda: render_junit(gate, "tracekit check"),
-            "sarif": lambda: render_sarif(gate, self._settings_file() or "tracekit.toml", self._line),
-        }
-        shown = Namespace(**vars(self._arguments) | ({"format": None} if for_github else {}))
-        deliver(shown, self._files, lambda _: gate_document(gate), data, brief=one_line(gate), whole=not shown.quiet)
-        if failures:
-            raise failures[0]
+    for_github = form_of(arguments) == GITHUB
+    failures = _write_for_runner(gate) if for_github else []
+    if for_github:
+        emit(workflow_commands(gate, _in_repository(config), line), commands=True)
+    data = {
+        "json": lambda: to_json(gate),
+        "brief": lambda: brief_gate(gate, gate_document(gate)),
+        "junit": lambda: render_junit(gate, "tracekit check"),
+        "sarif": lambda: render_sarif(gate, _in_repository(config) or "tracekit.toml", line),
+    }
+    shown = Namespace(**vars(arguments) | ({"format": None} if for_github else {}))
+    deliver(shown, files, lambda _: gate_document(gate), data, brief=one_line(gate), whole=not shown.quiet)
+    if failures:
+        raise failures[0]
 
-    def _line(self, item: Item) -> int:
-        return 1 if self._config is None else self._line_of(self._config, item.setting)
 
-    def _settings_file(self) -> str | None:
-        """The file of settings as a path in the repository, with `/`; None where it is outside."""
-        if self._config is None:
-            return None
-        path = self._config.resolve()
-        workspace = os.environ.get("GITHUB_WORKSPACE")
-        roots = [Path(workspace).resolve()] if workspace else []
-        roots += [folder for folder in path.parents if (folder / ".git").exists()]
-        return next((path.relative_to(root).as_posix() for root in roots if path.is_relative_to(root)), None)
+def _in_repository(config: Path | None) -> str | None:
+    """The file of settings as a path in the repository, with `/`; None where it is outside."""
+    if config is None:
+        return None
+    path = config.resolve()
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    roots = [Path(workspace).resolve()] if workspace else []
+    roots += [folder for folder in path.parents if (folder / ".git").exists()]
+    return next((path.relative_to(root).as_posix() for root in roots if path.is_relative_to(root)), None)
 
 
 def _write_for_runner(gate: Gate) -> list[TracekitError]:

@@ -43,15 +43,20 @@ class Command:
     """Options that help shows, with spaces between them."""
     more: str
     """Those that only `--help-all` shows."""
-    runs: str
-    """`module:function`, imported when the command runs. The function takes the arguments, does the work, and returns
-    an `ExitStatus`, or the `Next` command line; it raises `TracekitError` for what the user can mend."""
     forms: tuple[str, ...] = ()
     """What `--format` takes, the usual one first."""
     files: tuple[str, ...] = ()
     """Forms that only files have."""
     status: str = ""
     """What exit statuses mean, where that needs saying."""
+    module: str = ""
+    """Module of the command that it stands beside; empty for one that has a module of its own name."""
+
+    @property
+    def runs(self) -> str:
+        """`module:function`, imported when the command runs. The function takes the arguments, does the work, and
+        returns an `ExitStatus`, or the `Next` command line; it raises `TracekitError` for what the user can mend."""
+        return f"tracekit.cli.{self.module}:run_{self.name}" if self.module else f"tracekit.cli.{self.name}:run"
 
     @property
     def options(self) -> list[str]:
@@ -80,7 +85,6 @@ COMMANDS = (
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
         "attach all-processes launch device time-limit memory output analyze compare-last",
         "template only-template instrument no-prompt save-timeout quiet",
-        "tracekit.cli.record:run",
         files=("trace",),
     ),
     Command(
@@ -96,7 +100,6 @@ COMMANDS = (
         "output open format json show verbose quiet model only skip budget fail-on",
         f"process {_PART} run expect memory-limit set {_FILES} {_SETTINGS} list rows folder sort commit jobs "
         f"{_READ} no-redact no-functions",
-        "tracekit.cli.analyze:run",
         (*REPORT_FORMS, BRIEF),
         files=("zip",),
         status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
@@ -112,7 +115,6 @@ COMMANDS = (
         ),
         f"model process {_PART} run theme",
         f"{_FILES} {_SETTINGS} {_READ}",
-        "tracekit.cli.view:run",
     ),
     Command(
         "compare",
@@ -127,7 +129,6 @@ COMMANDS = (
         (Argument("path", "PATH", "recording, JSON report or folder of them, before and after; or a lake", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        "tracekit.cli.compare:run",
         (*REPORT_FORMS, BRIEF),
         status="0 compared, even if slower; 2 error, 3 no model in common",
     ),
@@ -146,7 +147,6 @@ COMMANDS = (
         "history p50 p95 load cold-load loads copies in-flight ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
-        "tracekit.cli.check:run",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
         status="0 passed, 1 failed, 2 error, 3 inconclusive",
     ),
@@ -163,7 +163,6 @@ COMMANDS = (
         (Argument("path", "PATH", ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin"),),
         "output open format json verbose quiet system unit only skip",
         f"set {_SETTINGS} no-redact",
-        "tracekit.cli.inspect:run",
         (*REPORT_FORMS, BRIEF),
     ),
     Command(
@@ -183,7 +182,6 @@ COMMANDS = (
         ),
         "output shape weights function force format json quiet",
         f"open set {_SETTINGS}",
-        "tracekit.cli.fix:run",
         REPORT_FORMS,
         files=("package", "model"),
     ),
@@ -200,7 +198,6 @@ COMMANDS = (
         (_PATHS,),
         "model slowest at percentile over output format json verbose quiet",
         f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.why:run",
         (*REPORT_FORMS, BRIEF),
         status="3 too few predictions to compare",
     ),
@@ -213,8 +210,8 @@ COMMANDS = (
         (_PATHS,),
         f"output open format json verbose quiet model process {_PART}",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.why:run_diagnose",
         REPORT_FORMS,
+        module="why",
     ),
     Command(
         "whatif",
@@ -229,9 +226,9 @@ COMMANDS = (
         ),
         "output open format json quiet model",
         f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.why:run_whatif",
         REPORT_FORMS,
         status="2 no finding of a check, or another error; 3 inconclusive",
+        module="why",
     ),
     Command(
         "matrix",
@@ -242,8 +239,8 @@ COMMANDS = (
         (Argument("path", "PATH", "recordings, performance reports, or folders of either", "+"),),
         "label output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        "tracekit.cli.compare:run_matrix",
         (*REPORT_FORMS, "csv"),
+        module="compare",
     ),
     Command(
         "history",
@@ -259,7 +256,6 @@ COMMANDS = (
         (Argument("path", "PATH", "recordings, JSON reports, folders of either, history files", "+"),),
         "add-to commit output open format json verbose quiet model",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        "tracekit.cli.history:run",
         (*REPORT_FORMS, "csv"),
     ),
     Command(
@@ -275,7 +271,6 @@ COMMANDS = (
         (_PATHS,),
         f"model finding thread {_PART} frames invert output open format quiet",
         f"run {_READ} no-redact",
-        "tracekit.cli.stacks:run",
         ("text", "html", "collapsed", "speedscope"),
     ),
     Command(
@@ -293,7 +288,6 @@ COMMANDS = (
         (Argument("path", "PATH", RECORDING, "*"),),
         "folder output open format json schema json-schema force quiet",
         f"model process {_PART} run {_SETTINGS} {_READ} no-redact",
-        "tracekit.cli.export:run",
         ("text", "json", *TABLE_FORMATS),
         files=("perfetto", "chrome"),
     ),
@@ -311,7 +305,6 @@ COMMANDS = (
         (Argument("path", "PATH", f"{RECORDING}, or a lake"), Argument("query", "QUERY", "one query", "?")),
         "file list output format json quiet",
         f"query-timeout dask run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.sql:run",
         ("text", "markdown", "csv", "json"),
         files=("parquet",),
         status="2 error, 3 a view was not recorded",
@@ -333,8 +326,8 @@ COMMANDS = (
         ),
         "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        "tracekit.cli.sql:run_lake",
         status="2 error, or a recording was skipped",
+        module="sql",
     ),
     Command(
         "explain",
@@ -345,7 +338,6 @@ COMMANDS = (
         (Argument("checks", "CHECK", "a check, as reports name it", "*"),),
         "format json",
         "",
-        "tracekit.cli.explain:run",
         ("text", "json"),
     ),
     Command(
@@ -357,7 +349,6 @@ COMMANDS = (
         (Argument("path", "MODEL", "a .mlpackage, .mlmodel or .mlmodelc"),),
         "units predictions folder output open format json quiet",
         "",
-        "tracekit.cli.profile:run",
         (*REPORT_FORMS, "csv"),
     ),
     Command(
@@ -369,7 +360,6 @@ COMMANDS = (
         (Argument("path", "PATH", "folder of recordings; a recording is reported on at once"),),
         f"model process quiet {_SETTINGS}",
         _READ,
-        "tracekit.cli.watch:run",
     ),
     Command(
         "init",
@@ -380,7 +370,6 @@ COMMANDS = (
         (Argument("path", "PATH", "a recording to derive limits from", "?"),),
         "force quiet",
         _READ,
-        "tracekit.cli.init:run",
     ),
     Command(
         "mcp",
@@ -391,7 +380,6 @@ COMMANDS = (
         (Argument("path", "FOLDER", "what may be read (default: the current folder)", "*"),),
         "",
         _SETTINGS,
-        "tracekit.cli.mcp:run",
     ),
     Command(
         "doctor",
@@ -402,9 +390,9 @@ COMMANDS = (
         (),
         "target format json no-redact",
         "",
-        "tracekit.cli.record:run_doctor",
         ("text", "json"),
         status="2 a requirement is missing",
+        module="record",
     ),
     Command(
         "completion",
@@ -418,7 +406,7 @@ COMMANDS = (
         (Argument("shell", "SHELL", ", ".join(SHELLS), None, SHELLS),),
         "",
         "",
-        "tracekit.cli.explain:run_completion",
+        module="explain",
     ),
 )
 """In the order of `tracekit --help`: the six that most need, then the others."""

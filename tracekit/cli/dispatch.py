@@ -8,7 +8,7 @@ import os
 import shutil
 import textwrap
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any, NoReturn
@@ -29,6 +29,8 @@ class Parser(argparse.ArgumentParser):
 
     command: Command | None = None
     """None for the program itself."""
+    commands: Mapping[str, Parser]
+    """Of the program, by name."""
 
     def error(self, message: str) -> NoReturn:
         """One sentence, and where to read more."""
@@ -89,17 +91,11 @@ def build_parser(only: str | None = None) -> Parser:
     parser = Parser(prog="tracekit", allow_abbrev=False)
     parser.add_argument("-V", "--version", action=_Print, help="print the version and the readers available here")
     added = parser.add_subparsers(dest="command", metavar="COMMAND")
+    parser.commands = added.choices
     for command in COMMANDS:
         if only in (None, command.name):
             _fill(added.add_parser(command.name, allow_abbrev=False, help=command.summary), command)
     return parser
-
-
-def command_parser(parser: Parser, name: str) -> Parser:
-    """The parser that `build_parser` made for this command."""
-    added = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001
-    found: Parser = added.choices[name]
-    return found
 
 
 def _fill(parser: Parser, command: Command) -> None:
@@ -118,10 +114,9 @@ def _fill(parser: Parser, command: Command) -> None:
     groups = {names: parser.add_mutually_exclusive_group() for names in EXCLUSIVE}
     for name in command.options:
         group = next((group for names, group in groups.items() if name in names), parser)
-        OPTIONS[name].add(group, name)
-    if "format" in command.options:
-        choices = (*command.forms, "md") if "markdown" in command.forms else command.forms
-        next(each for each in parser._actions if "--format" in each.option_strings).type = one_of("format", choices)  # noqa: SLF001
+        action = OPTIONS[name].add(group, name)
+        if name == "format":
+            action.type = one_of(name, (*command.forms, "md") if "markdown" in command.forms else command.forms)
 
 
 def program_help() -> str:
@@ -168,7 +163,7 @@ def command_help(command: Command, *, everything: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def dispatch(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
     debug = "--debug" in arguments
     try:
@@ -210,7 +205,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     options, rest = parser.parse_known_args(arguments)
     if rest and "--" not in arguments and options.command == arguments[0]:
         # argparse takes arguments from the first group of them; others may follow an option: `sql RUN --json QUERY`.
-        own = command_parser(parser, arguments[0])
+        own = parser.commands[arguments[0]]
         options, rest = own.parse_known_intermixed_args(arguments[1:], argparse.Namespace(command=arguments[0]))
     if rest:
         raise _error_on_word(options.command, rest[0])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import Action, ArgumentParser, Namespace
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
@@ -14,9 +12,6 @@ from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import own_page, unknown_check
-
-if TYPE_CHECKING:
-    from tracekit.detectors.framework import ListedDetector
 
 LIST_WIDTH, WIDEST = 80, 100
 """Of the list in a pipe, and of a page: longer lines of prose are hard to read, however wide the terminal."""
@@ -27,7 +22,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if not arguments.checks or arguments.format == "json":
         _print_list(arguments)
         return ExitStatus.DONE
-    page = "\n".join(printable(own_page(name) or _page_of_plug_in(name)) for name in arguments.checks)
+    page = "\n".join(printable(own_page(name) or _listed_page(name)) for name in arguments.checks)
     emit(_laid_out(page) if is_terminal() else page, styled=is_terminal())
     return ExitStatus.DONE
 
@@ -49,16 +44,11 @@ def _print_list(arguments: Namespace) -> None:
         print_document(checks_document(detectors), fallback=LIST_WIDTH)
 
 
-def _page_of_plug_in(name: str) -> str:
-    """The page of a check of a plug-in. Raises `UsageError` where there is none."""
+def _listed_page(name: str) -> str:
     # Plug-ins are written with all that rules are, which takes a second to load.
-    from tracekit.detectors.explanation import page_markdown
-    from tracekit.detectors.plugins import listed_detectors
+    from tracekit.detectors.explanation import listed_page
 
-    by_id: dict[str, ListedDetector] = {detector.id: detector for detector in listed_detectors()}
-    if name not in by_id:
-        raise unknown_check(name, by_id)
-    return page_markdown(by_id[name])
+    return listed_page(name)
 
 
 def _laid_out(page: str) -> str:
@@ -89,25 +79,13 @@ def run_completion(arguments: Namespace) -> ExitStatus:
     checks = [detector.id for detector in listed_detectors()]
     choices = {option.value: option.choices for option in OPTIONS.values() if option.choices} | {"PARTS": PARTS}
     choices |= {each.shown: each.choices for command in COMMANDS for each in command.arguments if each.choices}
-    for action, forms in _actions(parser):
-        metavar = str(action.metavar).rpartition("]")[2] if isinstance(action.metavar, str) else ""
-        if metavar in kinds:
-            action.complete = kinds[metavar]  # type: ignore[attr-defined] # shtab's own convention
-        elif metavar == "CHECK":
-            action.choices = checks
-        elif metavar == "FORMAT":
-            action.choices = forms
-        elif metavar in choices:
-            action.choices = choices[metavar]
+    for command in parser.commands.values():
+        of_command = choices | {"CHECK": checks, "FORMAT": command.get_default("forms")}
+        for action in command._actions:  # noqa: SLF001 - argparse offers no public way to list arguments
+            metavar = str(action.metavar).rpartition("]")[2] if isinstance(action.metavar, str) else ""
+            if metavar in kinds:
+                action.complete = kinds[metavar]  # type: ignore[attr-defined] # shtab's own convention
+            elif metavar in of_command:
+                action.choices = of_command[metavar]
     emit(str(shtab.complete(parser, arguments.shell)))
     return ExitStatus.DONE
-
-
-def _actions(parser: ArgumentParser) -> Iterator[tuple[Action, tuple[str, ...]]]:
-    """Every argument of the parser and of its commands, with the formats of its command."""
-    for action in parser._actions:  # noqa: SLF001 - argparse offers no public way to list arguments
-        if isinstance(action.choices, dict):
-            for command in action.choices.values():
-                yield from _actions(command)
-        else:
-            yield action, parser.get_default("forms") or ()

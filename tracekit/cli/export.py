@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 def _list(arguments: Namespace) -> ExitStatus:
     with showing_progress(arguments.quiet) as progress:
-        options = xctrace_options(arguments, quiet=arguments.quiet)
+        options = xctrace_options(arguments)
         contents = open_contents(arguments.path, progress=progress, reader=arguments.reader, xctrace=options)
     if arguments.format == "json":
         emit(tables_json(contents, arguments.run), utf8=True)
@@ -154,7 +154,7 @@ def _recording(arguments: Namespace, progress: Callable[[Progress], None] | None
         schemas=arguments.schema or None,
         progress=progress,
         reader=arguments.reader,
-        xctrace=xctrace_options(arguments, quiet=arguments.quiet),
+        xctrace=xctrace_options(arguments),
     )
     tables = recording.run.tables
     for schema in arguments.schema if not recording.contents.failures else ():

@@ -43,7 +43,8 @@ TOML_HEAD = f"""\
 def run(arguments: Namespace) -> ExitStatus:
     """Write both files into the current folder."""
     settings, given = Path(FILE), arguments.path
-    _check_free([settings, WORKFLOW], force=arguments.force)
+    if not arguments.force:
+        _check_free([settings, WORKFLOW])
     check_output(settings, [given] if given else [])
     recording = _measurements(arguments) if given else None
     write_file(settings, "\n".join(_settings(recording)) + "\n")
@@ -63,10 +64,8 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _check_free(paths: list[Path], *, force: bool) -> None:
+def _check_free(paths: list[Path]) -> None:
     """Raise `UsageError` where a file is there already, or other settings that the new ones would hide."""
-    if force:
-        return
     for path in paths:
         if os.path.lexists(path):
             raise UsageError(f"{path} exists; --force replaces it")

@@ -8,7 +8,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from types import FrameType
     from typing import NoReturn
 
@@ -44,6 +43,8 @@ def run() -> NoReturn:
             try:
                 if heeds_interrupt:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
+                from tracekit.cli.dispatch import main
+
                 status = main(sys.argv[1:])
             except Terminated as end:
                 status = end.status
@@ -53,13 +54,6 @@ def run() -> NoReturn:
     except KeyboardInterrupt:
         leave()
     sys.exit(status)
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
-    from tracekit.cli.dispatch import dispatch
-
-    return dispatch(arguments)
 
 
 def _end(status: list[int]) -> None:

@@ -69,7 +69,10 @@ def measure_all(
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
-    measured = list(results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost))
+    results = results_of(work, paths, lambda path: Path(path).name, arguments, request)
+    measured = [
+        result or Measured(path, None, f"{path}: {PROCESS_DIED}") for path, result in zip(paths, results, strict=True)
+    ]
     # Recordings of one name are named by the shortest ends of their paths that differ.
     known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
     names = iter(told_apart(known))
@@ -77,10 +80,6 @@ def measure_all(
         replace(entry, measurements=replace(entry.measurements, source=next(names))) if entry.measurements else entry
         for entry in measured
     ]
-
-
-def _lost(path: str) -> Measured:
-    return Measured(path, None, f"{path}: {PROCESS_DIED}")
 
 
 def measure_one(

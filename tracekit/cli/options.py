@@ -4,7 +4,7 @@ take it. Imports nothing that a run needs."""
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError, Namespace, _ActionsContainer
+from argparse import Action, ArgumentTypeError, Namespace, _ActionsContainer
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +16,6 @@ from tracekit.units import parse_duration
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
-COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
-"""Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 READERS = ("auto", "native", "xctrace")
@@ -78,7 +76,7 @@ class Option:
         value = f"[{self.value}]" if self.nargs == "?" else f"{self.value} ..." if self.nargs == "+" else self.value
         return f"{self.short}, --{name} {value}".removeprefix(", ").rstrip()
 
-    def add(self, parser: _ActionsContainer, name: str) -> None:
+    def add(self, parser: _ActionsContainer, name: str) -> Action:
         """Add it to a parser."""
         taken: dict[str, Any] = {"dest": self.dest_of(name), "default": self.unset, "help": self.help}
         if self.value:
@@ -89,7 +87,7 @@ class Option:
                 taken["const"] = self.const
         else:
             taken |= {"action": "store_const", "const": self.const}
-        parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
+        return parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
 
 
 def refuse(arguments: Namespace, names: str, reason: str) -> None:

@@ -4,7 +4,6 @@ command after it, and SIGTERM and SIGHUP as an exception, so that files, program
 from __future__ import annotations
 
 import dataclasses
-import gc
 import os
 import signal
 import sys
@@ -107,12 +106,6 @@ def keep_freed_memory() -> None:
     # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX of glibc.
     for option, value in ((-1, 1 << 28), (-3, 1 << 25), (-8, 1)):
         set_option(option, value)
-
-
-def let_go_of_recording() -> None:
-    """Free what the last of many recordings left. Its parts refer to each other, and processes of the command line look
-    for such objects too seldom to find them in time. What was there before is not looked through again."""
-    gc.collect(1)
 
 
 _COMPILE = "_create_fn"

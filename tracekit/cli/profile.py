@@ -23,7 +23,6 @@ from tracekit.report.serialize import to_json
 
 def run(arguments: Namespace) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
-
     check_model(arguments.path)
     runtime = core_ml.runtime()
     path, folder = Path(arguments.path), Path(arguments.folder or ".")

@@ -50,14 +50,14 @@ def config_of(arguments: Namespace) -> Path | None:
     return Path(given["config"]) if given.get("config") else find_config(Path.cwd())
 
 
-def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
-    """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
+def xctrace_options(arguments: Namespace) -> XctraceOptions:
+    """How xctrace is asked, and what standard error hears of it; only the bare necessities with `--quiet`."""
 
     def on_message(text: str) -> None:
         narrate(f"tracekit: {text}")
 
     def on_progress(number: int, count: int, schema: str) -> None:
-        if not quiet:
+        if not getattr(arguments, "quiet", False):
             on_message(f"xctrace is exporting table {number} of {count}: {schema}")
 
     return XctraceOptions(arguments.timeout, on_message, on_progress)
@@ -132,7 +132,13 @@ class _LateBar:
         if self._bar is None:
             if time.monotonic() - self._started < PATIENCE_S:
                 return
-            self._bar = _new_bar()
+            # Imported only where it is shown.
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+            text = TextColumn("{task.description}", markup=False)
+            columns = (text, BarColumn(), DownloadColumn(), TimeElapsedColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("Reading", total=progress.total_bytes)
             self._bar.start()
         if self._task is not None:
@@ -144,15 +150,6 @@ class _LateBar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-def _new_bar() -> RichProgress:
-    """The bar itself. rich is imported only where it is shown."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tracekit.api import Analysis, analysis_of, request_of
-from tracekit.cli.process import keep_freed_memory, let_go_of_recording
+from tracekit.cli.process import keep_freed_memory
 from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
@@ -22,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 PROCESS_DIED = "the process that read it died, as when memory runs out"
-"""Why there is no result for an item that `lost` is asked about."""
+"""Why `results_of` has no result for an item."""
 _ASKED = frozenset(signature(request_of).parameters)
 """Arguments of commands that have the name of what they ask for."""
 
@@ -35,7 +36,7 @@ def request_from(arguments: Namespace, **more: Any) -> Request:
     taken["part"] = part_of(arguments)
     if "config" not in more:
         taken["config"] = config_of(arguments)
-    taken["xctrace"] = xctrace_options(arguments, quiet=getattr(arguments, "quiet", False))
+    taken["xctrace"] = xctrace_options(arguments)
     keep_freed_memory()
     return request_of(**taken | more)
 
@@ -62,30 +63,28 @@ def results_of(
     name_of: Callable[[Item], str],
     arguments: Namespace,
     request: Request,
-    lost: Callable[[Item], Result],
-) -> Iterator[Result]:
+) -> Iterator[Result | None]:
     """The result of each recording, in their order, as soon as it is there: read one after another, `--jobs` at a time
-    or on the cluster of `--dask`. `work` takes an item and a `request`, gives the result also where it failed, and can
-    be sent to another process; `lost` gives the result of one whose process died. Shows how far it has come where a
-    person is looking, unless `--quiet`."""
+    or on the cluster of `--dask`; None for one whose process died. `work` takes an item and a `request`, gives the
+    result also where it failed, and can be sent to another process. Shows how far it has come where a person is
+    looking, unless `--quiet`."""
     address, quiet = getattr(arguments, "dask", None), arguments.quiet
     if len(items) < 2 or (arguments.jobs < 2 and address is None):
         for number, item in enumerate(items, 1):
             label = f"{number} of {len(items)}: {name_of(item)}:" if len(items) > 1 else ""
             with showing_progress(quiet, label=label, then=RUNNING) as progress:
-                result = work(item, request=replace(request, progress=progress))
-            let_go_of_recording()
-            yield result
+                done = work(item, request=replace(request, progress=progress))
+            # Parts of a recording refer to each other, and processes of the command line look for such objects too
+            # seldom to free it in time. What was there before is not looked through again.
+            gc.collect(1)
+            yield done
         return
     # Most command lines are about one recording.
     from tracekit.cli.workers import in_processes, on_cluster
 
     # Messages cannot come from another process.
     asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
-    if address is not None:
-        results = on_cluster(asked, items, address, lost)
-    else:
-        results = in_processes(asked, items, arguments.jobs, lost)
+    results = in_processes(asked, items, arguments.jobs) if address is None else on_cluster(asked, items, address)
     for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
         tell_done(name_of(item), number, len(items), quiet)
         yield result

@@ -13,8 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pandas as pd
-
 from tracekit.api import Analysis, judge
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
 from tracekit.cli.options import refuse
@@ -28,7 +26,6 @@ from tracekit.query.database import Answer, Database, RecordingViews, ViewCovera
 from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
 from tracekit.query.reading import raw_frame
 from tracekit.query.views import VIEWS, Source
-from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document
 from tracekit.report.choice import plain
@@ -64,19 +61,16 @@ class _OnCluster(Database):
         from tracekit.cli.workers import on_cluster
 
         work = partial(_ask_lake, folder=str(self.views.folder), seconds=self.seconds)
-        result: Result
-        [result] = on_cluster(work, [ask], self.address, _lost_query)
-        return result
+        results: list[Result | None] = list(on_cluster(work, [ask], self.address))
+        if results[0] is None:
+            raise TracekitError("the Dask workers that were asked died, as when memory runs out; ask for less")
+        return results[0]
 
 
 def _ask_lake(ask: Callable[[Database], Result], *, folder: str, seconds: float) -> Result:
     if not is_lake(lake := Path(folder)):
         raise TracekitError(f"a Dask worker finds no lake at {lake}; let all of them see it under that path")
     return ask(Database(LakeViews(lake), seconds))
-
-
-def _lost_query(_ask: Callable[[Database], Result]) -> Result:
-    raise TracekitError("the Dask workers that were asked died, as when memory runs out; ask for less")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -144,12 +138,8 @@ def _database(arguments: Namespace) -> Database:
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
 
-    def read_table(schema: str) -> pd.DataFrame:
-        recording = open_recording(
-            arguments.path, run=request.run, schemas=[schema], reader=request.reader, xctrace=request.xctrace
-        )
-        return raw_frame(recording, schema)
-
+    options: dict[str, Any] = {"run": request.run, "reader": request.reader, "xctrace": request.xctrace}
+    read_table = partial(raw_frame, path=arguments.path, **options)
     source = Source(trace, cache(lambda: judge(trace, request, None)))
     return Database(RecordingViews(source, read_table, request.redact, request.functions), arguments.query_timeout)
 
@@ -250,8 +240,9 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     # A worker that died may have added what another one then finds there.
     before, new, known, skipped, damaged = runs_in(lake), set[str | None](), list[str | None](), 0, 0
     request = request_from(arguments)
-    results = results_of(work, paths, lambda path: Path(path).name, arguments, request, _lost)
-    for path, (run_id, error, unreadable) in zip(paths, results, strict=True):
+    results = results_of(work, paths, lambda path: Path(path).name, arguments, request)
+    for path, result in zip(paths, results, strict=True):
+        run_id, error, unreadable = result or (None, f"{path}: {PROCESS_DIED}", ())
         note_skipped(lake, path, error)
         damaged += bool(unreadable)
         for clause in unreadable:
@@ -276,10 +267,6 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     return ExitStatus.UNUSABLE if skipped or damaged else ExitStatus.DONE
 
 
-def _lost(path: str) -> Added:
-    return None, f"{path}: {PROCESS_DIED}", ()
-
-
 def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:
     """Add one recording, unless it is there. Whatever goes wrong is part of the result, so that the others go on."""
     where = str(folder / path)
@@ -291,12 +278,9 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_versi
             raise UnreadableRecording(f"{path} has neither a date nor a row, so it cannot be told from others")
         if not holds(lake, run_id):
             report = judge(trace, request, None)
-            views = RecordingViews(Source(trace, lambda: report), _no_table, request.redact, request.functions)
+            source, read_table = Source(trace, lambda: report), partial(raw_frame, path=where)
+            views = RecordingViews(source, read_table, request.redact, request.functions)
             add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
         return run_id, "", unreadable_tables(trace.run.tables)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
         return None, sentence_on(error, path, where), ()
-
-
-def _no_table(schema: str) -> pd.DataFrame:
-    raise unknown("table", schema, {})

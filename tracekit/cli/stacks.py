@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> ExitStatus:
     part = part_of(arguments)
     check_recordings(arguments.path)
     with showing_progress(arguments.quiet) as progress:
-        options = xctrace_options(arguments, quiet=arguments.quiet)
+        options = xctrace_options(arguments)
         trace = open_trace(
             arguments.path, run=arguments.run, reader=arguments.reader, xctrace=options, progress=progress
         )

@@ -38,13 +38,11 @@ CONNECT_S = 10
 """Longest wait for the scheduler of a cluster."""
 
 
-def in_processes(
-    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
-) -> Iterator[Result]:
+def in_processes(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result | None]:
     """The results of `work`, by up to `jobs` processes, which end where this one does. An item whose process dies is
-    done again with all memory to itself; `lost` gives the result of one that fails once more."""
+    done again with all memory to itself; None for one whose process dies once more."""
     waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
-    results: dict[int, Result] = {}
+    results: dict[int, Result | None] = {}
     retried = set[int]()
     with closing(_Workers(work)) as workers:
         for number in range(len(items)):
@@ -57,7 +55,7 @@ def in_processes(
                 if answer is not None:
                     results[done] = answer[0]
                 elif done in retried:
-                    results[done] = lost(item)
+                    results[done] = None
                 else:
                     retried.add(done)
                     died.append((done, item))
@@ -182,11 +180,10 @@ def _answer(order: bytes) -> bytes:
         return pickle.dumps((None, (words_of(error), traceback.format_exc())))
 
 
-def on_cluster(
-    work: Callable[[Item], Result], items: Sequence[Item], address: str, lost: Callable[[Item], Result]
-) -> Iterator[Result]:
+def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: str) -> Iterator[Result | None]:
     """The results of `work`, by the workers of the Dask cluster at `address`, which need tracekit of the same version
-    and the files under the same paths. Raises `UsageError` without Dask, `TracekitError` without the cluster."""
+    and the files under the same paths; None for an item whose workers died. Raises `UsageError` without Dask,
+    `TracekitError` without the cluster."""
     distributed = import_extra("distributed", "dask", "--dask needs Dask")
     try:
         client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
@@ -195,16 +192,14 @@ def on_cluster(
     try:
         with _silent_log(), client:
             room = AHEAD * _threads(client, address, __version__)
-            waiting, running = deque(items), deque[tuple[Item, Any]]()
+            waiting, running = deque(items), deque[Any]()
             while waiting or running:
                 while waiting and len(running) < room:
-                    item = waiting.popleft()
-                    running.append((item, client.submit(work, item, pure=False)))
-                item, future = running.popleft()
+                    running.append(client.submit(work, waiting.popleft(), pure=False))
                 try:
-                    yield future.result()
+                    yield running.popleft().result()
                 except distributed.KilledWorker:
-                    yield lost(item)
+                    yield None
     except (CancelledError, OSError):
         raise TracekitError(
             f"the Dask scheduler at {address} has gone; start it again, then run this command again"

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.pages import page_text
+from tracekit.detectors.pages import page_text, unknown_check
+from tracekit.detectors.plugins import listed_detectors
 
 HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
+
+
+def listed_page(check: str) -> str:
+    """The page of any check that is listed, also of a plug-in's. Raises `UsageError` where there is none."""
+    by_id = {detector.id: detector for detector in listed_detectors()}
+    if check not in by_id:
+        raise unknown_check(check, by_id)
+    return page_markdown(by_id[check])
 
 
 def page_markdown(detector: ListedDetector) -> str:

@@ -15,10 +15,9 @@ from tracekit.analysis.code.tree import Frames, call_tree
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import explain
 from tracekit.comparison.comparison import compare as compared
-from tracekit.detectors.explanation import page_markdown
+from tracekit.detectors.explanation import listed_page
 from tracekit.detectors.model_runner import run_model_detectors
-from tracekit.detectors.pages import own_page, unknown_check
-from tracekit.detectors.plugins import listed_detectors
+from tracekit.detectors.pages import own_page
 from tracekit.documents import brief
 from tracekit.documents.comparison import comparison_document
 from tracekit.documents.model_file import model_file_document
@@ -180,13 +179,7 @@ def inspect(recordings: Recordings, call: Call, path: str) -> str:
 
 def page(check: str) -> str:
     """The page of a check, as Markdown. Raises `UsageError`."""
-    text = own_page(check)
-    if text is None:
-        by_id = {each.id: each for each in listed_detectors()}
-        if check not in by_id:
-            raise unknown_check(check, by_id)
-        text = page_markdown(by_id[check])
-    return text
+    return own_page(check) or listed_page(check)
 
 
 def _known(coverage: dict[str, Any]) -> str:

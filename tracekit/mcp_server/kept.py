@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-
-import pandas as pd
 
 from tracekit.api import judge
 from tracekit.comparison.measurements import Measurements
@@ -19,7 +17,6 @@ from tracekit.measured import measured_report
 from tracekit.query.database import Database, RecordingViews
 from tracekit.query.reading import raw_frame
 from tracekit.query.views import Source
-from tracekit.recording import open_recording
 from tracekit.report.report import Report
 from tracekit.request import Request, read_trace
 from tracekit.trace.build import open_trace
@@ -52,10 +49,7 @@ class Kept:
     @cached_property
     def database(self) -> Database:
         """Its views, redacted. Raises `TracekitError` where DuckDB is not installed."""
-
-        def read_table(schema: str) -> pd.DataFrame:
-            return raw_frame(open_recording(self.path, schemas=[schema], reader=self.request.reader), schema)
-
+        read_table = partial(raw_frame, path=self.path, reader=self.request.reader)
         return Database(RecordingViews(Source(self.trace, lambda: self.report), read_table))
 
 

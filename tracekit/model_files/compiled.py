@@ -18,8 +18,9 @@ from pathlib import Path
 
 from tracekit.model_files import facts
 from tracekit.model_files.compiler_json import model_of, read_metadata
+from tracekit.model_files.conversions import with_operations
 from tracekit.model_files.facts import Operation, Stored, Value
-from tracekit.model_files.from_specification import weights_of_stages, with_operations
+from tracekit.model_files.from_specification import weights_of_stages
 from tracekit.model_files.untrusted import MAX_OPERATIONS, MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.versions import opset_name
 from tracekit.model_files.weights import weights_of_all

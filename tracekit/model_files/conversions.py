@@ -8,7 +8,8 @@ cast is searched along operations that have nothing else to do with the values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tracekit.model_files import facts
@@ -22,16 +23,29 @@ _NOT_COMPUTING = frozenset(
 """What only passes values on, converts them, or stands for the operations of its blocks."""
 
 
-def precision_of(
-    operations: Sequence[facts.Operation], inputs: Iterable[str], outputs: Iterable[str]
-) -> tuple[str, ...]:
+def with_operations(
+    function: facts.Function, opset: str, parameters: tuple[facts.Value, ...], operations: tuple[facts.Operation, ...]
+) -> facts.Function:
+    """The function with its operations, and with what follows from them. O(operations)."""
+    flow = _flow_of(operations)
+    return replace(
+        function,
+        opset=opset,
+        parameters=parameters,
+        operations=operations,
+        counts=counts_of(operations),
+        precision=_precision(function, flow),
+        conversions=tuple(_conversions(function, parameters, flow)),
+    )
+
+
+def _precision(function: facts.Function, flow: _Flow) -> tuple[str, ...]:
     """Float types of what the operations compute, the most frequent first. Casts count for nothing, nor does what only
     scales an input before its cast or an output behind its cast."""
-    flow = _flow_of(operations)
-    beside = {id(entry) for name in inputs for entry in _to_cast(name, flow)[0]}
-    beside |= {id(entry) for name in outputs for entry in _from_cast(name, flow)[0]}
+    beside = {id(entry) for feature in function.inputs for entry in _to_cast(feature.name, flow)[0]}
+    beside |= {id(entry) for feature in function.outputs for entry in _from_cast(feature.name, flow)[0]}
     counts: Counter[str] = Counter()
-    for operation in operations:
+    for operation in flow.operations:
         if not facts.is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
             counts.update({value.element for value in operation.outputs if value.element in facts.FLOATS})
     return tuple(name for name, _ in facts.by_count(counts))
@@ -42,25 +56,19 @@ def counts_of(operations: Iterable[facts.Operation]) -> tuple[tuple[str, int], .
     return facts.by_count(Counter(entry.type for entry in operations if not facts.is_constant(entry)))
 
 
-def conversions_of(
-    inputs: Sequence[facts.Feature],
-    outputs: Sequence[facts.Feature],
-    parameters: Sequence[facts.Value],
-    operations: Sequence[facts.Operation],
-) -> tuple[facts.Conversion, ...]:
-    """Conversions at the inputs and outputs of a function, in their order. O(operations)."""
-    flow = _flow_of(operations)
+def _conversions(
+    function: facts.Function, parameters: Sequence[facts.Value], flow: _Flow
+) -> Iterator[facts.Conversion]:
+    """Conversions at the inputs and outputs of a function, in their order."""
     declared = {value.name: value.element for value in parameters}
-    conversions: list[facts.Conversion | None] = []
-    for feature in filter(_is_convertible, inputs):
+    for feature in filter(_is_convertible, function.inputs):
         _, cast = _to_cast(feature.name, flow)
         element = declared.get(feature.name) if cast is None else cast.outputs[0].element
-        conversions.append(_conversion(feature, "input", element, cast))
-    for feature in filter(_is_convertible, outputs):
+        yield from _conversion(feature, "input", element, cast)
+    for feature in filter(_is_convertible, function.outputs):
         _, cast = _from_cast(feature.name, flow)
         element = _element_of(feature.name, flow) if cast is None else _cast_input_type(cast, flow)
-        conversions.append(_conversion(feature, "output", element, cast))
-    return tuple(entry for entry in conversions if entry is not None)
+        yield from _conversion(feature, "output", element, cast)
 
 
 def precision_conversions(
@@ -150,12 +158,11 @@ def _element_of(name: str, flow: _Flow) -> str | None:
 
 def _conversion(
     feature: facts.Feature, direction: str, inside: str | None, cast: facts.Operation | None
-) -> facts.Conversion | None:
+) -> Iterator[facts.Conversion]:
     """The conversion that a `cast` makes, or without one that of an image, which Core ML itself makes floats."""
     outside, is_image = feature.element or "", feature.kind is facts.FeatureKind.IMAGE
-    if inside is None or inside == outside or (cast is None and not (is_image and inside in facts.FLOATS)):
-        return None
-    return facts.Conversion(feature.name, direction, outside, inside, is_image, None if cast is None else cast.name)
+    if inside not in (None, outside) and (cast is not None or (is_image and inside in facts.FLOATS)):
+        yield facts.Conversion(feature.name, direction, outside, inside, is_image, None if cast is None else cast.name)
 
 
 def _mixes_constants(operation: facts.Operation, name: str, flow: _Flow) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tracekit.model_files import facts
-from tracekit.model_files.conversions import conversions_of, counts_of, precision_of
+from tracekit.model_files.conversions import counts_of, with_operations
 from tracekit.model_files.operations import data_type, function_parts, layers_of
 from tracekit.model_files.weights import inner_weights, weights_of_all
 from tracekit.model_files.words import kind_words
@@ -25,7 +25,9 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
     None where it lies nowhere. Raises `UnreadableModel`."""
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
-    weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=_elsewhere(kind))
+    where = "the model that it names" if kind == "linkedModel" else "the specification"
+    elsewhere = f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
+    weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=elsewhere)
     classes: tuple[str, ...] = ()
     stages: tuple[facts.ModelFile, ...] = ()
     if kind == "mlProgram":
@@ -62,12 +64,6 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
     )
 
 
-def _elsewhere(kind: str) -> str:
-    """Why the parameters of a model that is neither program, network nor pipeline are not counted."""
-    where = "the model that it names" if kind == "linkedModel" else "the specification"
-    return f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
-
-
 def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
     """Functions, the default one first."""
     description = message.description
@@ -90,25 +86,6 @@ def _functions(message: Any, kind: str) -> tuple[facts.Function, ...]:
             function = with_operations(function, program.opset, *function_parts(program))
         functions.append(function)
     return tuple(functions)
-
-
-def with_operations(
-    function: facts.Function,
-    opset: str,
-    parameters: tuple[facts.Value, ...],
-    operations: tuple[facts.Operation, ...],
-) -> facts.Function:
-    """The function with its operations, and with what follows from them."""
-    inputs, outputs = function.inputs, function.outputs
-    return replace(
-        function,
-        opset=opset,
-        parameters=parameters,
-        operations=operations,
-        counts=counts_of(operations),
-        precision=precision_of(operations, (each.name for each in inputs), (each.name for each in outputs)),
-        conversions=conversions_of(inputs, outputs, parameters, operations),
-    )
 
 
 def weights_of_stages(parts: Sequence[facts.Weights]) -> facts.Weights:

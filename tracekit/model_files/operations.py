@@ -120,39 +120,30 @@ def layers_of(network: Any) -> tuple[tuple[Operation, ...], tuple[Weight, ...], 
     """Layers as operations, weights, and names of the classes of custom layers. Raises `UnreadableModel`."""
     operations: list[Operation] = []
     weights: list[Weight] = []
-    classes: list[str] = []
-    _collect_layers(network, 0, operations, weights, classes)
-    return tuple(operations), tuple(weights), tuple(dict.fromkeys(classes))
-
-
-def _collect_layers(
-    network: Any, depth: int, operations: list[Operation], weights: list[Weight], classes: list[str]
-) -> None:
-    for layer in network.layers:
+    classes: dict[str, None] = {}
+    for layer, parameters, depth in _layers(network, 0):
         if len(operations) >= MAX_OPERATIONS:
             raise UnreadableModel(f"the model has more than {MAX_OPERATIONS:,} layers; it is damaged or hostile")
         kind = layer.WhichOneof("layer")
-        operations.append(
-            Operation(
-                type=snake(kind or "unknown"),
-                name=layer.name,
-                arguments=(("x", tuple(layer.input)),),
-                outputs=tuple(
-                    Value(name, None, _layer_dimensions(layer, index)) for index, name in enumerate(layer.output)
-                ),
-                depth=depth,
-            )
-        )
-        if kind is None:
-            continue
-        parameters = getattr(layer, kind)
+        outputs = tuple(Value(name, None, _layer_dimensions(layer, index)) for index, name in enumerate(layer.output))
+        inputs = (("x", tuple(layer.input)),)
+        operations.append(Operation(snake(kind or "unknown"), layer.name, inputs, outputs, depth=depth))
+        weights += () if kind is None else _weights_in(layer.name, parameters)
         if kind == "custom":
-            classes.append(parameters.className)
-        for field, value in parameters.ListFields():
+            classes[parameters.className] = None
+    return tuple(operations), tuple(weights), tuple(classes)
+
+
+def _layers(network: Any, depth: int) -> Iterator[tuple[Any, Any, int]]:
+    """Each layer with its parameters and its depth; those of a loop or branch after the layer that holds them."""
+    for layer in network.layers:
+        kind = layer.WhichOneof("layer")
+        parameters = None if kind is None else getattr(layer, kind)
+        yield layer, parameters, depth
+        for field, value in () if parameters is None else parameters.ListFields():
             inner = field.message_type
             if inner is not None and inner.name == "NeuralNetwork" and depth < _DEEPEST:
-                _collect_layers(value, depth + 1, operations, weights, classes)
-        weights += _weights_in(layer.name, parameters)
+                yield from _layers(value, depth + 1)
 
 
 def _weights_in(layer: str, message: Any) -> Iterator[Weight]:

@@ -198,25 +198,22 @@ def parse_specification(data: bytes, path: Path) -> Any:
     types = message_types()
     from google.protobuf.message import DecodeError
 
-    _check_size(data, types.Model.DESCRIPTOR, path)
     model = types.Model()
     try:
+        _check_size(data, types.Model.DESCRIPTOR, path)
         model.ParseFromString(data)
     except (DecodeError, ValueError, RuntimeError, MemoryError):
-        raise _damage_error(path) from None
+        raise UnreadableModel(
+            f"{quote(path)} is truncated or damaged, or not a Core ML specification; copy or download it again"
+        ) from None
     if model.specificationVersion < 1 or model.WhichOneof("Type") is None:
         raise UnreadableModel(f"{quote(path)} is not a Core ML specification: it names no version or no kind of model")
     return model
 
 
-def _damage_error(path: Path) -> UnreadableModel:
-    return UnreadableModel(
-        f"{quote(path)} is truncated or damaged, or not a Core ML specification; copy or download it again"
-    )
-
-
 def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
-    """Raise `UnreadableModel` for a specification that a few bytes of each message would blow up. O(fields)."""
+    """Raise `UnreadableModel` for a specification that a few bytes of each message would blow up, ValueError for one
+    that is damaged. O(fields)."""
     if len(data) <= SMALL_BYTES:
         return
     bytes_in_memory, limit = 0, MAX_BYTES + 2 * len(data)
@@ -226,14 +223,14 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
         position, end, kind = pending.pop()
         fields = kind.fields_by_number
         while position < end:
-            key, position = _varint(view, position, end, path)
+            key, position = _varint(view, position, end)
             wire = key & 7
             if wire == 0:
-                _, position = _varint(view, position, end, path)
+                _, position = _varint(view, position, end)
             elif wire in (1, 5):
                 position += 8 if wire == 1 else 4
             elif wire == 2:
-                length, position = _varint(view, position, end, path)
+                length, position = _varint(view, position, end)
                 field = fields.get(key >> 3)
                 inner = None if field is None else field.message_type
                 if inner is not None:
@@ -245,15 +242,15 @@ def _check_size(data: bytes, descriptor: Any, path: Path) -> None:
                     bytes_in_memory += length + 16 if is_text else NUMBER_BYTES * length
                 position += length
             else:
-                raise _damage_error(path)
+                raise ValueError(f"no field has the wire type {wire}")
             if position > end:
-                raise _damage_error(path)
+                raise ValueError("a field is longer than its message")
             if bytes_in_memory > limit:
                 raise UnreadableModel(f"{quote(path)} describes more than a model can hold; it is damaged or hostile")
 
 
-def _varint(view: memoryview, position: int, end: int, path: Path) -> tuple[int, int]:
-    """A number and the position after it."""
+def _varint(view: memoryview, position: int, end: int) -> tuple[int, int]:
+    """A number and the position after it. Raises ValueError."""
     value = shift = 0
     while position < end and shift < 70:
         byte = view[position]
@@ -262,4 +259,4 @@ def _varint(view: memoryview, position: int, end: int, path: Path) -> tuple[int,
         if byte < 0x80:
             return value, position
         shift += 7
-    raise _damage_error(path)
+    raise ValueError("a number does not end")

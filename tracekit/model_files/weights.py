@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from tracekit.model_files.facts import (
     BITS,
@@ -48,7 +49,6 @@ _MAIN = ("quantized_data", "indices", "indices_nonzero_data", "data", "nonzero_d
 _ORDER = ("pruned", "palettized", "quantized", "cast")
 """In which techniques are named."""
 
-_IS_POINTER = "pointer"
 _SENTINEL = 0xDEADBEEF
 _BLOB = struct.Struct("<IIQQ")
 """Sentinel, type, bytes and offset of the data: `MILBlob/Blob/StorageFormat.hpp` of coremltools."""
@@ -197,10 +197,15 @@ def _file_state(name: str, folder: Path | None, needed: Iterable[Stored]) -> tup
     path = None if folder is None else _place(name, folder)
     if path is None or not path.is_file():
         return WeightState.MISSING, f"{quote(PurePosixPath(name))} is missing; the specification refers to it"
-    problem = _problem(path, needed)
-    if problem == _IS_POINTER:
-        return WeightState.POINTER, f"{quote(path)} is a Git LFS pointer; run `git lfs pull` in its repository"
-    return (WeightState.DAMAGED, problem) if problem else (WeightState.FILE, "")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(64)
+            if head.startswith(POINTER):
+                return WeightState.POINTER, f"{quote(path)} is a Git LFS pointer; run `git lfs pull` in its repository"
+            problem = _problem(stream, head, path.stat().st_size, needed)
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+    return (WeightState.DAMAGED, f"{quote(path)} {problem}") if problem else (WeightState.FILE, "")
 
 
 def _place(name: str, folder: Path) -> Path | None:
@@ -213,34 +218,24 @@ def _place(name: str, folder: Path) -> Path | None:
     return folder.joinpath(*parts)
 
 
-def _problem(path: Path, needed: Iterable[Stored]) -> str:
-    """What is wrong with a weight file, in words; empty where all that the program refers to lies in it."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            head = stream.read(64)
-            if head.startswith(POINTER):
-                return _IS_POINTER
-            if len(head) < 8 or int.from_bytes(head[4:8], "little") not in (1, 2):
-                return f"{quote(path)} is not a weight file of Core ML"
-            for entry in needed:
-                offset = entry.offset or 0
-                stream.seek(min(offset, size))
-                block = stream.read(_BLOB.size)
-                if len(block) < _BLOB.size:
-                    return f"{quote(path)} is truncated: it has {size:,} bytes, and a tensor begins at {offset:,}"
-                sentinel, _, length, start = _BLOB.unpack(block)
-                if sentinel != _SENTINEL:
-                    return f"{quote(path)} does not belong to this model, or is damaged: no tensor begins at {offset:,}"
-                if start + length > size:
-                    return f"{quote(path)} is truncated: it has {size:,} bytes, and a tensor ends at {start + length:,}"
-                if length < entry.bytes:
-                    return (
-                        f"{quote(path)} does not belong to this model: a tensor of {entry.bytes:,} bytes has "
-                        f"{length:,} there"
-                    )
-    except OSError as error:
-        return f"{quote(path)} cannot be read: {error.strerror or error}"
+def _problem(stream: BinaryIO, head: bytes, size: int, needed: Iterable[Stored]) -> str:
+    """What is wrong with a weight file of `size` bytes that begins with `head`, in words; empty where all that the
+    program refers to lies in it. Raises OSError."""
+    if len(head) < 8 or int.from_bytes(head[4:8], "little") not in (1, 2):
+        return "is not a weight file of Core ML"
+    for entry in needed:
+        offset = entry.offset or 0
+        stream.seek(min(offset, size))
+        block = stream.read(_BLOB.size)
+        if len(block) < _BLOB.size:
+            return f"is truncated: it has {size:,} bytes, and a tensor begins at {offset:,}"
+        sentinel, _, length, start = _BLOB.unpack(block)
+        if sentinel != _SENTINEL:
+            return f"does not belong to this model, or is damaged: no tensor begins at {offset:,}"
+        if start + length > size:
+            return f"is truncated: it has {size:,} bytes, and a tensor ends at {start + length:,}"
+        if length < entry.bytes:
+            return f"does not belong to this model: a tensor of {entry.bytes:,} bytes has {length:,} there"
     return ""
 
 

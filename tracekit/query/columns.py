@@ -196,11 +196,9 @@ VIEW_COVERAGE = columns_of(
 
 SAMPLES = columns_of(
     "time_ns BIGINT when the sample was taken",
-    "thread VARCHAR the thread, as Instruments shows it",
-    "tid BIGINT id of the thread",
+    *THREAD,
     "main_thread BOOLEAN whether it is a main thread; null where that is not known",
-    "process VARCHAR name of the process",
-    "pid BIGINT id of the process",
+    *PROCESS,
     "state VARCHAR state of the thread",
     "weight_ns BIGINT time that the sample stands for; null where the table does not state it",
     "stack_id BIGINT its call stack, in `stacks`; null where none was caught",

@@ -11,14 +11,14 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from tracekit.errors import UnreadableRecording, UsageError, unknown
+from tracekit.recording import XctraceOptions, open_recording
+from tracekit.recording.open import Paths
 from tracekit.recording.table import Cells, Column, IntegerCells, Table, TableState
 from tracekit.recording.writing.forms import column_names, is_unsigned
 from tracekit.trace.binding import recode
 
 if TYPE_CHECKING:
     import duckdb
-
-    from tracekit.recording.contents import Recording
 
 Part = TypeVar("Part", dict[str, Any], str)
 
@@ -79,13 +79,17 @@ def _parts(tree: Any, kind: type[Part]) -> Iterator[Part]:
         yield from _parts(part, kind)
 
 
-def raw_frame(recording: Recording, schema: str) -> pd.DataFrame:
-    """The rows of all tables of a schema, in their order: a column for each of theirs, with underscores for hyphens.
+def raw_frame(
+    schema: str, path: Paths, *, run: int | None = None, reader: str = "auto", xctrace: XctraceOptions | None = None
+) -> pd.DataFrame:
+    """The rows of all tables of a schema in a recording, which is read for them, in their order: a column for each of
+    theirs, with underscores for hyphens. `run`, `reader` and `xctrace` are those of `open_recording`.
 
     Numbers are `Int64` or `UInt64`, in the unit of the recording (ns for times); other cells are categories of the text
     that Instruments shows. Raises `UsageError` for a schema that the recording does not have, and `UnreadableRecording`
     for one that cannot be read.
     """
+    recording = open_recording(path, run=run, schemas=[schema], reader=reader, xctrace=xctrace)
     tables = recording.tables(schema)
     readable = [table for table in tables if table.state in (TableState.ROWS, TableState.EMPTY)]
     if not readable:

@@ -58,9 +58,7 @@ class View:
     def rows(self, source: Source) -> pd.DataFrame:
         """The frame that is registered: shape (rows, columns), without rows where nothing was recorded."""
         frame = self.frame(source)
-        if frame is not None:
-            return frame
-        return pd.DataFrame({column.name: pd.Series([], dtype=_DTYPES[column.type]) for column in self.columns})
+        return typed((), self.columns) if frame is None else frame
 
 
 def _events(rows: pd.DataFrame, columns: Sequence[Column], **more: BoolArray | pd.arrays.BooleanArray) -> pd.DataFrame:

@@ -132,12 +132,7 @@ def camera_app(
     return app
 
 
-def pipeline_app(
-    draws: Draws,
-    *,
-    stages: tuple[Stage, ...] | None = None,
-    **recording: Any,
-) -> App:
+def pipeline_app(draws: Draws, *, stages: tuple[Stage, ...] | None = None, **recording: Any) -> App:
     """A pipeline of two or three stages, called one prediction after the other."""
     app = start_recording(draws, **recording)
     chosen = Model(f"{draw_models(draws)[0].base}Pipeline")
@@ -154,12 +149,7 @@ def pipeline_app(
     return app
 
 
-def many_models_app(
-    draws: Draws,
-    *,
-    before: Before | None = None,
-    **recording: Any,
-) -> App:
+def many_models_app(draws: Draws, *, before: Before | None = None, **recording: Any) -> App:
     """Three to five models on all units, called one after the other in each of 25 to 40 rounds.
 
     `before` gets the number of the round.

@@ -40,10 +40,6 @@ class Code:
             inner = [stacks.COMPILE_ON_DEVICE, *inner]
         self.runs(start_ns, duration_ns, *inner)
 
-    def compile(self, start_ns: int, duration_ns: int) -> None:
-        """Samples of a compilation."""
-        self.runs(start_ns, duration_ns, stacks.COMPILE)
-
     def predict(self, start_ns: int, duration_ns: int, steps: Sequence[Step | Stage]) -> None:
         """Samples of a prediction. While the Neural Engine works, the thread waits, and is not sampled."""
         units = {getattr(step, "unit", "neural engine") for step in steps}

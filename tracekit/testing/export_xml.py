@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from tracekit.testing.contents import escape, toc_document
@@ -44,10 +45,7 @@ def duration_text(duration_ns: int) -> str:
     """Two decimals in the largest unit that fits, rounded half to even."""
     for size, unit in _UNITS:
         if duration_ns >= size:
-            hundredths, rest = divmod(duration_ns * 100, size)
-            if rest * 2 > size or (rest * 2 == size and hundredths % 2):
-                hundredths += 1
-            return f"{hundredths // 100}.{hundredths % 100:02} {unit}"
+            return f"{Decimal(duration_ns) / size:.2f} {unit}"
     return f"{duration_ns} ns"
 
 
@@ -209,11 +207,10 @@ def _document(
         return NO_MATCH
     samples = [row for run in runs for row in run.samples]
     images = placed_images(samples, f"/Users/somebody/Build/{runs[0].target.name}")
-    writer = NodeWriter(runs[0].xcode.family >= 26, images)
-    nodes = []
+    nodes: list[str] = []
     previous = ""
     for run, position, table in chosen:
-        if restart_ids:
+        if restart_ids or not nodes:
             writer = NodeWriter(runs[0].xcode.family >= 26, images)
         repeated_and_empty = table.schema == previous and run > 1 and not table.rows
         nodes.append(writer.node(run, position, table, with_schema=not repeated_and_empty))

@@ -16,9 +16,11 @@ and other processes that draw the screen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tracekit.testing import stacks
 from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
 from tracekit.testing.rng import Draws, on_clock
@@ -35,7 +37,7 @@ from tracekit.testing.rows import (
 )
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.stacks import Frame
-from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu, neural_engine
+from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
 __all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 
@@ -54,8 +56,8 @@ class App:
     code: Code | None = None
     """What its threads are in; None where no call stacks are recorded."""
     now_ns: int = 200_000_000
-    queue: Queue = field(default_factory=Queue)
-    """Until when each compute unit is busy."""
+    busy_until: dict[Unit, int] = field(default_factory=dict)
+    """When each compute unit has done what was asked of it so far, in ns."""
     predictions: list[Prediction] = field(default_factory=list)
     """Calls of the app, in the order in which they were made."""
     models: list[Model] = field(default_factory=list)
@@ -95,7 +97,7 @@ class App:
         start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.compile(model, start, length)
         if self.code is not None:
-            self.code.compile(start, length)
+            self.code.runs(start, length, stacks.COMPILE)
 
     def busy(self, duration_ns: int, *frames: Frame) -> None:
         """The thread that calls models works in these functions."""
@@ -119,8 +121,11 @@ class App:
         """
         self.add_model(model)
         plan = Plan(on_clock(self.now_ns))
-        call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
-        self.queue.answer_all(plan, call)
+        planning = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
+        with suppress(StopIteration):
+            request = next(planning)
+            while True:
+                request = planning.send(self._answer(request))
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
@@ -130,6 +135,14 @@ class App:
             self.now_ns = prediction.row.end_ns
         return prediction
 
+    def _answer(self, request: Request) -> Span:
+        """When a unit works: on one request after the other as it hears of them. The CPU is always free."""
+        begin = request.at_ns
+        if request.unit != "cpu":
+            begin = max(begin, self.free_at(request.unit))
+            self.busy_until[request.unit] = begin + request.work_ns
+        return Span(begin, begin + request.work_ns)
+
     def room_at(self, depth: int) -> int:
         """When fewer than `depth` of the calls so far are in flight, in ns."""
         ends = sorted(prediction.row.end_ns for prediction in self.predictions)
@@ -137,7 +150,7 @@ class App:
 
     def free_at(self, unit: Unit) -> int:
         """When a compute unit has done what was asked of it so far, in ns."""
-        return self.queue.free_at.get(unit, 0)
+        return self.busy_until.get(unit, 0)
 
     def occupy(
         self,
@@ -159,7 +172,7 @@ class App:
         else:
             self.scenario.gpu_work(begin, duration_ns, process, "Fragment")
         if blocks:
-            self.queue.free_at[unit] = begin + duration_ns
+            self.busy_until[unit] = begin + duration_ns
 
     def thermal(self, state: str) -> None:
         """From now on: `Nominal`, `Fair`, `Serious` or `Critical`. What was before is `Nominal`."""

@@ -127,7 +127,7 @@ class MpsRow(Timed):
 
 @dataclass(frozen=True, slots=True)
 class StateRow(Timed):
-    """A state that held for a while: thermal state, GPU performance state."""
+    """A state that held for a while: thermal state, GPU performance state, kind of a hang."""
 
     state: str
 
@@ -147,13 +147,6 @@ class GpuStateRow(Timed):
     """How many channels of the GPU were active."""
 
     channels: int
-
-
-@dataclass(frozen=True, slots=True)
-class HangRow(Timed):
-    """A time in which the main thread did not answer."""
-
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ write_export(scenario, folder)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -72,7 +72,7 @@ class Scenario:
     gpu_states: list[rows.GpuStateRow] = field(default_factory=list)
     gpu_performance: list[rows.StateRow] = field(default_factory=list)
     thermal: list[rows.StateRow] = field(default_factory=list)
-    hangs: list[rows.HangRow] = field(default_factory=list)
+    hangs: list[rows.StateRow] = field(default_factory=list)
     signposts: list[rows.SignpostRow] = field(default_factory=list)
     core_ml_signposts: list[rows.SignpostRow] = field(default_factory=list)
     """Intervals that Core ML logs of itself, with subsystem `com.apple.coreml` and category `coreml`, as beginnings and
@@ -131,12 +131,21 @@ class Scenario:
         """The app compiles a model on the device. Returns the end in ns."""
         return self.load(model, start_ns, duration_ns, rows.COMPILE)
 
-    def predict(self, model: rows.Model, start_ns: int, duration_ns: int, process: Process | None = None) -> Prediction:
-        """The app, or another process that is recorded, asks a model for a prediction."""
-        index = self._add(
-            rows.CoreMLRow(start_ns, duration_ns, rows.PREDICTION, model, rows.EVENT_LANES[rows.PREDICTION])
-        )
-        return Prediction(self, index, process)
+    def predict(
+        self,
+        model: rows.Model,
+        start_ns: int,
+        duration_ns: int,
+        process: Process | None = None,
+        *,
+        recorded: bool = True,
+    ) -> Prediction:
+        """The app, or another process, asks a model for a prediction; one that is not `recorded` leaves only rows of
+        the hardware."""
+        row = rows.CoreMLRow(start_ns, duration_ns, rows.PREDICTION, model, rows.EVENT_LANES[rows.PREDICTION])
+        if not recorded:
+            return Prediction(self, 0, process, [row])
+        return Prediction(self, self._add(row), process)
 
     def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = rows.ENGINE_PREDICTION) -> None:
         """The Neural Engine works outside any prediction of the target, or for an unknown one: loads, compilations
@@ -179,7 +188,7 @@ class Scenario:
         kind = "Potential Interaction Delay" if duration_ns < 100_000_000 else "Brief Unresponsiveness"
         if duration_ns >= 250_000_000:
             kind = "Hang"
-        self.hangs.append(rows.HangRow(start_ns, duration_ns, kind))
+        self.hangs.append(rows.StateRow(start_ns, duration_ns, kind))
 
     def _add(self, row: rows.CoreMLRow) -> int:
         """Keep a row and return its index."""
@@ -199,14 +208,26 @@ class Prediction:
 
     scenario: Scenario
     index: int
-    """Index in `Scenario.coreml`."""
+    """Index in `Scenario.coreml`, or in `unrecorded`."""
     process: Process | None = None
     """Whose call it is; None for the target."""
+    unrecorded: list[rows.CoreMLRow] | None = None
+    """Where its rows are kept if Core ML does not record the process: only the hardware shows the call, and no row of
+    it names the prediction."""
 
     @property
     def row(self) -> rows.CoreMLRow:
         """The prediction itself."""
-        return self.scenario.coreml[self.index]
+        return self._rows[self.index]
+
+    @property
+    def _rows(self) -> list[rows.CoreMLRow]:
+        return self.scenario.coreml if self.unrecorded is None else self.unrecorded
+
+    @property
+    def _reference(self) -> int | None:
+        """By what rows of the hardware refer to it."""
+        return self.index if self.unrecorded is None else None
 
     def event(self, label: str, at_ns: int, duration_ns: int, lane: str | None = None) -> None:
         """A step of Core ML inside the prediction. `lane` is needed for an event that Instruments does not know.
@@ -219,26 +240,28 @@ class Prediction:
     def stage(self, base: str, at_ns: int, duration_ns: int) -> Prediction:
         """A prediction of one stage of a pipeline, inside the prediction of the pipeline."""
         self._add(rows.PREDICTION, rows.Model(base, parent=self.row.model), at_ns, duration_ns)
-        return Prediction(self.scenario, len(self.scenario.coreml) - 1, self.process)
+        return replace(self, index=len(self._rows) - 1)
 
     def neural_engine(self, at_ns: int, duration_ns: int, label: str | None = None, operation: int = 0) -> None:
         """The Neural Engine works for the prediction; by default its label names model and operation."""
         start = self.row.start_ns + at_ns
         text = label or self.row.model.engine_label(operation)
-        self.scenario.neural_engine.append(rows.NeuralEngineRow(start, duration_ns, text, self.index))
+        self.scenario.neural_engine.append(rows.NeuralEngineRow(start, duration_ns, text, self._reference))
 
     def gpu(self, at_ns: int, duration_ns: int, operation: int = 0, buffers: int = 1) -> None:
-        """The GPU works for the prediction, in `buffers` command buffers one after the other.
+        """The GPU works for the prediction, in `buffers` command buffers one after the other; in one, where Core ML
+        does not record it.
 
         As in real recordings, one row of Metal Performance Shaders stands for the first of them only.
         """
         process = self.process or self.scenario.target
+        buffers = buffers if self.unrecorded is None else 1
         first = self.row.start_ns + at_ns
         edges = [first + duration_ns * k // buffers for k in range(buffers + 1)]
         for k, (start, end) in enumerate(pairwise(edges)):
             label = f"{self.row.model.program}__Op{operation}_MpsGraphInference{'+' * k}:Compute Command 0"
-            row = self.scenario.gpu_work(start, end - start, process, "Compute", label, prediction=self.index)
-            if k == 0:
+            row = self.scenario.gpu_work(start, end - start, process, "Compute", label, prediction=self._reference)
+            if k == 0 and self.unrecorded is None:
                 graph = 0x10F504470 + 0x40 * operation
                 self.scenario.mps.append(rows.MpsRow(start, end - start, graph, row.command_buffer_id))
 
@@ -247,31 +270,4 @@ class Prediction:
         if at_ns < 0 or duration_ns < 0 or at_ns + duration_ns > self.row.duration_ns:
             raise ValueError(f"{at_ns} ns + {duration_ns} ns does not lie in a prediction of {self.row.duration_ns} ns")
         start, lane = self.row.start_ns + at_ns, lane or rows.EVENT_LANES[label]
-        self.scenario.coreml.append(rows.CoreMLRow(start, duration_ns, label, model, lane, self.index))
-
-
-@dataclass(frozen=True, slots=True)
-class UnseenPrediction:
-    """A prediction of a process without Core ML rows: only the hardware shows it. `at_ns` counts from its start."""
-
-    scenario: Scenario
-    process: Process
-    model: rows.Model
-    start_ns: int
-
-    def event(self, label: str, at_ns: int, duration_ns: int) -> None:
-        """Leaves nothing."""
-
-    def stage(self, base: str, at_ns: int, duration_ns: int) -> UnseenPrediction:  # noqa: ARG002  stages leave no row of their own
-        """A stage, whose rows name it."""
-        return UnseenPrediction(self.scenario, self.process, rows.Model(base), self.start_ns + at_ns)
-
-    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
-        """A row of the Neural Engine, which names no process."""
-        text = label or self.model.engine_label(operation)
-        self.scenario.other_neural_engine(self.start_ns + at_ns, duration_ns, text)
-
-    def gpu(self, at_ns: int, duration_ns: int, operation: int, buffers: int) -> None:  # noqa: ARG002  one buffer will do
-        """A row of the GPU for another process."""
-        label = f"{self.model.program}__Op{operation}_MpsGraphInference:Compute Command 0"
-        self.scenario.gpu_work(self.start_ns + at_ns, duration_ns, self.process, "Compute", label)
+        self._rows.append(rows.CoreMLRow(start, duration_ns, label, model, lane, self.index))

@@ -23,6 +23,7 @@ ground truth for all that only happens when several run at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -30,8 +31,8 @@ from tracekit.testing.machines import Process
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION, LOAD_CACHED, LOAD_COLD, Model
-from tracekit.testing.scenario import Prediction, Scenario, UnseenPrediction
-from tracekit.testing.units import Clock, Cores, Heat, Line
+from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.units import Clock, Cores, Line
 from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
 
 Wake: TypeAlias = "Callable[[Any], None]"
@@ -101,12 +102,11 @@ class Simulation:
         self.draws = draws
         self.recorded: App = start_recording(draws, **recording)
         self.clock = Clock(self.recorded.now_ns)
-        self.heat = Heat()
-        lines = (Line(self.clock, draws, self.heat, handover_ns, handover_permille) for _ in range(2))
+        lines = (Line(self.clock, draws, handover_ns, handover_permille) for _ in range(2))
         self.units: dict[Unit, Line | Cores] = {
             "neural engine": next(lines),
             "gpu": next(lines),
-            "cpu": Cores(self.clock, self.heat, cores),
+            "cpu": Cores(self.clock, cores),
         }
         self.app = Running(self, self.recorded.scenario.target, recorded=True)
         """The process that is recorded."""
@@ -149,7 +149,7 @@ class Simulation:
         def change() -> None:
             self.recorded.now_ns = self.clock.now_ns
             self.recorded.thermal(state)
-            self.heat.permille = permille
+            self.clock.permille = permille
 
         self.clock.at(on_clock(at_ns), change)
 
@@ -224,13 +224,7 @@ class Running:
         else:
             yield from self.pause(duration_ns * (2 if label == LOAD_COLD else 1))
 
-    def use(
-        self,
-        unit: Unit,
-        work_ns: int,
-        label: str = ENGINE_PREDICTION,
-        frame: int | None = None,
-    ) -> Thread:
+    def use(self, unit: Unit, work_ns: int, label: str = ENGINE_PREDICTION, frame: int | None = None) -> Thread:
         """Work on a unit outside any prediction: drawing, or Neural Engine work under `label`. Returns the `Use`."""
         work = self.simulation.recorded.work
         request = Request(unit, self.now_ns, work.draws.around(work_ns, work.jitter))
@@ -243,39 +237,26 @@ class Running:
         return use
 
     def predict(
-        self,
-        model: Model,
-        *steps: Step | Stage,
-        inputs: int = 1,
-        copy_ns: int = 1_625,
-        host_ns: int = 0,
+        self, model: Model, *steps: Step | Stage, inputs: int = 1, copy_ns: int = 1_625, host_ns: int = 0
     ) -> Thread:
         """Ask a model for a prediction and wait for it; see `App.predict`. Returns the `Call`."""
         app = self.simulation.recorded
         plan = Plan(on_clock(self.now_ns))
         planning = app.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, host_ns=host_ns)
         uses: list[Use] = []
-        try:
+        with suppress(StopIteration):
             request = next(planning)
             while True:
                 use: Use = yield self.simulation.ask(self.process, model, request)
                 uses.append(use)
                 request = planning.send(Span(use.begin_ns, use.end_ns))
-        except StopIteration:
-            pass
-        call = self._record_call(model, plan, tuple(uses))
-        yield from self.until(call.end_ns)
-        return call
-
-    def _record_call(self, model: Model, plan: Plan, uses: tuple[Use, ...]) -> Call:
-        app, prediction = self.simulation.recorded, None
+        prediction = app.scenario.predict(model, plan.start_ns, plan.at, self.process, recorded=self.recorded)
+        plan.fill(prediction)
         if self.recorded:
-            prediction = app.scenario.predict(model, plan.start_ns, plan.at, self.process)
-            plan.fill(prediction)
             app.predictions.append(prediction)
             app.add_model(model)
-        else:
-            plan.fill(UnseenPrediction(app.scenario, self.process, model, plan.start_ns))
-        call = Call(self.process, model, plan.start_ns, plan.start_ns + plan.at, uses, prediction)
+        seen = prediction if self.recorded else None
+        call = Call(self.process, model, plan.start_ns, plan.start_ns + plan.at, tuple(uses), seen)
         self.simulation.calls.append(call)
+        yield from self.until(call.end_ns)
         return call

@@ -52,8 +52,9 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
             continue
         if schema == TIME_PROFILE and not scenario.samples:
             continue
-        columns = others[schema].columns if schema in others else columns_of(schema, scenario.xcode.family)
-        rows = tuple(_rows(scenario, schema, attributes))
+        given = others.get(schema)
+        columns = given.columns if given else columns_of(schema, scenario.xcode.family)
+        rows = given.rows if given else tuple(_rows(scenario, schema, attributes))
         if schema != TIME_PROFILE:
             # Several tables of samples hold the same ones.
             rows = rows[(position - 1) % scenario.parts :: scenario.parts]
@@ -64,9 +65,6 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
 
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
     """Rows of one table in ascending order of their first cell, which is a time."""
-    for table in scenario.other_tables:
-        if table.schema == schema:
-            return table.rows
     if schema in scenario.emptied:
         return ()
     subsystem, category = _log_of(attributes)
@@ -206,7 +204,7 @@ def _thermal(scenario: Scenario) -> Rows:
 
 def _hangs(scenario: Scenario) -> Rows:
     for row in scenario.hangs:
-        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
+        yield row.start_ns, row.duration_ns, row.state, main_thread(scenario.target, scenario.thread), scenario.target
 
 
 def _footprints(scenario: Scenario) -> Rows:

@@ -21,13 +21,7 @@ PREFILL = (neural_engine(28 * MS),)
 
 
 def steady(
-    app: Running,
-    model: Model,
-    work: Work,
-    *,
-    calls: int = 80,
-    gap_ns: int = 120_000,
-    load_ns: int = 90 * MS,
+    app: Running, model: Model, work: Work, *, calls: int = 80, gap_ns: int = 120_000, load_ns: int = 90 * MS
 ) -> Thread:
     """One call after the other, with a short gap."""
     if load_ns:
@@ -91,14 +85,7 @@ def decoder(
         yield from app.pause(1_900 * MS)
 
 
-def overlapping(
-    app: Running,
-    model: Model,
-    work: Work,
-    *,
-    in_flight: int = 2,
-    calls: int = 90,
-) -> Thread:
+def overlapping(app: Running, model: Model, work: Work, *, in_flight: int = 2, calls: int = 90) -> Thread:
     """Calls without waiting, so that up to `in_flight` overlap."""
     yield from app.load(model, engine=_on_engine(work))
     running: list[Task] = []

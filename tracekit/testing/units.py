@@ -26,6 +26,8 @@ class Clock:
     """Calls functions in the order of their times, and those of one time in the order in which they were given."""
 
     now_ns: int = 0
+    permille: int = 1_000
+    """How much longer everything takes in the present heat than on a cool device, in thousandths."""
     _queue: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
     _given: int = 0
 
@@ -34,18 +36,15 @@ class Clock:
         self._given += 1
         heapq.heappush(self._queue, (max(time_ns, self.now_ns), self._given, call))
 
+    def heated(self, work_ns: int) -> int:
+        """How long a work takes in the present heat, in ns."""
+        return max(on_clock(work_ns * self.permille // 1_000), CLOCK_STEP_NS)
+
     def run(self) -> None:
         """Until nothing is left to do."""
         while self._queue:
             self.now_ns, _, call = heapq.heappop(self._queue)
             call()
-
-
-@dataclass(slots=True)
-class Heat:
-    """How much longer everything takes than on a cool device, in thousandths."""
-
-    permille: int = 1_000
 
 
 @dataclass(slots=True)
@@ -58,7 +57,6 @@ class Line:
 
     clock: Clock
     draws: Draws
-    heat: Heat
     handover_ns: int
     handover_permille: int
     _waiting: deque[tuple[int, Done]] = field(default_factory=deque)
@@ -78,7 +76,7 @@ class Line:
         self._busy = True
         work_ns, done = self._waiting.popleft()
         begin = on_clock(self.clock.now_ns + after_ns)
-        length = max(on_clock(work_ns * self.heat.permille // 1_000), CLOCK_STEP_NS)
+        length = self.clock.heated(work_ns)
         span = Span(begin, begin + length)
 
         def finish() -> None:
@@ -109,7 +107,6 @@ class Cores:
     """
 
     clock: Clock
-    heat: Heat
     cores: int
     _works: list[_Shared] = field(default_factory=list)
     _since_ns: int = 0
@@ -118,7 +115,7 @@ class Cores:
     def ask(self, work_ns: int, threads: int, done: Done) -> None:
         """A request arrives now."""
         self._progress()
-        length = max(on_clock(work_ns * self.heat.permille // 1_000), CLOCK_STEP_NS)
+        length = self.clock.heated(work_ns)
         self._works.append(_Shared(self.clock.now_ns, min(threads, self.cores), length * _FINE, done, length))
         self._plan()
 

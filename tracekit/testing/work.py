@@ -1,7 +1,7 @@
 """What one prediction does: which rows it leaves, and what it asks of the compute units.
 
 A plan is a generator: it yields a `Request` for each piece of work on a unit, and is sent the `Span` that it got. Who
-answers decides how requests queue: `Queue` here takes one after the other in the order of the calls, the simulation
+answers decides how requests queue: an `App` takes one after the other in the order of the calls, the simulation
 (`tracekit.testing.simulation`) lets many threads and processes compete.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
-from tracekit.testing.scenario import Prediction, UnseenPrediction
+from tracekit.testing.scenario import Prediction
 
-Rows: TypeAlias = "Prediction | UnseenPrediction"
-"""What a plan fills."""
 Unit = Literal["neural engine", "gpu", "cpu"]
 
 LEAD_NS = 950_000
@@ -85,7 +84,7 @@ class Plan:
     start_ns: int
     at: int = 0
     """Time since the start in ns."""
-    rows: list[Callable[[Rows], None]] = field(default_factory=list)
+    rows: list[Callable[[Prediction], None]] = field(default_factory=list)
 
     def event(self, label: str, duration_ns: int, before: int) -> None:
         """An event `before` ns from now; moves on to its end."""
@@ -97,7 +96,7 @@ class Plan:
         """An event at a time of its own."""
         self.rows.append(lambda prediction: prediction.event(label, at, duration_ns))
 
-    def fill(self, prediction: Rows) -> None:
+    def fill(self, prediction: Prediction) -> None:
         """Add the rows to the prediction."""
         for add in self.rows:
             add(prediction)
@@ -105,31 +104,6 @@ class Plan:
 
 Planning: TypeAlias = "Generator[Request, Span, None]"
 """Moves a plan on; yields what it asks of the units."""
-
-
-@dataclass(slots=True)
-class Queue:
-    """Compute units that take one request after the other as they hear of them; the CPU is always free."""
-
-    free_at: dict[Unit, int] = field(default_factory=dict)
-    """When a unit has done what was asked of it so far, in ns."""
-
-    def answer(self, request: Request) -> Span:
-        """When the unit does it."""
-        if request.unit == "cpu":
-            return Span(request.at_ns, request.at_ns + request.work_ns)
-        begin = max(request.at_ns, self.free_at.get(request.unit, 0))
-        self.free_at[request.unit] = begin + request.work_ns
-        return Span(begin, begin + request.work_ns)
-
-    def answer_all(self, plan: Plan, planning: Planning) -> Plan:
-        """The plan when all it asks for is done."""
-        try:
-            request = next(planning)
-            while True:
-                request = planning.send(self.answer(request))
-        except StopIteration:
-            return plan
 
 
 @dataclass(slots=True)
@@ -148,21 +122,16 @@ class Work:
         self, plan: Plan, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, host_ns: int = 0
     ) -> Planning:
         """Plan a prediction; see `App.predict`."""
-        casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
-        self._hand_over(plan, inputs, copy_ns, casts)
+        around = partial(self.draws.around, spread_permille=2 * self.jitter)
+        plan.event("Input Validation", around(7_500), before=3_000)
+        for _ in range(inputs):
+            plan.event("Input Copy", around(copy_ns), before=1_000)
+        if any(isinstance(step, Step) and step.unit == "neural engine" for step in steps):
+            plan.event("Data Cast", around(2_000), before=1_000)
         yield from self._compute(plan, steps)
         plan.at += host_ns
-        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
+        plan.event("Output Transformation", around(2_500), before=5_000)
         plan.at = on_clock(plan.at + 2_500)
-
-    def _hand_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
-        """Checks and copies of inputs."""
-        around = self.draws.around
-        plan.event("Input Validation", around(7_500, 2 * self.jitter), before=3_000)
-        for _ in range(inputs):
-            plan.event("Input Copy", around(copy_ns, 2 * self.jitter), before=1_000)
-        if casts:
-            plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
 
     def _compute(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
         """The steps one after the other, each on its unit."""

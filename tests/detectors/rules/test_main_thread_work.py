@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
-from tracekit.testing.rows import LOAD_COLD, HangRow, Model
+from tracekit.testing.rows import LOAD_COLD, Model, StateRow
 
 ID = "main-thread-work"
 MS = 1_000_000
@@ -145,5 +145,5 @@ def test_without_hangs_nothing_is_known(scenario, judge):
 )
 def test_thresholds_can_be_moved(scenario, judge, settings, expected):
     scenario.load(NET, 1_000 * MS, 400 * MS)
-    scenario.hangs.append(HangRow(1_060 * MS, 400 * MS, "Hang"))
+    scenario.hangs.append(StateRow(1_060 * MS, 400 * MS, "Hang"))
     assert isinstance(judged(judge, scenario, **settings), expected)

@@ -58,7 +58,7 @@ def slow_handover(draws: Draws, median_us: int) -> App:
     for index in range(70):
         if index % 10 < often:
             app.occupy("neural engine", app.now_ns, work + draws.integer(0, work), label=ASSISTANT)
-            app.queue.free_at["neural engine"] += draws.around(median_us * 1_000, 250)
+            app.busy_until["neural engine"] += draws.around(median_us * 1_000, 250)
         app.predict(model, neural_engine(work), inputs=2)
         app.pause(2 * MS)
     return app

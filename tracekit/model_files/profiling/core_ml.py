@@ -9,7 +9,6 @@ import logging
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -78,9 +77,9 @@ class CoreML:
         """Compile a package or `.mlmodel` to a `.mlmodelc` folder at `target`, and give its path."""
         return Path(self._tools.models.utils.compile_model(str(model), str(target)))
 
-    def load(self, compiled: Path, choice: str) -> Loaded:
-        """Load a compiled model."""
-        return Loaded(self._tools.models.CompiledMLModel(str(compiled), self._unit(choice)))
+    def load(self, compiled: Path, choice: str) -> Any:
+        """Load a compiled model: a `CompiledMLModel`."""
+        return self._tools.models.CompiledMLModel(str(compiled), self._unit(choice))
 
     def plan(self, compiled: Path, choice: str) -> Any:
         """The `MLComputePlan` of a compiled model. Raises before macOS 14.4."""
@@ -99,19 +98,3 @@ class CoreML:
 
     def _unit(self, choice: str) -> Any:
         return self._tools.ComputeUnit[COREMLTOOLS_UNITS[choice]]
-
-
-class Loaded:
-    """A compiled model, loaded for one choice of compute units."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def predict(self, inputs: Mapping[str, Any], state: object) -> object:
-        """One prediction; `state` is None for models without states."""
-        # Before macOS 15 there is no state to give.
-        return self._model.predict(dict(inputs)) if state is None else self._model.predict(dict(inputs), state)
-
-    def make_state(self) -> object:
-        """New states. Raises before macOS 15."""
-        return self._model.make_state()

@@ -21,7 +21,7 @@ from tracekit.model_files.performance.facts import PerformanceReport, PlannedOpe
 from tracekit.model_files.performance.plans import operations_of
 from tracekit.model_files.performance.values import CHOICES
 from tracekit.model_files.profiling import core_ml
-from tracekit.model_files.profiling.core_ml import CoreML, Loaded
+from tracekit.model_files.profiling.core_ml import CoreML
 from tracekit.model_files.read import read_model
 from tracekit.model_files.untrusted import UnreadableModel, quote
 
@@ -87,7 +87,10 @@ class _Run:
         compiled, compile_timing = self._compile()
         loaded, load = self._load(compiled)
         state = self._time("making states", loaded.make_state)[0] if self.model.main.states else None
-        times = [self._time("predicting", lambda: loaded.predict(inputs, state))[1] for _ in range(predictions + 1)]
+        # coremltools puts other values in place of some that it is given.
+        times = [
+            self._time("predicting", lambda: loaded.predict(dict(inputs), state))[1] for _ in range(predictions + 1)
+        ]
         prediction = timing_of(times[1:], times[:1])
         operations, notes = self._plan(compiled, prediction)
         functions = len(self.model.functions)
@@ -114,7 +117,7 @@ class _Run:
         compiled, took = self._time("compiling", lambda: self.runtime.compile(self.path, target))
         return compiled, timing_of([took])
 
-    def _load(self, compiled: Path) -> tuple[Loaded, Timing | None]:
+    def _load(self, compiled: Path) -> tuple[Any, Timing | None]:
         loaded, first = self._time("loading", lambda: self.runtime.load(compiled, self.choice))
         rest = [self._time("loading", lambda: self.runtime.load(compiled, self.choice))[1] for _ in range(LOADS - 1)]
         if self.model.form == Form.COMPILED:

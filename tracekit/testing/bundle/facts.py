@@ -106,10 +106,7 @@ def run_information(runs: Sequence[Scenario], values: Sequence[Values]) -> bytes
         number: Mutable(_run_data(run, shared)) for number, run, shared in zip(numbers, runs, values, strict=True)
     }
     everything = {"XRRunListAllRunsDataKey": Mutable({})}
-    listed = Coded(
-        "XRRunListData",
-        {"$0": list(numbers), "$1": Mutable(information | everything), "$2": len(runs) + 1},
-    )
+    listed = Coded("XRRunListData", {"$0": list(numbers), "$1": Mutable(information | everything), "$2": len(runs) + 1})
     roots: dict[str, object] = {
         "com.apple.xray.owner.template": runs[0].template,
         "com.apple.xray.owner.template.version": 2.1,

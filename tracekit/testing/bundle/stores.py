@@ -130,11 +130,7 @@ def _descriptor(table: TableContent, record: np.dtype[np.void]) -> Coded:
         "_publicProps": Mutable({}),
         "_substitutions": Coded("XRDescriptorSubstitutions", {"$0": Mutable(substitutions)}),
         "_name": table.schema,
-        "_props": {
-            "storage_manager_version": 1,
-            "next_event_id": len(table.rows),
-            "mono_event_id": len(table.rows),
-        },
+        "_props": {"storage_manager_version": 1, "next_event_id": len(table.rows), "mono_event_id": len(table.rows)},
         "_identifier": table.schema,
     }
     return Coded("XREventDescriptor", {"$0": description})
