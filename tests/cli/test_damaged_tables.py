@@ -69,7 +69,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory, unchanged_folders: set[
     folder = tmp_path_factory.mktemp("recordings")
     unchanged_folders.add(folder)
     for seed, name in enumerate(("good", "other")):
-        write_bundle(app(seed), folder / f"{name}.trace")
+        write_bundle(app(seed), folder / f"{name}.trace", rows_per_block=512)
     return folder
 
 

@@ -155,8 +155,8 @@ def recordings(tmp_path_factory, unchanged_folders: set[Path]) -> dict[str, Path
     profile = PROFILE.format(position=position + 1, columns=columns, time=120 * MS, later=121 * MS)
     (export / "time-profile.xml").write_text(profile, encoding="utf-8")
     (folder / "tracekit.toml").write_text(SETTINGS, encoding="utf-8")
-    write_bundle(first, folder / "HushRecording.trace")
-    write_bundle(second, folder / "HushRecording2.trace")
+    write_bundle(first, folder / "HushRecording.trace", rows_per_block=64)
+    write_bundle(second, folder / "HushRecording2.trace", rows_per_block=64)
     unchanged_folders.add(folder)
     bundles = {"bundle": folder / "HushRecording.trace", "other": folder / "HushRecording2.trace"}
     return {"export": export, **bundles, "config": folder / "tracekit.toml"}

@@ -147,7 +147,7 @@ def clean_app() -> Scenario:
 
 
 def test_the_default_recording_of_a_clean_app_leaves_out_memory_alone(record, standin, tmp_path: Path) -> None:
-    standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace")))
+    standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace", rows_per_block=512)))
     result = record("--launch", "--analyze", "--", "sh")
     assert result.status == 0
     assert result.err.splitlines()[-1] == f"tracekit: saved {tmp_path / 'run.trace'}"

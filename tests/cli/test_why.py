@@ -107,7 +107,9 @@ def test_where_nothing_is_explained_it_says_why(tracekit, tmp_path, count, sente
     scenario.load(Model("Net"), 1 * MS, 20 * MS)
     for number in range(count):
         scenario.predict(Model("Net"), (100 + 100 * number) * MS, 10 * MS)
-    result = tracekit("why", write_bundle(scenario, tmp_path / "run.trace"), "--no-config", "--at", "0.9")
+    result = tracekit(
+        "why", write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64), "--no-config", "--at", "0.9"
+    )
     assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}.")
 
 
@@ -142,7 +144,7 @@ def test_names_of_other_processes_go_unless_they_are_wanted(tracekit, tmp_path):
             scenario.gpu_work(start - MS, 21 * MS, other)
         wait = 19 * MS if number == 10 else 0
         scenario.predict(net, start, 10 * MS + wait).gpu(1 * MS + wait, 8 * MS)
-    path = write_bundle(scenario, tmp_path / "run.trace")
+    path = write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
     for flags, shown in (((), False), (("--no-redact",), True)):
         for form in (("--json",), ()):
             result = tracekit("why", path, "--no-config", *flags, *form)

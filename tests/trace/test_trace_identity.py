@@ -57,7 +57,7 @@ def test_an_export_is_the_recording_of_its_bundle(samples: Path, name: str) -> N
 @pytest.mark.parametrize("missing", [False, True])
 def test_so_it_is_where_calls_are_inferred(tmp_path: Path, missing: bool) -> None:
     scenario = app_without_core_ml(missing)
-    write_bundle(scenario, tmp_path / "a.trace")
+    write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64)
     write_export(scenario, tmp_path / "a")
     shutil.copytree(tmp_path / "a.trace", tmp_path / "copy.trace")
     traces = [open_trace(tmp_path / name) for name in ("a.trace", "a", "copy.trace")]

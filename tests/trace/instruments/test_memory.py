@@ -25,7 +25,7 @@ def scenario(**options) -> Scenario:
 @pytest.mark.parametrize("live", [False, True])
 def test_a_bundle_and_an_export_give_the_rows_that_were_described(tmp_path, live):
     described = scenario(live_memory=live)
-    write_bundle(described, tmp_path / "run.trace")
+    write_bundle(described, tmp_path / "run.trace", rows_per_block=64)
     write_export(described, tmp_path / "exported")
     for path in (tmp_path / "run.trace", tmp_path / "exported"):
         trace = open_trace(path)

@@ -98,7 +98,7 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace: Trace) -> None:
 
 def test_a_bundle_gives_the_same_phases(scenario: Scenario, trace: Trace, tmp_path: Path) -> None:
     path = tmp_path / "chat.trace"
-    write_bundle(scenario, path)
+    write_bundle(scenario, path, rows_per_block=64)
     columns = [name for name in trace.phases if name not in ("row", "thread")]
     read = open_trace(path).phases
     pd.testing.assert_frame_equal(read[columns], trace.phases[columns], check_categorical=False)
