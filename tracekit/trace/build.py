@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,14 @@ from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.calls.signposts import with_signposts
-from tracekit.trace.collect import collect
+from tracekit.trace.collect import Rows, collect
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import context_frame, empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
-from tracekit.trace.instruments.instrument import CommandBuffers
+from tracekit.trace.instruments.instrument import Binder, CommandBuffers
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import model_frame
@@ -168,13 +168,18 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
     frames, buffers = [], {}
     target = binding.recording.run.target.process
     for entry in HARDWARE.values():
-        bound = binding.bind(entry.schemas, entry.bind, known, target, once=entry.once)
+        bound = binding.bind(entry.schemas, _of_rows, entry.bind, known, target, once=entry.once)
         binding.recording.forget(entry.schemas)
         if bound is not None:
             frames.append(bound[0])
             buffers[entry.lane] = bound[1]
     frame = sort_events(frames)
     return frame, in_order(frame, buffers)
+
+
+def _of_rows(rows: Rows, bind: Binder, *given: Any) -> tuple[pd.DataFrame, CommandBuffers | None] | None:
+    """What `bind` makes of rows; None without any: an empty frame takes as long to make as one with a few."""
+    return bind(rows, *given) if rows.table.rows else None
 
 
 def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
