@@ -28,7 +28,6 @@ SKY = "#56b4e9"
 GREEN = "#009e73"
 YELLOW = "#f0e442"
 BLUE = "#0072b2"
-VERMILLION = "#d55e00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ _WIDGETS: dict[str, tuple[str, str, str, str]] = {
     "success": (GREEN, GREEN, sixteen.GREEN, sixteen.GREEN),
     "accent": _ROLES["accent"],
     "warning": (YELLOW, "#8a6d00", sixteen.BRIGHT_YELLOW, sixteen.RED),
-    "error": (VERMILLION, "#b34f00", sixteen.BRIGHT_RED, sixteen.RED),
+    "error": ("#ff8080", "#b3001b", sixteen.BRIGHT_RED, sixteen.RED),
     "foreground": _ROLES["text"],
     "background": _ROLES["background"],
     "surface": _ROLES["gutter"],

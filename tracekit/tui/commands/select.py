@@ -205,7 +205,9 @@ def to_related(app: StateApp) -> None:
     """Go to a related finding: a possible cause or effect."""
     ref, report = selection.finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref)
-    if ref is None or report is None or check is None or not check.related:
+    if ref is None or report is None or check is None:
+        raise ActionError("No finding selected; press 1 and choose one.")
+    if not check.related:
         raise ActionError("The selected finding has no related findings.")
     wanted = [("finding", other.id, other.model) for other in check.related]
     indices = [at for at, each in enumerate(report.results) if (each.outcome, each.id, each.model) in wanted]

@@ -69,7 +69,9 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
     """What colors, letters and signs on the lanes mean."""
-    looks = ((_swatch(each, palette, monochrome=monochrome), Text(LOOKS[each].title)) for each in categories)
+    looks = [(_swatch(each, palette, monochrome=monochrome), Text(LOOKS[each].title)) for each in categories]
+    if not monochrome:
+        looks.append((Text.assemble("  ", (" " * 5, style(None, palette.selected))), Text("selected event")))
     signs = (
         (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )

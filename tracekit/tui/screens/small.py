@@ -84,6 +84,7 @@ class AskScreen(Modal[str]):
         """Say what comes of the text so far."""
         text = message.value
         if self._typed is None or self._check(text):
+            self._say("")
             return
 
         def show(words: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rich.cells import set_cell_size
@@ -20,9 +21,9 @@ from tracekit.tui.state import State
 from tracekit.tui.theme import PALETTES, Palette, style
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
+from tracekit.tui.timeline.layout import MAX_STRIPS, STRIPS_FROM, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
-from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
+from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, predictions_over_time
 from tracekit.tui.timeline.tracks import (
     EXPANDED_LIMIT,
     FilterMask,
@@ -39,6 +40,7 @@ from tracekit.tui.viewport import column_of, time_of
 NARROW = 100
 """Width below which titles of lanes get less room."""
 _GUTTERS = (17, 24)
+_ENOUGH_LINES = 1000
 _NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
 
 
@@ -79,11 +81,15 @@ class Renderer:
         """Of all recordings on screen: their strips have one scale."""
         self._pictured: object = None
         """The view of which pictures and values are kept."""
+        self.model: str | None = None
+        """That the strips are about; None for all."""
         self._over_time: dict[tuple[int, str | None], PredictionsOverTime | None] = {}
         self._filter_mask: FilterMask | None = None
         self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
         """Rows of expanded and joined lanes with only what passes the filter."""
         self.arrangement = _NO_ARRANGEMENT
+        self.lines_of_all = 0
+        """Lines in which all is shown, each row on two."""
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
@@ -193,33 +199,32 @@ class Renderer:
             for of_lane in all_of
         ]
 
-        def arrangement_from(first: int) -> Arrangement:
-            return arrange(
-                self.lanes.lanes,
-                rows,
-                self._height,
-                self.columns,
-                first,
-                reached=reached,
-                expanded=expanded_lanes,
-                strips=strips,
-                levels=not self._monochrome,
-            )
-
-        arrangement = arrangement_from(top)
+        arrange_lines = partial(
+            arrange,
+            self.lanes.lanes,
+            rows,
+            columns=self.columns,
+            reached=reached,
+            expanded=expanded_lanes,
+            strips=strips,
+            levels=not self._monochrome,
+        )
+        shown = [line for line in arrange_lines(_ENOUGH_LINES, top=0).lines if line.line is not Line.BLANK]
+        self.lines_of_all = max(len(shown), strips and STRIPS_FROM)
+        arrangement = arrange_lines(self._height, top=top)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
-            arrangement = arrangement_from(wanted)
+            arrangement = arrange_lines(self._height, top=wanted)
         self.arrangement = arrangement
         self._joined = {self.lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
     def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
         """Those of the selected model with its name, else of all; None where there are none."""
         trace = state.session.trace
-        for model in dict.fromkeys((model_of(state), None)):
+        for model in dict.fromkeys((self.model, None)):
             if (key := (id(trace), model)) not in self._over_time:
                 self._over_time[key] = predictions_over_time(trace, model)
             if (over_time := self._over_time[key]) is not None:

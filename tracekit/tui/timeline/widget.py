@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual import events
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -15,6 +16,7 @@ from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
+from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.timeline.tracks import FilterMask, Lanes, edge, filter_mask
 from tracekit.tui.viewport import Viewport, time_of
 
@@ -58,8 +60,16 @@ class Timeline(Widget, can_focus=True):
         """Draw a state."""
         self._state = state.with_active(self._session)
         self._mask(self._state, lanes)
+        before = self.renderer.lines_of_all
+        self.renderer.model = model_of(state)
         self.renderer.show(self._state, lanes, palette_of(self.app.current_theme), leads=state.active == self._session)
-        self.refresh()
+        self.refresh(layout=self.renderer.lines_of_all != before)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as show all of it; the style sheet sets how many there are at most."""
+        del container, viewport
+        self.renderer.resize(width, self.size.height)
+        return self.renderer.lines_of_all
 
     def _mask(self, state: State, lanes: Lanes) -> None:
         """Have what does not pass the filter faded, once it is known what does."""
