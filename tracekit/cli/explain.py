@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
@@ -16,6 +16,9 @@ from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
+    from rich.console import ConsoleOptions, RenderResult
+    from rich.markdown import MarkdownElement
+
     from tracekit.detectors.framework import ListedDetector
 
 LIST_WIDTH, WIDEST = 80, 100
@@ -64,15 +67,28 @@ def _page_of_plug_in(name: str) -> str:
 def _laid_out(page: str) -> str:
     # A pipe gets the page as it is.
     from rich.console import Console
-    from rich.markdown import Markdown
+    from rich.markdown import CodeBlock, Markdown
+    from rich.syntax import Syntax
     from rich.theme import Theme
+
+    class Code(CodeBlock):
+        """Lines of code stay whole: half a comment cannot be copied."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            code = Syntax("", self.lexer_name, theme=self.theme).highlight(str(self.text).rstrip())
+            code.rstrip()
+            code.overflow = "ignore"
+            yield code
+
+    class Page(Markdown):
+        elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "fence": Code}
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
     console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST), theme=theme)
     with console.capture() as capture:
         # Not every terminal can follow a link that it does not show.
-        console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))
+        console.print(Page(page, code_theme="ansi_light", hyperlinks=False), crop=False)
     return capture.get()
 
 
