@@ -40,7 +40,6 @@ from tracekit.tui.viewport import column_of, time_of
 NARROW = 100
 """Width below which titles of lanes get less room."""
 _GUTTERS = (17, 24)
-_ENOUGH_LINES = 1000
 _NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
 
 
@@ -88,8 +87,8 @@ class Renderer:
         self._passing_tracks: dict[tuple[str, int], tuple[Track, ...]] = {}
         """Rows of expanded and joined lanes with only what passes the filter."""
         self.arrangement = _NO_ARRANGEMENT
-        self.lines_of_all = 0
-        """Lines in which all is shown, each row on two."""
+        self.most_lines, self.wanted_lines = 0, 0
+        """Lines that the timeline may take, and those that it takes of them: none is blank below all others."""
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
@@ -209,8 +208,9 @@ class Renderer:
             strips=strips,
             levels=not self._monochrome,
         )
-        shown = [line for line in arrange_lines(_ENOUGH_LINES, top=0).lines if line.line is not Line.BLANK]
-        self.lines_of_all = max(len(shown), strips and STRIPS_FROM)
+        lines = [line.line for line in arrange_lines(self.most_lines, top=0).lines]
+        used = max((at for at, line in enumerate(lines, 1) if line is not Line.BLANK), default=0)
+        self.wanted_lines = min(max(used, strips and STRIPS_FROM), self.most_lines)
         arrangement = arrange_lines(self._height, top=top)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
