@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
@@ -17,7 +17,6 @@ from tracekit.detectors.pages import own_page, unknown_check
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
-    from rich.markdown import MarkdownElement
 
     from tracekit.detectors.framework import ListedDetector
 
@@ -81,7 +80,7 @@ def _laid_out(page: str) -> str:
             yield code
 
     class Page(Markdown):
-        elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "fence": Code}
+        elements = Markdown.elements | {"fence": Code}
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})

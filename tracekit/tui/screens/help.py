@@ -38,9 +38,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("╱╱╱", "before the start or after the end of the shorter recording"),
 )
 """What stands on and around the lanes, with colors and without."""
-COLOR_SIGNS: tuple[tuple[str, str], ...] = (
-    ("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),
-)
+COLOR_SIGNS = (("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),)
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[LLLL]", "one event; L or LL at one or two columns, [L when it touches the previous bar"),
     ("L", "events narrower than a column, running for a third of it or more"),
