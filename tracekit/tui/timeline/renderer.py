@@ -208,10 +208,10 @@ class Renderer:
             strips=strips,
             levels=not self._monochrome,
         )
-        lines = [line.line for line in arrange_lines(self.most_lines, top=0).lines]
-        used = max((at for at, line in enumerate(lines, 1) if line is not Line.BLANK), default=0)
-        self.wanted_lines = min(max(used, strips and STRIPS_FROM), self.most_lines)
         arrangement = arrange_lines(self._height, top=top)
+        high = arrangement if self._height == self.most_lines else arrange_lines(self.most_lines, top=0)
+        used = max((at for at, line in enumerate(high.lines, 1) if line.line is not Line.BLANK), default=0)
+        self.wanted_lines = min(max(used, strips and STRIPS_FROM), self.most_lines)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
