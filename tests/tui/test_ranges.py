@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,9 @@ async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen) ->
     count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
     assert f"{count:,} events match" in screen.text()
     assert screen.state.filter.model == "InkWash"
+    # No number of events is that of a filter that is none.
+    await screen.press(*" kind:nosuch")
+    assert re.search(r"\d events match", screen.text()) is None
     await screen.press("escape")
     assert screen.state.filter == EventFilter()
     await screen.press("slash", *"model:InkWash", "enter")

@@ -48,6 +48,16 @@ async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
         assert tops == [False, True]
 
 
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 60))
+async def test_strips_of_two_recordings_are_about_one_model(screen) -> None:
+    await screen.press("5", "down")
+    model = screen.state.selection.model
+    for timeline in screen.app.browse.query(Timeline):
+        assert timeline.renderer.model == model
+        # Each of the five models runs for less than a quarter of the time.
+        assert 0 < (timeline.renderer.values_of(Line.IN_FLIGHT) > 0).mean() < 0.25
+
+
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_findings_that_are_gone_are_listed(screen) -> None:
     # A step beyond the latency, which is the last way to compare, are the findings.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
@@ -12,6 +13,9 @@ from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import own_page, unknown_check
+
+if TYPE_CHECKING:
+    from rich.console import ConsoleOptions, RenderResult
 
 LIST_WIDTH, WIDEST = 80, 100
 """Of the list in a pipe, and of a page: longer lines of prose are hard to read, however wide the terminal."""
@@ -54,15 +58,28 @@ def _listed_page(name: str) -> str:
 def _laid_out(page: str) -> str:
     # A pipe gets the page as it is.
     from rich.console import Console
-    from rich.markdown import Markdown
+    from rich.markdown import CodeBlock, Markdown
+    from rich.syntax import Syntax
     from rich.theme import Theme
+
+    class Code(CodeBlock):
+        """Lines of code stay whole: half a comment cannot be copied."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            code = Syntax("", self.lexer_name, theme=self.theme).highlight(str(self.text).rstrip())
+            code.rstrip()
+            code.overflow = "ignore"
+            yield code
+
+    class Page(Markdown):
+        elements = Markdown.elements | {"fence": Code}
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
     console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST), theme=theme)
     with console.capture() as capture:
         # Not every terminal can follow a link that it does not show.
-        console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))
+        console.print(Page(page, code_theme="ansi_light", hyperlinks=False), crop=False)
     return capture.get()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
+from tracekit.arrays import IntArray
 from tracekit.lanes.events import Events, position_of
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
@@ -60,11 +61,24 @@ def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
 
 
 def findings_of(session: Session, event: EventRef) -> Iterator[int]:
-    """Indices of the checks that this row is evidence of. O(log evidence) each."""
+    """Indices of the checks that this row, or one of this prediction's rows, is evidence of. O(log evidence) each, and
+    O(rows in the time of the prediction)."""
     for check, rows in enumerate(session.evidence if session.report is not None else ()):
         indices = rows.get(event.frame)
-        if indices is not None and position_of(indices, event.index) is not None:
+        of_row = indices is not None and position_of(indices, event.index) is not None
+        if of_row or (event.frame == "activity" and _has_any(session, event, rows)):
             yield check
+
+
+def _has_any(session: Session, prediction: EventRef, rows: Mapping[str, IntArray]) -> bool:
+    span = session.span(prediction)
+    for name in rows.keys() & EVENT_FRAMES:
+        frame, indices = session.frame(name), rows[name]
+        bounds = np.searchsorted(frame["start_ns"].to_numpy(), (span.start_ns, span.end_ns))
+        inside = indices[slice(*np.searchsorted(indices, bounds))]
+        if (frame["prediction"].iloc[inside] == prediction.index).any():
+            return True
+    return False
 
 
 def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | None:

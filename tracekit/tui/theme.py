@@ -176,7 +176,7 @@ _WIDGETS: dict[str, tuple[str, str, str, str]] = {
     "success": ("#009e73", "#009e73", GREEN, GREEN),
     "accent": _ROLES["accent"],
     "warning": ("#f0e442", "#8a6d00", BRIGHT_YELLOW, RED),
-    "error": ("#d55e00", "#b34f00", BRIGHT_RED, RED),
+    "error": ("#ff8080", "#b3001b", BRIGHT_RED, RED),
     "foreground": _ROLES["text"],
     "background": _ROLES["background"],
     "surface": _ROLES["gutter"],

@@ -89,6 +89,28 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
     assert "The selected event is not evidence of a finding." in screen.text()
 
 
+@pytest.mark.view("sharpen_8bit", size=(200, 50))
+async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of(screen) -> None:
+    await screen.press("4", "down")
+    session, index = screen.state.session, screen.state.selection.prediction
+    copies = session.evidence[0]["data"]
+    assert "activity" not in session.evidence[0]
+    assert (session.trace.data["prediction"].iloc[copies] == index).any()
+    assert "F Its finding" in screen.text()
+    await screen.press("F")
+    assert screen.state.selection.finding == FindingRef(0)
+    # A load contains none.
+    screen.app.select(Selection(event=EventRef("activity", 0)))
+    await screen.press("F")
+    assert "The selected event is not evidence of a finding." in screen.text()
+
+
+@pytest.mark.view("sharpen_8bit")
+async def test_without_a_finding_there_is_none_to_go_on_from(screen) -> None:
+    await screen.press("5", "down", "r")
+    assert "No finding selected" in screen.text()
+
+
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
     assert "before a series of steps" in ACTIONS_BY_ID["back"].help
 

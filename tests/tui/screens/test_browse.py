@@ -11,6 +11,8 @@ from textual.geometry import Size
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.screens.browse import BrowseScreen
+from tracekit.tui.timeline.layout import Line
+from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
 
@@ -30,6 +32,26 @@ async def test_the_inspector_comes_and_goes_with_the_room_for_it(screen) -> None
     assert not await resize(160)
     await screen.press("i")
     assert await resize(120)
+
+
+@pytest.mark.view("not_instrumented", size=(200, 60))
+async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen) -> None:
+    timeline, browse = screen.app.browse.query_one(Timeline), screen.app.browse
+    assert Line.BLANK not in [line.line for line in timeline.renderer.arrangement.lines]
+    few = timeline.size.height
+    await screen.press("t")
+    assert Line.BLANK not in [line.line for line in timeline.renderer.arrangement.lines]
+    assert timeline.size.height != few
+    await screen.press("Z")
+    assert timeline.size.height > browse.size.height - 5
+
+
+@pytest.mark.view("local_chat")
+async def test_of_a_list_without_rows_the_footer_says_nothing(screen) -> None:
+    await screen.press("4")
+    assert "Copy row" not in screen.text()
+    await screen.press("3")
+    assert "Copy row" in screen.text()
 
 
 @pytest.mark.view(size=(80, 24))

@@ -189,7 +189,7 @@ def _end(check: Result, *, last: bool) -> str:
 
 @action("to_finding")
 def to_finding(app: StateApp) -> None:
-    """Go to the finding that the event or interval is evidence of."""
+    """Go to the finding that the event, the interval or work of the prediction is evidence of."""
     session, finding = app.state.session, app.state.selection.finding
     if finding is not None and finding.evidence is not None:
         _show(app, FindingRef(finding.check))
@@ -203,9 +203,8 @@ def to_finding(app: StateApp) -> None:
 @action("to_related")
 def to_related(app: StateApp) -> None:
     """Go to a related finding: a possible cause or effect."""
-    ref, report = selection.finding_here(app.state), app.state.session.report
-    check = app.state.session.check(ref)
-    if ref is None or report is None or check is None or not check.related:
+    (ref, check), report = selected_check(app), app.state.session.report
+    if report is None or not check.related:
         raise ActionError("The selected finding has no related findings.")
     wanted = [("finding", other.id, other.model) for other in check.related]
     indices = [at for at, each in enumerate(report.results) if (each.outcome, each.id, each.model) in wanted]

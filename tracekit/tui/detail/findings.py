@@ -56,7 +56,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
         *([_column("duration", 9, ordered=False)] if timed else ()),
         *([_column("est. savings", 12)] if saved else ()),
         *([_column("share", 6, drop=WEIGHTY + 1)] if shared else ()),
-        _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 2, min_width=40, ordered=False),
+        _column("summary", 0, words=True, prose=True, drop=WEIGHTY + 2, min_width=24, ordered=False),
     )
 
 

@@ -26,7 +26,7 @@ from tracekit.report.formatting import duration, exact_moment, moment, visible
 from tracekit.report.operations import parts_words
 from tracekit.report.phases import inferred_facts
 from tracekit.report.time_breakdown import parts_notes, parts_row
-from tracekit.trace.events import DEVICE_NAMES, Attribution
+from tracekit.trace.events import DEVICE_NAMES, Attribution, Device
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.runtimes.phases import PHASES
@@ -51,7 +51,7 @@ ATTRIBUTION_WORDS = {
 
 _PLAIN = ("start_ns", "duration_ns", "form", "name", "process", "thread", "table", "row")
 """Columns of phases that are shown otherwise, or not."""
-_NAMED = ("kind", "model", "instance", "parent_model", "device", "process", "pid", "depth", "operation")
+_NAMED = ("model", "instance", "parent_model", "process", "pid", "depth", "operation")
 
 
 def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
@@ -68,6 +68,8 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
     if ref.frame in EVENT_FRAMES:
         known += [("lane", lane_title(row["lane"]))]
+        device = None if pd.isna(row["device"]) else Device(row["device"])
+        known += [] if device is None else [("device", DEVICE_NAMES[device])]
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
             call = session.trace.activity.iloc[int(row["prediction"])]
@@ -76,6 +78,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if ref.frame == "activity":
             known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
+        known.append(("filter", f"kind:{row['kind']}{f' device:{device}' if device else ''}"))
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
     if "table" in row:

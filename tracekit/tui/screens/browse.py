@@ -119,7 +119,8 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         enter = "Select event" if isinstance(focused, Timeline) and self._events else ""
         if isinstance(focused, RowList):
             enter = self.pane.enter_words()
-        keys = footer_keys(state, enter, lists=isinstance(focused, RowList), events=self._events)
+        listed = isinstance(focused, RowList) and len(focused.rows) > 0
+        keys = footer_keys(state, enter, lists=listed, events=self._events)
         self.query_one(KeysFooter).keys = tuple(FooterKey(*key) for key in keys)
         self.query_one(TabLine).focused = isinstance(focused, RowList | VerticalScroll)
 
@@ -226,7 +227,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
 
 def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Iterator[tuple[str, str, str]]:
     """Keys that do something here, the most useful first: sign, words, action. `enter`: what that does, if anything;
-    `lists`: whether a list has the keys; `events`: whether there are any."""
+    `lists`: whether a list with rows has the keys; `events`: whether there are any."""
     if state.mark is not None:
         yield "v", "End range", "mark"
         yield "esc", "Cancel", "clear"
@@ -263,7 +264,7 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "v", "Range", "mark"
     if len(state.sessions) > 1:
         yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))
-    yield from (("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
+    yield from (("L", "Legend", "legend"), ("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
     # What comes and goes from row to row stands last, so that a step does not write the others again.
     event = chosen.event
     if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:

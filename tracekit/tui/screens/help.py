@@ -37,9 +37,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("╱╱╱", "before the start or after the end of the shorter recording"),
 )
 """What stands on and around the lanes, with colors and without."""
-COLOR_SIGNS: tuple[tuple[str, str], ...] = (
-    ("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),
-)
+COLOR_SIGNS = (("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),)
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[LLLL]", "one event; L or LL at one or two columns, [L when it touches the previous bar"),
     ("L", "events narrower than a column, running for a third of it or more"),
@@ -68,7 +66,9 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
     """What colors, letters and signs on the lanes mean."""
-    looks = ((_swatch(each, palette, monochrome=monochrome), Text(each.title)) for each in categories)
+    looks = [(_swatch(each, palette, monochrome=monochrome), Text(each.title)) for each in categories]
+    if not monochrome:
+        looks.append((Text.assemble("  ", (" " * 5, style(None, palette.selected))), Text("selected event")))
     signs = (
         (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )

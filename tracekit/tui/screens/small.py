@@ -92,6 +92,7 @@ class AskScreen(Modal[Asked], Generic[Asked]):
         try:
             meant = self._parse(text)
         except ValueError:
+            self._say("")
             return
 
         def show(words: str) -> None:

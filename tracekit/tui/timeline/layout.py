@@ -79,6 +79,8 @@ _TALLEST_LATENCY = 4
 """Lines of latency where nothing else needs them: an outlier leaves eighths to the rest. Our judgment."""
 _STRIPS = ((16, MAX_STRIPS), (10, 2), (8, 1))
 """Lines below the header from which there are so many of strips. Our judgment: lanes come first."""
+STRIPS_FROM = len(HEADER) + _STRIPS[0][0]
+"""Lines of a timeline that shows all strips."""
 
 
 def arrange(

@@ -21,9 +21,9 @@ from tracekit.tui.state import State
 from tracekit.tui.theme import PALETTES, Palette, style
 from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
-from tracekit.tui.timeline.layout import MAX_STRIPS, Arrangement, Line, ScreenLine, arrange, whole_words
+from tracekit.tui.timeline.layout import MAX_STRIPS, STRIPS_FROM, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
-from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
+from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, predictions_over_time
 from tracekit.tui.timeline.tracks import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane, Track, edges, hit, tracks
 from tracekit.tui.viewport import column_of, time_of
 
@@ -71,8 +71,12 @@ class Renderer:
         """Of all recordings on screen: their strips have one scale."""
         self._pictured: object = None
         """The view of which pictures and values are kept."""
+        self.model: str | None = None
+        """That the strips are about; None for all."""
         self._filter_mask: FilterMask | None = None
         self.arrangement = Arrangement((), 0, 0, 0, {}, {})
+        self.most_lines, self.wanted_lines = 0, 0
+        """Lines that the timeline may take, and those that it takes of them: none is blank below all others."""
 
     def show(self, state: State, lanes: Lanes, palette: Palette, *, leads: bool) -> None:
         """Take over what to draw, from a state in which the recording that is drawn is the active one.
@@ -179,31 +183,33 @@ class Renderer:
             for of_lane in all_of
         ]
 
-        arrangement_from = partial(
+        arrange_lines = partial(
             arrange,
             self.lanes.lanes,
             rows,
-            self._height,
-            self.columns,
+            columns=self.columns,
             reached=reached,
             expanded=expanded_lanes,
             strips=strips,
             levels=not self._monochrome,
         )
-        arrangement = arrangement_from(top)
+        arrangement = arrange_lines(self._height, top=top)
+        high = arrangement if self._height == self.most_lines else arrange_lines(self.most_lines, top=0)
+        used = max((at for at, line in enumerate(high.lines, 1) if line.line is not Line.BLANK), default=0)
+        self.wanted_lines = min(max(used, strips and STRIPS_FROM), self.most_lines)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
             last = arrangement.last_of_lane[lane_index]
             wanted = min(max(top, last + 1 - arrangement.visible), first)
-            arrangement = arrangement_from(wanted)
+            arrangement = arrange_lines(self._height, top=wanted)
         self.arrangement = arrangement
         self._joined = {self.lanes.lanes[at].id: count for at, count in arrangement.joined.items()}
 
     def _predictions(self, state: State) -> tuple[str | None, PredictionsOverTime | None]:
         """Those of the selected model with its name, else of all; None where there are none."""
         trace = state.session.trace
-        for model in dict.fromkeys((model_of(state), None)):
+        for model in dict.fromkeys((self.model, None)):
             over_time = trace.cache.get((predictions_over_time, model), partial(predictions_over_time, trace, model))
             if over_time is not None:
                 return model, over_time

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual import events
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -15,11 +16,15 @@ from tracekit.tui.text import with_focus_sign
 from tracekit.tui.theme import palette_of
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Renderer
+from tracekit.tui.timeline.strips import model_of
 from tracekit.tui.timeline.tracks import FilterMask, Lanes, filter_mask, snapped
 from tracekit.tui.viewport import Viewport, time_of
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
+
+MOST_OF_SCREEN = 0.53
+"""Share of the screen that the only timeline takes at most."""
 
 
 @dataclass(slots=True)
@@ -58,8 +63,17 @@ class Timeline(Widget, can_focus=True):
         """Draw a state."""
         self._state = state.with_active(self._session)
         self._mask(self._state, lanes)
+        before = self.renderer.wanted_lines
+        self.renderer.model = model_of(state)
         self.renderer.show(self._state, lanes, palette_of(self.app.current_theme), leads=state.active == self._session)
-        self.refresh()
+        self.refresh(layout=self.renderer.wanted_lines != before)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Half of the screen, or as many lines as there is anything for; asked where there is one timeline."""
+        del container
+        self.renderer.most_lines = int(viewport.height * MOST_OF_SCREEN)
+        self.renderer.resize(width, self.size.height)
+        return self.renderer.wanted_lines
 
     def _mask(self, state: State, lanes: Lanes) -> None:
         """Have what does not pass the filter faded, once it is known what does."""
