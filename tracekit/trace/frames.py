@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache, wraps
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,9 @@ from tracekit.trace.binding import constant, optional_integers, recode, required
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
 
-ColumnValues = IntArray | BoolArray | pd.Categorical | pd.arrays.IntegerArray
+ColumnValues = IntArray | BoolArray | ExtensionArray
+EventColumn = ColumnValues | list[Any] | str | None
+"""An array of shape (rows,); of a categorical column also a list of texts, or the one text of all rows; None: null."""
 
 FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "lane": tuple(Lane),
@@ -38,8 +41,8 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
 
 
 def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
-    """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
-    return recode(codes, list(values), FIXED_CATEGORIES[column])
+    """A categorical column with its fixed categories, if it has any: `values[code]`, null for code -1."""
+    return recode(codes, list(values), FIXED_CATEGORIES.get(column, ()))
 
 
 def durations(table: Table) -> IntArray:
@@ -53,22 +56,21 @@ def durations(table: Table) -> IntArray:
     return required_integers(table, "duration").values
 
 
-def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:
-    """The shared columns: times, source table and row from `rows`, the others from `columns`, as arrays of shape
-    (rows,) or, for a categorical column, the one text of all rows. What is not named is null, and `guessed` False."""
-    count = rows.table.rows
-    given: dict[str, ColumnValues | str | None] = {
-        "start_ns": rows.starts,
-        "duration_ns": durations(rows.table),
-        "guessed": np.zeros(count, np.bool_),
-        "table": text(rows.schema),
-        "row": rows.row,
-        **columns,
-    }
+def event_frame(rows: Rows, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
+    """The shared columns of rows of a table: times, source table and row from `rows`, the others from `columns`."""
+    times: dict[str, EventColumn] = {"start_ns": rows.starts, "duration_ns": durations(rows.table)}
+    return made_events(rows.table.rows, {**times, "table": text(rows.schema), "row": rows.row, **columns})
+
+
+def made_events(count: int, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
+    """The shared columns of so many rows. What is not named is null, and `guessed` False."""
+    given: dict[str, EventColumn] = {"guessed": np.zeros(count, np.bool_), **columns}
     return pd.DataFrame({name: _column_of(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
 
 
-def _column_of(name: str, value: ColumnValues | str | None, count: int) -> ColumnValues:
+def _column_of(name: str, value: EventColumn, count: int) -> ColumnValues:
+    if isinstance(value, list):
+        return fixed_categorical(name, np.arange(count), value)
     if value is not None and not isinstance(value, str):
         return value
     if EVENT_DTYPES[name] == "category":
