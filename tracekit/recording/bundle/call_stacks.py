@@ -76,7 +76,7 @@ class StackReader:
             images=named.images,
             functions=named.functions,
             files=named.files,
-            notes=self._notes(images, all_found=bool((named.frames.image >= 0).all())),
+            notes=self._notes(images, all_found=bool((named.frames["image"] >= 0).all())),
         )
 
     @cached_property

@@ -152,14 +152,13 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames, starts, frame_order = _numbered_frames(with_frames)
     names = _Names()
-    records = np.array([names.record(frame) for frame in frames], call_stacks.FRAME)
     return call_stacks.CallStacks(
         times.values[order],
         *call_stacks.sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
-        frames=call_stacks.frames_of(records),
+        frames=np.array([names.record(frame) for frame in frames], call_stacks.FRAME),
         images=tuple(names.images),
         functions=tuple(names.functions),
         files=tuple(names.files),
