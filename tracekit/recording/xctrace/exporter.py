@@ -105,7 +105,7 @@ class Exporter:
 
     def _call(self, output: Path, *what: str) -> None:
         """One `xctrace export`. Raises `TracekitError` unless it succeeded and wrote the file."""
-        command = [*self.tool.command, "export", "--input", str(self.trace), "--output", str(output), *what]
+        command = [*self.tool, "export", "--input", str(self.trace), "--output", str(output), *what]
         for attempt in range(1, ATTEMPTS + 1):
             output.unlink(missing_ok=True)
             completed = run_command(command, self.timeout_s)
