@@ -90,11 +90,6 @@ class SymbolArchive:
         _check_order(self._symbols, self.text_size, "symbols", alike=True)
         self._check_inlined()
 
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """Symbols, inlined calls, lines."""
-        return len(self._symbols), len(self._inlined), len(self._lines)
-
     def text(self, string: int) -> str:
         """A string by its offset. Raises `DamageError` for text that is no UTF-8."""
         try:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.arrays import equal_groups
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
@@ -93,9 +94,8 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
     image = _images_at(addresses, images)
     parts = _Parts(images)
     inside_images = np.flatnonzero(image >= 0)
-    ordered = inside_images[np.argsort(image[inside_images], kind="stable")]
-    edges = np.flatnonzero(np.diff(image[ordered])) + 1
-    for rows in np.split(ordered, edges) if len(ordered) else []:
+    for members in equal_groups(image[inside_images]):
+        rows = inside_images[members]
         index = int(image[rows[0]])
         offsets = addresses.address[rows] - images.records["address"][index]
         archive = symbols.of(images.uuids[index])
