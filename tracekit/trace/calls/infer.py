@@ -47,8 +47,6 @@ class Inferred:
     """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
     `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`,
     `path` (one number for calls from the same code), and how many samples were in each `LoadPhase` and `Unit`."""
-    notes: tuple[str, ...]
-    """What cannot be told apart, one sentence each."""
 
 
 def infer_calls(
@@ -57,11 +55,11 @@ def infer_calls(
     """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None)
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None)
     work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
     return _framed(line, pieces, work, shown, hardware, end_ns)
 
@@ -112,7 +110,7 @@ def _framed(
 
     calls, owners = joined_calls(line, pieces, work)
     stacked = [call for call in calls if call.chain >= 0]
-    names, notes = names_of(line, pieces, work, stacked, owners, shown)
+    names = names_of(line, pieces, work, stacked, owners, shown)
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
@@ -172,7 +170,7 @@ def _framed(
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
     activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
-    return Inferred(activity, hardware, sites, notes)
+    return Inferred(activity, hardware, sites)
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
