@@ -50,8 +50,7 @@ FRAME: Final = np.dtype(
         # Bytes from the begin of the image to the instruction, or to the one that was called from; -1 without image.
         ("offset", np.int64),
         ("file", np.int32),  # place in `CallStacks.files`; -1 where it is not known
-        ("line", np.int32),  # 0 where it is not known; so is `column`
-        ("column", np.int32),
+        ("line", np.int32),  # 0 where it is not known
         ("inlined", np.bool_),  # whether the compiler put the function into the one of the next frame
         ("certain", np.bool_),  # whether the address is known to lie in the image, and not only behind its begin
     ]

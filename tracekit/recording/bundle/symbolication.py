@@ -146,7 +146,7 @@ def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexAr
     return np.where(index >= 0, order[index], -1)
 
 
-_UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, 0, False, False), FRAME)
+_UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, False, False), FRAME)
 
 
 class _Parts:
@@ -204,7 +204,6 @@ class _Parts:
             offset=offsets[calls.owner],
             file=self._files_of(calls, archive),
             line=calls.line,
-            column=calls.column,
             inlined=calls.depth > 0,
             certain=True,
         )

@@ -192,7 +192,7 @@ class _Names:
         self.functions: dict[call_stacks.Function, int] = {}
         self.files: dict[str, int] = {}
 
-    def record(self, frame: Frame) -> tuple[int, int, int, int, int, int, bool, bool]:
+    def record(self, frame: Frame) -> tuple[int, int, int, int, int, bool, bool]:
         """A frame as a `FRAME`."""
         binary = frame.binary
         image = -1 if binary is None else self.images.setdefault(_image(binary), len(self.images))
@@ -205,7 +205,7 @@ class _Names:
         if source is not None and source.path and source.line and not source.path.startswith("<"):
             name = source.path.rstrip("/").rpartition("/")[2]
             file, line = self.files.setdefault(name, len(self.files)), source.line
-        return image, function, offset, file, line, 0, False, image >= 0
+        return image, function, offset, file, line, False, image >= 0
 
     def _function(self, frame: Frame, image: int) -> int:
         if not frame.name:
