@@ -11,7 +11,6 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -33,11 +32,8 @@ _SKIPPED: Final = ("Cc", "Cf")
 """Unicode categories of characters that are not shown."""
 
 
-@dataclass(frozen=True, slots=True)
 class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the program
-    """The form cannot hold this table."""
-
-    reason: str
+    """The form cannot hold this table. The text says why."""
 
 
 def write_csv(table: Table, stream: BinaryIO) -> None:

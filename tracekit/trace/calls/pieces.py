@@ -107,7 +107,6 @@ def timeline(sampled: Samples) -> Timeline:
     told, thread = told[order], thread[order]
     stack = stack[told]
     busy = stacks.busy_stacks(sampled)
-    prepares = stacks.stacks_with(sampled, stacks.matches_function(sampled.stacks, stacks.PREPARING))
     return Timeline(
         sampled,
         kinds,
@@ -118,7 +117,7 @@ def timeline(sampled: Samples) -> Timeline:
         kinds["key"].to_numpy()[stack],
         rows["ran"].to_numpy(np.bool_)[told],
         busy[stacks.Unit.CPU][stack],
-        prepares[stack],
+        stacks.stacks_in(sampled, stacks.PREPARING)[stack],
         busy[stacks.Unit.GPU][stack],
         _period(sampled),
         np.sort(rows["time_ns"].to_numpy()),

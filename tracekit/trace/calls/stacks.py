@@ -145,6 +145,11 @@ def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
     return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories)))
 
 
+def stacks_in(sampled: Samples, pattern: str) -> BoolArray:
+    """Shape (stacks,): a stack has a function that begins with the pattern."""
+    return stacks_with(sampled, matches_function(sampled.stacks, pattern))
+
+
 def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:
     """Shape (stacks,): a stack has any of the chosen frames."""
     result = np.zeros(len(sampled.starts) - 1, np.bool_)
@@ -225,17 +230,13 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
     predicts, loads = is_any(kinds["api"], Api.PREDICTION), is_any(kinds["api"], Api.LOAD)
-
-    def inside(pattern: str) -> BoolArray:
-        return stacks_with(sampled, matches_function(stacks, pattern))
-
-    under_way = predicts & inside(EXECUTING)
-    begun = (predicts & inside(BINDING) & ~under_way) | (loads & inside(OPENING))
+    under_way = predicts & stacks_in(sampled, EXECUTING)
+    begun = (predicts & stacks_in(sampled, BINDING) & ~under_way) | (loads & stacks_in(sampled, OPENING))
     under_way |= loads & ~begun
     return kinds.assign(
         key=np.select([called, hidden], [numbers, HIDDEN], OUTSIDE),
         progress=np.select([under_way, begun], [UNDER_WAY, BEGUN], UNKNOWN),
-        nested=predicts & (inside(PIPELINE) | _recursive(sampled)),
+        nested=predicts & (stacks_in(sampled, PIPELINE) | _recursive(sampled)),
     )
 
 
@@ -277,7 +278,7 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     if sampled.stacks.empty:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
-    flags = {str(name): stacks_with(sampled, matches_function(sampled.stacks, pattern)) for name, pattern in patterns}
+    flags = {str(name): stacks_in(sampled, pattern) for name, pattern in patterns}
     flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags
