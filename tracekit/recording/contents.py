@@ -160,6 +160,5 @@ def matches(attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 def _contains(written: str | None, wanted: str) -> bool:
     """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
-    if written is None:
-        return False
-    return written == wanted or any(wanted in (quoted, bare) for quoted, bare in _ITEMS.findall(written) if wanted)
+    items = _ITEMS.findall(written or "") if wanted else ()
+    return written == wanted or any(wanted in each for each in items)
